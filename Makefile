@@ -1,0 +1,67 @@
+# tcgemm: the commands of everyday. CMake does the work; see CMakeLists.txt and CMakePresets.json.
+#
+#     make run      real matrices multiplied and verified, in two minutes from a clean clone
+#     make test     every test
+#
+# Both install what is missing with apt when they may (root or sudo), else they print the line to
+# type. Others: make help. Variables: BUILD, JOBS, PREFIX, DESTDIR, CMAKE_FLAGS.
+
+BUILD       ?= build
+JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX      ?= /usr/local
+CMAKE_FLAGS ?=
+
+CONFIGURE = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS)
+# Without our MAKEFLAGS: the make that CMake calls takes its own -j.
+COMPILE   = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build $(BUILD) -j $(JOBS)
+
+.PHONY: help all run test bench install uninstall format clean
+.DEFAULT_GOAL := all
+
+help:
+	@echo 'make            build the library and the tool into $(BUILD)/'
+	@echo 'make run        build, then multiply and verify the data of examples/'
+	@echo 'make test       build with the tests and run them all'
+	@echo 'make bench      measure this machine (BENCH="--type f64_f64 ..." picks what)'
+	@echo 'make install    into PREFIX=$(PREFIX), below DESTDIR if set; make uninstall removes it'
+	@echo 'make format     lay out all C files with clang-format'
+	@echo 'make clean      remove the build folders'
+
+all:
+	@scripts/setup run
+	@$(CONFIGURE)
+	@$(COMPILE)
+
+# Only the tool, which holds the library: the tests and the man pages can wait.
+run:
+	@scripts/setup run
+	@$(CONFIGURE)
+	@$(COMPILE) --target tcgemm
+	@sh examples/run.sh $(BUILD)/cli/tcgemm
+
+test:
+	@scripts/setup test
+	@$(CONFIGURE) -DTCGEMM_BUILD_TESTS=ON
+	@$(COMPILE)
+	@scripts/suite $(BUILD)
+
+bench:
+	@scripts/setup run
+	@$(CONFIGURE)
+	@$(COMPILE) --target tcgemm
+	@$(BUILD)/cli/tcgemm bench $(BENCH)
+
+install:
+	@scripts/setup run
+	@$(CONFIGURE) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@$(COMPILE)
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
+
+uninstall:
+	@DESTDIR="$(DESTDIR)" $(COMPILE) --target uninstall
+
+format:
+	@find include src cli tests bench -name '*.[ch]' -exec clang-format -i {} +
+
+clean:
+	@rm -rf $(BUILD) build-*

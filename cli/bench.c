@@ -1,0 +1,367 @@
+/* bench.c - types x shapes x threads; for each the algos and the peer in one contest. */
+#include "bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench_rows.h"
+#include "bench_shapes.h"
+#include "cli.h"
+#include "contest.h"
+#include "interrupt.h"
+#include "layout.h"
+#include "message.h"
+#include "peer.h"
+#include "progress.h"
+#include "setup.h"
+#include "tcgemm/tcgemm.h"
+
+enum { MAX_ALGOS = 16, NAME_SIZE = 64 };
+
+typedef struct bench {
+    const settings_t *settings;
+    tcgemm_type_t types[SETUP_MAX_TYPES];
+    int num_types;
+    size_shapes_t shapes;
+    size_list_t threads;
+    peer_t *peer;
+    tcgemm_context_t *context;
+    int num_threads; /* of the context */
+    double cold_bytes;
+    bench_rows_t rows;
+    int64_t done, total, wrong;
+} bench_t;
+
+/* One problem with all its contestants; the peer is the last. */
+typedef struct heat {
+    tcgemm_problem_t problem;
+    rotation_t data, peer_data;
+    tcgemm_plan_t *plans[MAX_ALGOS];
+    int num_plans;
+    tcgemm_plan_t *peer_plan;
+    const char *peer_name; /* NULL: no peer */
+    contestant_t contestants[MAX_ALGOS + 1];
+} heat_t;
+
+/* ---- contestants ---- */
+
+static bool knows_type(const tcgemm_kernel_info_t *kernel, tcgemm_type_t type) {
+    return kernel->runnable && (kernel->types & (uint64_t)1 << (type - 1));
+}
+
+/* Every family with a kernel for the type, as a list; the reference only where it ends soon. */
+static void all_algos(const tcgemm_problem_t *p, char *names, size_t size) {
+    const double products = (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
+    names[0] = '\0';
+    for (int i = 0; i < tcgemm_kernel_count(); ++i) {
+        tcgemm_kernel_info_t kernel = {.struct_size = sizeof kernel};
+        if (tcgemm_kernel_get_info(i, &kernel) != TCGEMM_STATUS_OK || !knows_type(&kernel, p->type))
+            continue;
+        if (strcmp(kernel.algo, "reference") == 0 && products > 0x1p27)
+            continue;
+        char padded[NAME_SIZE];
+        char list[MAX_ALGOS * NAME_SIZE + 3];
+        (void)snprintf(padded, sizeof padded, ",%.*s,", NAME_SIZE - 3, kernel.algo);
+        (void)snprintf(list, sizeof list, ",%s,", names);
+        const size_t used = strlen(names);
+        if (!strstr(list, padded))
+            (void)snprintf(names + used, size - used, "%s%s", used ? "," : "", kernel.algo);
+    }
+}
+
+static int add_plan(const bench_t *b, heat_t *heat, const char *algo) {
+    tcgemm_plan_options_t options = tcgemm_plan_options();
+    options.algo = algo;
+    options.kernel = b->settings->kernel;
+    if (heat->num_plans == MAX_ALGOS)
+        return message_usage("bench", "--algo lists more than %d families", MAX_ALGOS);
+    tcgemm_plan_t **plan = &heat->plans[heat->num_plans];
+    const tcgemm_status_t status = tcgemm_plan_create(b->context, &heat->problem, &options, plan);
+    if (status == TCGEMM_STATUS_UNSUPPORTED) {
+        message_note("%s: skipped", tcgemm_last_error());
+        return CLI_OK;
+    }
+    if (status != TCGEMM_STATUS_OK)
+        return message_library(status);
+    ++heat->num_plans;
+    return CLI_OK;
+}
+
+static int add_plans(const bench_t *b, heat_t *heat) {
+    char names[MAX_ALGOS * NAME_SIZE];
+    const char *wanted = b->settings->algo ? b->settings->algo : "auto";
+    (void)snprintf(names, sizeof names, "%s", wanted);
+    if (strcmp(wanted, "all") == 0)
+        all_algos(&heat->problem, names, sizeof names);
+    int status = CLI_OK;
+    char *rest = NULL;
+    for (char *name = strtok_r(names, ",", &rest); name && status == CLI_OK;
+         name = strtok_r(NULL, ",", &rest))
+        status = add_plan(b, heat, name);
+    return status;
+}
+
+static int place_peer(const bench_t *b, heat_t *heat, tcgemm_type_t type,
+                      tcgemm_problem_t *problem) {
+    *problem = heat->problem;
+    problem->type = type;
+    problem->flags &= TCGEMM_FLAG_REPRODUCIBLE;
+    const tcgemm_status_t status = layout_place(problem, 0);
+    if (status != TCGEMM_STATUS_OK)
+        return message_library(status);
+    return rotation_create(&heat->peer_data, problem, (uint64_t)b->settings->seed,
+                           b->settings->beta != 0, b->cold_bytes);
+}
+
+static int add_peer(const bench_t *b, heat_t *heat) {
+    tcgemm_problem_t problem;
+    const int vs = b->settings->vs;
+    if (vs == PEER_NONE || (vs == PEER_OPENBLAS && !peer_can(&heat->problem)))
+        return CLI_OK;
+    const tcgemm_type_t type = vs == PEER_F32 ? TCGEMM_F32_F32 : peer_type(heat->problem.type);
+    const int status = place_peer(b, heat, type, &problem);
+    if (status != CLI_OK)
+        return status;
+    heat->peer_name = vs == PEER_F32 ? "tcgemm f32_f32" : peer_name(heat->problem.type);
+    if (vs == PEER_OPENBLAS) {
+        peer_set_threads(b->peer, b->num_threads);
+        return CLI_OK;
+    }
+    const tcgemm_status_t made = tcgemm_plan_create(b->context, &problem, NULL, &heat->peer_plan);
+    return made == TCGEMM_STATUS_OK ? CLI_OK : message_library(made);
+}
+
+/* ---- one heat ---- */
+
+/* The first result of every plan is checked. A wrong one is told and leaves the contest. */
+static int check_plans(bench_t *b, heat_t *heat) {
+    const settings_t *s = b->settings;
+    const workload_t *w = &heat->data.copies[0];
+    int kept = 0;
+    for (int i = 0; i < heat->num_plans; ++i) {
+        tcgemm_plan_t *plan = heat->plans[i];
+        tcgemm_verify_report_t report = {.struct_size = sizeof report};
+        tcgemm_status_t status = tcgemm_run(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d);
+        if (status == TCGEMM_STATUS_OK)
+            status = tcgemm_verify(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d,
+                                   TCGEMM_VERIFY_SAMPLE, (uint64_t)s->seed, &report);
+        if (status != TCGEMM_STATUS_OK)
+            return message_library(status);
+        if (report.num_wrong == 0) {
+            heat->plans[i] = NULL;
+            heat->plans[kept++] = plan;
+            continue;
+        }
+        ++b->wrong;
+        tcgemm_plan_info_t info = {.struct_size = sizeof info};
+        (void)tcgemm_plan_get_info(plan, &info);
+        (void)message_fail(CLI_WRONG, "%s is WRONG for %s %lld x %lld x %lld and is not timed",
+                           info.kernel, tcgemm_type_info(heat->problem.type)->name,
+                           (long long)heat->problem.m, (long long)heat->problem.n,
+                           (long long)heat->problem.k);
+        tcgemm_plan_destroy(plan);
+        heat->plans[i] = NULL;
+    }
+    heat->num_plans = kept;
+    return CLI_OK;
+}
+
+static int time_heat(bench_t *b, heat_t *heat) {
+    const settings_t *s = b->settings;
+    const contest_limits_t limits = {s->samples, s->min_seconds};
+    contestant_t *c = heat->contestants;
+    const int ours = heat->num_plans;
+    const int count = ours + (heat->peer_name != NULL);
+    for (int i = 0; i < ours; ++i)
+        c[i] = (contestant_t){
+            .plan = heat->plans[i], .data = &heat->data, .alpha = s->alpha, .beta = s->beta};
+    if (heat->peer_name)
+        c[ours] = (contestant_t){.plan = heat->peer_plan,
+                                 .peer = heat->peer_plan ? NULL : b->peer,
+                                 .data = &heat->peer_data,
+                                 .alpha = s->alpha,
+                                 .beta = s->beta};
+    int64_t num_samples = 0;
+    int status = contest_run(c, count, &limits, &num_samples);
+    for (int i = 0; i < ours && status == CLI_OK; ++i) {
+        const bench_row_t row = {.problem = &heat->problem,
+                                 .ours = &c[i],
+                                 .peer = heat->peer_name ? &c[ours] : NULL,
+                                 .peer_name = heat->peer_name,
+                                 .num_samples = num_samples,
+                                 .num_threads = b->num_threads,
+                                 .cold = s->cold};
+        status = bench_rows_add(&b->rows, &row);
+    }
+    contest_free(c, count);
+    return status;
+}
+
+static int run_heat(bench_t *b, heat_t *heat) {
+    int status = add_plans(b, heat);
+    if (status == CLI_OK && heat->num_plans > 0)
+        status = rotation_create(&heat->data, &heat->problem, (uint64_t)b->settings->seed,
+                                 b->settings->beta != 0, b->cold_bytes);
+    if (status != CLI_OK || heat->num_plans == 0)
+        return status;
+    status = check_plans(b, heat);
+    if (status == CLI_OK && heat->num_plans > 0)
+        status = add_peer(b, heat);
+    if (status == CLI_OK && heat->num_plans > 0)
+        status = time_heat(b, heat);
+    return status;
+}
+
+static void free_heat(heat_t *heat) {
+    for (int i = 0; i < heat->num_plans; ++i)
+        tcgemm_plan_destroy(heat->plans[i]);
+    tcgemm_plan_destroy(heat->peer_plan);
+    rotation_free(&heat->data);
+    rotation_free(&heat->peer_data);
+}
+
+static int one_problem(bench_t *b, tcgemm_type_t type, const size_shape_t *shape) {
+    heat_t heat = {.problem = tcgemm_problem(type, shape->m, shape->n, shape->k)};
+    setup_problem(b->settings, &heat.problem);
+    if (shape->has_ops) {
+        heat.problem.op_a = shape->trans_a ? TCGEMM_OP_T : TCGEMM_OP_N;
+        heat.problem.op_b = shape->trans_b ? TCGEMM_OP_T : TCGEMM_OP_N;
+    }
+    const tcgemm_status_t placed = layout_place(&heat.problem, 0);
+    const int status = placed == TCGEMM_STATUS_OK ? run_heat(b, &heat) : message_library(placed);
+    free_heat(&heat);
+    progress_set((double)++b->done / (double)b->total);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+/* How many threads a context has, which a large plan tells. */
+static int threads_of(tcgemm_context_t *context) {
+    const tcgemm_problem_t large = tcgemm_problem(TCGEMM_F32_F32, 8192, 8192, 8192);
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+    tcgemm_plan_t *plan;
+    if (tcgemm_plan_create(context, &large, NULL, &plan) != TCGEMM_STATUS_OK)
+        return 1;
+    (void)tcgemm_plan_get_info(plan, &info);
+    tcgemm_plan_destroy(plan);
+    return info.num_threads;
+}
+
+static int one_thread_count(bench_t *b, int64_t threads) {
+    if (threads > 4096)
+        return message_usage("bench", "--threads is %lld, more than 4096", (long long)threads);
+    int status = setup_context(b->settings, (int)threads, &b->context);
+    if (status != CLI_OK)
+        return status;
+    b->num_threads = threads > 0 ? (int)threads : threads_of(b->context);
+    for (int t = 0; t < b->num_types && status == CLI_OK; ++t)
+        for (size_t i = 0; i < b->shapes.count && status == CLI_OK; ++i)
+            status = one_problem(b, b->types[t], &b->shapes.values[i]);
+    tcgemm_context_destroy(b->context);
+    b->context = NULL;
+    return status;
+}
+
+static int run_all(bench_t *b) {
+    int status = CLI_OK;
+    b->total = b->num_types * (int64_t)b->shapes.count * (int64_t)b->threads.count;
+    progress_begin("measuring", 0);
+    for (size_t i = 0; i < b->threads.count && status == CLI_OK; ++i)
+        status = one_thread_count(b, b->threads.values[i]);
+    progress_end();
+    return status;
+}
+
+static int write_csv(const bench_t *b) {
+    const char *path = b->settings->csv;
+    char temporary[4096];
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid()) >=
+        sizeof temporary)
+        return message_fail(CLI_BAD_FILE, "%s: the name is too long", path);
+    interrupt_guard(temporary);
+    FILE *file = fopen(temporary, "wxe");
+    bool good = file && bench_rows_write(&b->rows, TABLE_FORMAT_CSV, file) && !ferror(file);
+    if (file)
+        good = fclose(file) == 0 && good;
+    good = good && rename(temporary, path) == 0;
+    const int reason = errno;
+    if (!good)
+        (void)unlink(temporary);
+    interrupt_guard(NULL);
+    return good ? CLI_OK : message_fail(CLI_BAD_FILE, "%s: %s", path, strerror(reason));
+}
+
+static int write_results(const bench_t *b) {
+    const settings_t *s = b->settings;
+    if (!s->quiet && !bench_rows_write(&b->rows, (table_format_t)s->format, stdout))
+        return message_fail(CLI_NO_MEMORY, "no memory for the table");
+    const int status = s->csv ? write_csv(b) : CLI_OK;
+    return status == CLI_OK && b->wrong > 0 ? CLI_WRONG : status;
+}
+
+static int parse_threads(bench_t *b) {
+    const char *text = b->settings->threads ? b->settings->threads : "0";
+    char why[SIZES_ERROR_SIZE];
+    if (sizes_parse_list(text, strlen(text), &b->threads, why))
+        return CLI_OK;
+    return message_usage("bench", "--threads: %s", why);
+}
+
+static int parse_types(bench_t *b) {
+    if (b->settings->type)
+        return setup_types(b->settings, b->types, &b->num_types);
+    b->types[0] = TCGEMM_F32_F32;
+    b->num_types = 1;
+    return CLI_OK;
+}
+
+static int check_settings(const settings_t *s) {
+    if (!(s->min_seconds >= 0) || isinf(s->min_seconds))
+        return message_usage("bench", "--min-seconds is %g, below 0 or endless", s->min_seconds);
+    if (s->csv && !s->force && access(s->csv, F_OK) == 0)
+        return message_fail(CLI_BAD_FILE, "%s: exists already; give --force to overwrite it",
+                            s->csv);
+    return CLI_OK;
+}
+
+static int open_peer(bench_t *b) {
+    if (b->settings->vs != PEER_OPENBLAS)
+        return CLI_OK;
+    const char *why;
+    b->peer = peer_open(&why);
+    if (!b->peer)
+        return message_fail(CLI_NO_DEVICE, "no peer: %s", why);
+    message_note("the peer is %s; types it lacks run against its sgemm", peer_config(b->peer));
+    return CLI_OK;
+}
+
+int command_bench(const settings_t *s) {
+    bench_t b = {.settings = s};
+    int status = check_settings(s);
+    if (status == CLI_OK)
+        status = parse_types(&b);
+    if (status == CLI_OK)
+        status = parse_threads(&b);
+    if (status == CLI_OK)
+        status = bench_shapes(s, &b.shapes);
+    if (status == CLI_OK)
+        status = open_peer(&b);
+    if (status == CLI_OK)
+        status = bench_rows_create(&b.rows, s);
+    if (s->cold)
+        b.cold_bytes = 3 * bench_rows_last_cache(&b.rows);
+    if (status == CLI_OK)
+        status = run_all(&b);
+    if (status == CLI_OK)
+        status = write_results(&b);
+    bench_rows_free(&b.rows);
+    peer_close(b.peer);
+    sizes_free_shapes(&b.shapes);
+    sizes_free_list(&b.threads);
+    return status;
+}

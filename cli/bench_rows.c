@@ -1,0 +1,156 @@
+/* bench_rows.c - one row for each contestant of ours. */
+#include "bench_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "info.h"
+#include "message.h"
+#include "report.h"
+
+static const table_column_t columns[] = {
+    {"type", "type", TABLE_LEFT, 0, TABLE_EVERYWHERE},
+    {"ops", "ops", TABLE_LEFT, 0, TABLE_EVERYWHERE},
+    {"order", "order", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"shape", "m x n x k", TABLE_LEFT, 0, TABLE_SCREEN_ONLY},
+    {"m", "m", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
+    {"n", "n", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
+    {"k", "k", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
+    {"batch", "batch", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
+    {"algo", "algo", TABLE_LEFT, 0, TABLE_EVERYWHERE},
+    {"kernel", "kernel", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"threads", "thr", TABLE_RIGHT, 0, TABLE_EVERYWHERE},
+    {"cold", "cold", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"samples", "samples", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
+    {"time_median_seconds", "median s", TABLE_RIGHT, 4, TABLE_EVERYWHERE},
+    {"time_min_seconds", "least s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"time_spread_fraction", "spread", TABLE_RIGHT, 2, TABLE_MACHINES_ONLY},
+    {"gflops", "GFLOP/s", TABLE_RIGHT, 4, TABLE_EVERYWHERE},
+    {"peak_gflops", "peak", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"peak_fraction", "of peak", TABLE_RIGHT, 3, TABLE_EVERYWHERE},
+    {"peer", "peer", TABLE_LEFT, 0, TABLE_EVERYWHERE},
+    {"peer_time_median_seconds", "peer s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"peer_gflops", "peer GFLOP/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"ratio_median", "ratio", TABLE_RIGHT, 3, TABLE_EVERYWHERE},
+    {"ratio_spread_fraction", "+-", TABLE_RIGHT, 2, TABLE_EVERYWHERE},
+    {"commit", "commit", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"cpu", "cpu", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"compiler", "compiler", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"date_utc", "date", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+};
+
+int bench_rows_create(bench_rows_t *rows, const settings_t *settings) {
+    *rows = (bench_rows_t){.settings = settings, .machine = {.struct_size = sizeof rows->machine}};
+    const tcgemm_status_t status = tcgemm_machine_get_info(&rows->machine);
+    if (status != TCGEMM_STATUS_OK)
+        return message_library(status);
+    info_build_fact("commit", rows->commit, sizeof rows->commit);
+    info_build_fact("compiler", rows->compiler, sizeof rows->compiler);
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc))
+        (void)strftime(rows->date, sizeof rows->date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    rows->table = table_new(columns, sizeof columns / sizeof columns[0]);
+    return rows->table ? CLI_OK : message_fail(CLI_NO_MEMORY, "no memory for the table");
+}
+
+void bench_rows_free(bench_rows_t *rows) {
+    table_free(rows->table);
+    rows->table = NULL;
+}
+
+double bench_rows_last_cache(const bench_rows_t *rows) {
+    if (rows->machine.l3_bytes > 0)
+        return (double)rows->machine.l3_bytes;
+    return rows->machine.l2_bytes > 0 ? (double)rows->machine.l2_bytes : 64e6;
+}
+
+/* The measured peak of a type on so many threads, or 0. */
+static double peak_of(bench_rows_t *rows, tcgemm_type_t type, int num_threads) {
+    for (int i = 0; i < rows->num_peaks; ++i)
+        if (rows->peaks[i].type == type && rows->peaks[i].num_threads == num_threads)
+            return rows->peaks[i].measured;
+    double theoretical = 0;
+    double measured = 0;
+    if (tcgemm_measure_peak(type, num_threads, &theoretical, &measured) != TCGEMM_STATUS_OK)
+        measured = 0;
+    if (rows->num_peaks < BENCH_MAX_PEAKS)
+        rows->peaks[rows->num_peaks++] = (bench_peak_t){type, num_threads, measured};
+    return measured;
+}
+
+static void real_or_empty(table_t *table, bool known, double value) {
+    if (known)
+        table_real(table, value);
+    else
+        table_empty(table);
+}
+
+static void add_problem(table_t *table, const tcgemm_problem_t *p) {
+    const char ops[3] = {p->op_a == TCGEMM_OP_T ? 'T' : 'N', p->op_b == TCGEMM_OP_T ? 'T' : 'N', 0};
+    char shape[80];
+    (void)snprintf(shape, sizeof shape, "%lldx%lldx%lld", (long long)p->m, (long long)p->n,
+                   (long long)p->k);
+    table_text(table, tcgemm_type_info(p->type)->name);
+    table_text(table, ops);
+    table_text(table, p->order == TCGEMM_ROW_MAJOR ? "row" : "col");
+    table_text(table, shape);
+    table_integer(table, p->m);
+    table_integer(table, p->n);
+    table_integer(table, p->k);
+    table_integer(table, p->batch);
+}
+
+static void add_times(bench_rows_t *rows, const bench_row_t *row) {
+    const contest_summary_t time = contest_summarize(row->ours->samples, row->num_samples);
+    const double flop = report_flop(row->problem);
+    const double peak = peak_of(rows, row->problem->type, row->num_threads);
+    const bool timed = time.median > 0;
+    table_integer(rows->table, row->num_samples);
+    table_real(rows->table, time.median);
+    table_real(rows->table, time.least);
+    table_real(rows->table, time.spread);
+    real_or_empty(rows->table, timed, flop / time.median * 1e-9);
+    real_or_empty(rows->table, peak > 0, peak * 1e-9);
+    real_or_empty(rows->table, peak > 0 && timed, flop / time.median / peak);
+}
+
+static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
+    if (!row->peer) {
+        for (int i = 0; i < 5; ++i)
+            table_empty(rows->table);
+        return;
+    }
+    const contest_summary_t time = contest_summarize(row->peer->samples, row->num_samples);
+    const contest_summary_t ratio = contest_ratio(row->ours, row->peer, row->num_samples);
+    table_text(rows->table, row->peer_name);
+    table_real(rows->table, time.median);
+    real_or_empty(rows->table, time.median > 0, report_flop(row->problem) / time.median * 1e-9);
+    table_real(rows->table, ratio.median);
+    table_real(rows->table, ratio.spread);
+}
+
+int bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+    const tcgemm_status_t status = tcgemm_plan_get_info(row->ours->plan, &info);
+    if (status != TCGEMM_STATUS_OK)
+        return message_library(status);
+    add_problem(rows->table, row->problem);
+    table_text(rows->table, info.algo);
+    table_text(rows->table, info.kernel);
+    table_integer(rows->table, row->num_threads);
+    table_truth(rows->table, row->cold);
+    add_times(rows, row);
+    add_peer(rows, row);
+    table_text(rows->table, rows->commit);
+    table_text(rows->table, rows->machine.cpu);
+    table_text(rows->table, rows->compiler);
+    table_text(rows->table, rows->date);
+    return CLI_OK;
+}
+
+bool bench_rows_write(const bench_rows_t *rows, table_format_t format, FILE *out) {
+    return table_write(rows->table, format, "tcgemm.bench/1", out);
+}

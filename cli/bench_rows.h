@@ -1,0 +1,47 @@
+/* bench_rows.h - the results of `bench` as a table, with what a reader needs to judge them. */
+#ifndef CLI_BENCH_ROWS_H
+#define CLI_BENCH_ROWS_H
+
+#include "contest.h"
+#include "options.h"
+#include "table_writer.h"
+#include "tcgemm/tcgemm.h"
+
+enum { BENCH_MAX_PEAKS = 128 };
+
+typedef struct bench_peak {
+    tcgemm_type_t type;
+    int num_threads;
+    double measured; /* operations per second; 0 if unknown */
+} bench_peak_t;
+
+typedef struct bench_rows {
+    const settings_t *settings;
+    table_t *table;
+    tcgemm_machine_info_t machine;
+    bench_peak_t peaks[BENCH_MAX_PEAKS]; /* measured once each */
+    int num_peaks;
+    char commit[64], compiler[96], date[32];
+} bench_rows_t;
+
+typedef struct bench_row {
+    const tcgemm_problem_t *problem;
+    const contestant_t *ours;
+    const contestant_t *peer; /* NULL: none */
+    const char *peer_name;
+    int64_t num_samples;
+    int num_threads;
+    bool cold;
+} bench_row_t;
+
+/* Both return an exit status. */
+int bench_rows_create(bench_rows_t *rows, const settings_t *settings);
+int bench_rows_add(bench_rows_t *rows, const bench_row_t *row);
+
+bool bench_rows_write(const bench_rows_t *rows, table_format_t format, FILE *out);
+void bench_rows_free(bench_rows_t *rows);
+
+/* Bytes of the last cache, or a guess. */
+double bench_rows_last_cache(const bench_rows_t *rows);
+
+#endif

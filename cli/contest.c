@@ -1,0 +1,174 @@
+/* contest.c - warm-up, rounds, medians. */
+#include "contest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "layout.h"
+#include "message.h"
+
+static const double shortest_sample = 2e-4; /* seconds */
+static const double patience = 30;          /* seconds for one contest, unless more are asked for */
+
+enum { FEWEST_SAMPLES = 3, MAX_COPIES = 4096 };
+
+int rotation_create(rotation_t *data, const tcgemm_problem_t *problem, uint64_t seed, bool with_c,
+                    double min_bytes) {
+    double bytes = 0;
+    for (const char *x = "ABCD"; *x; ++x)
+        bytes += (double)layout_of(problem, *x).bytes;
+    double count = bytes > 0 ? min_bytes / bytes + 1 : 1;
+    count = count > MAX_COPIES ? MAX_COPIES : count;
+    *data = (rotation_t){.copies = calloc((size_t)count, sizeof *data->copies)};
+    if (!data->copies)
+        return message_fail(CLI_NO_MEMORY, "no memory for the operands");
+    int status = CLI_OK;
+    while (status == CLI_OK && data->count < (int64_t)count) {
+        status = workload_create(&data->copies[data->count], problem, seed + (uint64_t)data->count,
+                                 with_c, false);
+        data->count += status == CLI_OK;
+    }
+    return status;
+}
+
+void rotation_free(rotation_t *data) {
+    for (int64_t i = 0; i < data->count; ++i)
+        workload_free(&data->copies[i]);
+    free(data->copies);
+    *data = (rotation_t){0};
+}
+
+static tcgemm_status_t call(const contestant_t *c) {
+    const workload_t *w = &c->data->copies[c->data->next];
+    c->data->next = (c->data->next + 1) % c->data->count;
+    if (c->plan)
+        return tcgemm_run(c->plan, c->alpha, w->a, w->b, c->beta, w->c, w->d);
+    peer_run(c->peer, &w->problem, c->alpha, w->a, w->b, c->beta, w->d);
+    return TCGEMM_STATUS_OK;
+}
+
+/* One sample: the mean of `inner` calls. */
+static tcgemm_status_t sample(contestant_t *c, double *value) {
+    const double start = clock_seconds();
+    for (int64_t i = 0; i < c->inner; ++i) {
+        const tcgemm_status_t status = call(c);
+        if (status != TCGEMM_STATUS_OK)
+            return status;
+    }
+    const double elapsed = clock_seconds() - start;
+    c->sum += elapsed;
+    *value = elapsed / (double)c->inner;
+    return TCGEMM_STATUS_OK;
+}
+
+/* Runs until the time settles on how many calls make a sample. */
+static tcgemm_status_t warm_up(contestant_t *c) {
+    double value = 0;
+    c->inner = 1;
+    for (int i = 0; i < 24; ++i) {
+        const tcgemm_status_t status = sample(c, &value);
+        if (status != TCGEMM_STATUS_OK)
+            return status;
+        const bool long_enough = value * (double)c->inner >= shortest_sample;
+        if (long_enough && (i > 0 || value > 0.5))
+            break;
+        if (!long_enough)
+            c->inner *= 2;
+    }
+    c->sum = 0;
+    return TCGEMM_STATUS_OK;
+}
+
+static bool all_have(const contestant_t *contestants, int count, double seconds) {
+    for (int i = 0; i < count; ++i)
+        if (contestants[i].sum < seconds)
+            return false;
+    return true;
+}
+
+static bool is_enough(const contestant_t *contestants, int count, const contest_limits_t *limits,
+                      int64_t rounds, double elapsed) {
+    const double limit = patience > 20 * limits->min_seconds ? patience : 20 * limits->min_seconds;
+    if (rounds == CONTEST_MAX_SAMPLES || (rounds >= FEWEST_SAMPLES && elapsed > limit))
+        return true;
+    return rounds >= limits->min_samples && all_have(contestants, count, limits->min_seconds);
+}
+
+static bool make_room(contestant_t *contestants, int count, int64_t rounds) {
+    if (rounds & (rounds - 1)) /* a power of two: the arrays are full */
+        return true;
+    for (int i = 0; i < count; ++i) {
+        double *more =
+            realloc(contestants[i].samples, (size_t)(rounds ? 2 * rounds : 1) * sizeof *more);
+        if (!more)
+            return false;
+        contestants[i].samples = more;
+    }
+    return true;
+}
+
+int contest_run(contestant_t *contestants, int count, const contest_limits_t *limits,
+                int64_t *num_samples) {
+    for (int i = 0; i < count; ++i) {
+        const tcgemm_status_t status = warm_up(&contestants[i]);
+        if (status != TCGEMM_STATUS_OK)
+            return message_library(status);
+    }
+    const double start = clock_seconds();
+    int64_t rounds = 0;
+    while (!is_enough(contestants, count, limits, rounds, clock_seconds() - start)) {
+        if (!make_room(contestants, count, rounds))
+            return message_fail(CLI_NO_MEMORY, "no memory for the samples");
+        for (int i = 0; i < count; ++i) {
+            const tcgemm_status_t status = sample(&contestants[i], &contestants[i].samples[rounds]);
+            if (status != TCGEMM_STATUS_OK)
+                return message_library(status);
+        }
+        ++rounds;
+    }
+    *num_samples = rounds;
+    return CLI_OK;
+}
+
+void contest_free(contestant_t *contestants, int count) {
+    for (int i = 0; i < count; ++i)
+        free(contestants[i].samples);
+}
+
+static int compare_doubles(const void *x, const void *y) {
+    const double a = *(const double *)x;
+    const double b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+contest_summary_t contest_summarize(const double *values, int64_t count) {
+    contest_summary_t s = {0};
+    double *sorted = malloc((size_t)count * sizeof *sorted);
+    if (!sorted || count == 0) {
+        free(sorted);
+        return s;
+    }
+    memcpy(sorted, values, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
+    s.median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+    s.least = sorted[0];
+    if (s.median > 0)
+        s.spread = 0.5 * (sorted[count - 1 - count / 4] - sorted[count / 4]) / s.median;
+    free(sorted);
+    return s;
+}
+
+contest_summary_t contest_ratio(const contestant_t *ours, const contestant_t *other,
+                                int64_t num_samples) {
+    contest_summary_t s = {0};
+    double *ratios = malloc((size_t)num_samples * sizeof *ratios);
+    if (!ratios)
+        return s;
+    for (int64_t i = 0; i < num_samples; ++i)
+        ratios[i] = other->samples[i] / ours->samples[i];
+    s = contest_summarize(ratios, num_samples);
+    free(ratios);
+    return s;
+}

@@ -1,0 +1,160 @@
+/* option_table.c - the commands and options themselves. Adding an option is adding a row. */
+#include "options.h"
+#include "tcgemm/tcgemm.h"
+
+const command_t command_table[NUM_COMMANDS] = {
+    [COMMAND_RUN] =
+        {"run", "[A B]", "multiply two matrices and prove the result",
+         "Multiplies two matrices from files, or random ones of the sizes given by -m, -n and -k, "
+         "verifies the result and reports what was done. A and B are .npy files or tensors of "
+         ".safetensors files, written FILE:TENSOR. The type follows from the files unless --type "
+         "is given; then elements are converted, to nearest, ties to even.",
+         "tcgemm run A.npy B.npy -o D.npy  # real matrices\n"
+         "tcgemm run w.safetensors:layer.weight x.npy -o y.npy --trans-b --type bf16_f32"
+         "  # a tensor\n"
+         "tcgemm run -m 1000 -n 1001 -k 999 --type s8_s32 --trans-b --beta 3  # random data\n"
+         "tcgemm run -m 3 -n 4 -k 5 --type u8_s32 --print python  # to paste into Python\n"},
+    [COMMAND_VERIFY] =
+        {"verify", "", "check every kernel against the reference",
+         "Runs every kernel that this machine can run, on every type it does, through transposes, "
+         "orders, sizes around its tile, scalars, padded leading dimensions, batches and in-place "
+         "results, and compares each element with the reference. Prints one line that reproduces "
+         "each failure.",
+         "tcgemm verify --quick  # a few seconds\n"
+         "tcgemm verify --full --type bf16_f32  # everything, for one type\n"},
+    [COMMAND_BENCH] =
+        {"bench", "", "measure speed, alone or beside a peer",
+         "Times products of random data. Contestants run in turns (A B A B), so that a change of "
+         "clock or load meets them alike. The first result of every shape is verified; a wrong "
+         "kernel is not timed. Sizes are lists and ranges: 64,128  128:1024:128  128:4096:*2.",
+         "tcgemm bench --type f32_f32 --shape 256:2048:*2 --vs openblas  # cubes\n"
+         "tcgemm bench --type bf16_f32,s8_s32 --shape 1024 --vs f32  # against our own f32\n"
+         "tcgemm bench --type f32_f32 --shapes shapes.txt --csv out.csv  # a file of shapes\n"},
+    [COMMAND_INFO] = {"info", "", "show this machine",
+                      "Shows the processor, its caches, the GPUs, and for each type the peak speed "
+                      "in theory and as measured.",
+                      "tcgemm info --json  # for a bug report\n"},
+    [COMMAND_LIST] = {"list", "", "list the kernels",
+                      "Lists the kernel table: name, family, instruction set, register tile, "
+                      "types, and whether this machine can run it.",
+                      "tcgemm list --format md\n"},
+};
+
+const char *const option_group_titles[NUM_GROUPS] = {
+    [GROUP_PROBLEM] = "What to multiply: D = alpha * op(A) * op(B) + beta * C",
+    [GROUP_METHOD] = "How to multiply",
+    [GROUP_MEASURE] = "How to measure",
+    [GROUP_CHECK] = "How to check",
+    [GROUP_OUTPUT] = "What to write",
+    [GROUP_HELP] = "Help",
+};
+
+#define RUN     (1u << COMMAND_RUN)
+#define VERIFY  (1u << COMMAND_VERIFY)
+#define BENCH   (1u << COMMAND_BENCH)
+#define INFO    (1u << COMMAND_INFO)
+#define LIST    (1u << COMMAND_LIST)
+#define ALL     (RUN | VERIFY | BENCH | INFO | LIST)
+#define AT(x)   offsetof(settings_t, x)
+#define NOWHERE 0, 0, 0
+
+const option_row_t option_table[] = {
+    {"m", 'm', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH,
+     "rows of op(A), C and D (bench: a list)", NULL, AT(m), 0, 0},
+    {"n", 'n', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH,
+     "columns of op(B), C and D (bench: a list)", NULL, AT(n), 0, 0},
+    {"k", 'k', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH,
+     "columns of op(A), rows of op(B) (bench: a list)", NULL, AT(k), 0, 0},
+    {"shape", 0, OPTION_TEXT, "MxNxK", GROUP_PROBLEM, RUN | BENCH,
+     "the three sizes in one word; one number is a cube (bench: a list)", NULL, AT(shape), 0, 0},
+    {"shapes", 0, OPTION_TEXT, "FILE", GROUP_PROBLEM, BENCH,
+     "one problem a line: [NN|NT|TN|TT,]m,n,k or MxNxK; # starts a comment", "@file", AT(shapes), 0,
+     0},
+    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, RUN | VERIFY | BENCH | LIST | INFO,
+     "types of the inputs and the output, such as bf16_f32 (default: what the files hold, or "
+     "f32_f32; a list where many fit)",
+     "@type", AT(type), 0, 0},
+    {"trans-a", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH, "op(A) = A^T", NULL, AT(trans_a),
+     0, 0},
+    {"trans-b", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH, "op(B) = B^T", NULL, AT(trans_b),
+     0, 0},
+    {"order", 0, OPTION_CHOICE, "ORDER", GROUP_PROBLEM, RUN | BENCH,
+     "how D is stored (and random A, B, C): row or col (default: row)", "row|col", AT(order), 0, 0},
+    {"alpha", 0, OPTION_NUMBER, "X", GROUP_PROBLEM, RUN | BENCH,
+     "factor of the product "
+     "(default: 1)",
+     NULL, AT(alpha), 0, 0},
+    {"beta", 0, OPTION_NUMBER, "X", GROUP_PROBLEM, RUN | BENCH, "factor of C (default: 0)", NULL,
+     AT(beta), 0, 0},
+    {"c", 'c', OPTION_TEXT, "FILE", GROUP_PROBLEM, RUN,
+     "read C from FILE (with random A and B it is random)", "@file", AT(c), 0, 0},
+    {"batch", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | BENCH,
+     "this many products at once, of random data (default: 1)", NULL, AT(batch), 0, INT64_MAX},
+    {"seed", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | VERIFY | BENCH,
+     "of the random data and of the samples (default: 0)", NULL, AT(seed), 0, INT64_MAX},
+    {"pad", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN,
+     "random data: leading dimensions longer by N elements (default: 0)", NULL, AT(pad), 0,
+     1 << 20},
+    {"in-place", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN, "D takes the place of C", NULL,
+     AT(in_place), 0, 0},
+    {"xor", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH,
+     "b1_s32: count the ones of a XOR b instead of a AND b", NULL, AT(xor), 0, 0},
+    {"f16-accumulate", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH,
+     "f16_f16: allow sums in f16", NULL, AT(f16_accumulate), 0, 0},
+    {"reproducible", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH,
+     "a row of D has the same bits for any m and batch", NULL, AT(reproducible), 0, 0},
+
+    {"algo", 'a', OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH,
+     "a family of kernels: auto, cpu, reference (bench: a list, or all)", "@algo", AT(algo), 0, 0},
+    {"kernel", 0, OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH,
+     "one kernel by its name, from tcgemm list", "@kernel", AT(kernel), 0, 0},
+    {"device", 0, OPTION_TEXT, "DEVICE", GROUP_METHOD, RUN | VERIFY | BENCH,
+     "auto, cpu, or the number of a GPU (default: auto)", "auto|cpu|0", AT(device), 0, 0},
+    {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | INFO,
+     "threads (bench: a list; default: TCGEMM_NUM_THREADS, OMP_NUM_THREADS, or all processors)",
+     NULL, AT(threads), 0, 0},
+
+    {"repeat", 'r', OPTION_COUNT, "N", GROUP_MEASURE, RUN,
+     "run N times and report the median (default: 1)", NULL, AT(repeat), 1, 1000000},
+    {"vs", 0, OPTION_CHOICE, "PEER", GROUP_MEASURE, BENCH,
+     "run in turns with openblas (its sgemm where it lacks the type), or with our own f32",
+     "openblas|f32", AT(vs), 0, 0},
+    {"min-seconds", 0, OPTION_NUMBER, "S", GROUP_MEASURE, BENCH,
+     "time at least this long per contestant (default: 0.5)", NULL, AT(min_seconds), 0, 0},
+    {"samples", 0, OPTION_COUNT, "N", GROUP_MEASURE, BENCH, "and at least this often (default: 10)",
+     NULL, AT(samples), 1, 1000000},
+    {"cold", 0, OPTION_FLAG, NULL, GROUP_MEASURE, BENCH,
+     "take fresh operands each time, beyond three times the last cache", NULL, AT(cold), 0, 0},
+
+    {"verify", 0, OPTION_CHOICE, "MODE", GROUP_CHECK, RUN,
+     "auto, none, sample or full (default: auto, full while that is cheap)",
+     "auto|none|sample|full", AT(verify), 0, 0},
+    {"quick", 0, OPTION_FLAG, NULL, GROUP_CHECK, VERIFY, "a selection of cases (the default)", NULL,
+     AT(quick), 0, 0},
+    {"full", 0, OPTION_FLAG, NULL, GROUP_CHECK, VERIFY, "all cases, in some minutes", NULL,
+     AT(full), 0, 0},
+
+    {"output", 'o', OPTION_TEXT, "FILE", GROUP_OUTPUT, RUN, "write D: .npy, or .safetensors[:NAME]",
+     "@file", AT(output), 0, 0},
+    {"csv", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH, "write the table as CSV too", "@file",
+     AT(csv), 0, 0},
+    {"force", 'f', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | BENCH, "overwrite an output file", NULL,
+     AT(force), 0, 0},
+    {"print", 0, OPTION_CHOICE, "STYLE", GROUP_OUTPUT, RUN,
+     "print the matrices: python (to be pasted) or table", "python|table", AT(print), 0, 0},
+    {"format", 0, OPTION_CHOICE, "FORMAT", GROUP_OUTPUT, ALL,
+     "table, md, csv, tsv, json or jsonl (default: table)", "table|md|csv|tsv|json|jsonl",
+     AT(format), 0, 0},
+    {"json", 0, OPTION_FLAG, NULL, GROUP_OUTPUT, ALL, "the same as --format json", NULL, AT(json),
+     0, 0},
+    {"quiet", 'q', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | VERIFY | BENCH,
+     "no report and no notes, only the exit status and faults", NULL, AT(quiet), 0, 0},
+    {"no-progress", 0, OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | VERIFY | BENCH, "no progress bar",
+     NULL, AT(no_progress), 0, 0},
+
+    {"help", 'h', OPTION_HELP, NULL, GROUP_HELP, ALL, "show this help", NULL, NOWHERE},
+    {"version", 'V', OPTION_FLAG, NULL, GROUP_HELP, ALL, "show the version and how it was built",
+     NULL, AT(version), 0, 0},
+};
+
+const size_t num_options = sizeof option_table / sizeof option_table[0];

@@ -1,0 +1,12 @@
+# Removes the files that the last `cmake --install` of this build folder wrote. DESTDIR counts.
+if(NOT EXISTS "${MANIFEST}")
+  message(FATAL_ERROR "nothing was installed from this build folder (no ${MANIFEST})")
+endif()
+file(STRINGS "${MANIFEST}" files)
+foreach(file IN LISTS files)
+  set(file "$ENV{DESTDIR}${file}")
+  if(EXISTS "${file}" OR IS_SYMLINK "${file}")
+    message(STATUS "Removing: ${file}")
+    file(REMOVE "${file}")
+  endif()
+endforeach()

@@ -1,0 +1,486 @@
+/* tcgemm - matrix multiply for C programmers.
+ *
+ *     D = alpha * op(A) * op(B) + beta * C          op(X) = X or its transpose X^T
+ *
+ *     op(A) is m x k, op(B) is k x n, C and D are m x n
+ *
+ * A complete program (tests/api/header_example.sh compiles and runs these very lines):
+ *
+ * @code
+ *     #include <stdio.h>
+ *     #include <tcgemm/tcgemm.h>
+ *
+ *     int main(void) {
+ *         const float a[2 * 3] = {1, 2, 3, 4, 5, 6};           // 2 x 3, row after row
+ *         const float b[3 * 2] = {1, 0, 0, 1, 1, 1};           // 3 x 2
+ *         float d[2 * 2];                                      // 2 x 2
+ *
+ *         tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 2, 2, 3); // m, n, k
+ *         if (tcgemm_gemm(&p, 1.0, a, b, 0.0, NULL, d) != TCGEMM_STATUS_OK) {
+ *             fprintf(stderr, "%s\n", tcgemm_last_error());
+ *             return 1;
+ *         }
+ *         printf("%g %g\n%g %g\n", d[0], d[1], d[2], d[3]);    // 4 5 / 10 11
+ *         return 0;
+ *     }
+ * @endcode
+ *
+ * Compile it with `cc product.c $(pkg-config --cflags --libs tcgemm)`.
+ *
+ * The tour:  1 version   2 statuses   3 types   4 the problem   5 the one call
+ *            6 context   7 plan       8 describe   9 verify     10 the machine
+ *
+ * Everywhere below: sizes, leading dimensions and strides count elements, `*_bytes` counts bytes,
+ * `*_seconds` counts seconds. Nothing here prints, exits, or changes the caller's floating-point
+ * environment. Every function may be called from any thread. Host pointers only.
+ */
+#ifndef TCGEMM_TCGEMM_H
+#define TCGEMM_TCGEMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TCGEMM_API __attribute__((visibility("default")))
+#else
+#define TCGEMM_API
+#endif
+
+/* ---- 1. Version --------------------------------------------------------------------------- */
+
+#define TCGEMM_VERSION_MAJOR 0
+#define TCGEMM_VERSION_MINOR 1
+#define TCGEMM_VERSION_PATCH 0
+
+/* The version of the library that is running: 10000 * major + 100 * minor + patch. */
+TCGEMM_API int tcgemm_version(void);
+
+/* The same as text, "0.1.0". Static storage. */
+TCGEMM_API const char *tcgemm_version_string(void);
+
+/* How the library was built: compiler, kernel sets, back ends, licence; one fact a line.
+ * Static storage. */
+TCGEMM_API const char *tcgemm_build_info(void);
+
+/* ---- 2. Statuses -------------------------------------------------------------------------- */
+
+/* What every fallible call returns. The groups have gaps so that they can grow. Unless a function
+ * says otherwise, D is untouched whenever the status is not TCGEMM_STATUS_OK. */
+typedef enum tcgemm_status {
+    TCGEMM_STATUS_OK = 0,
+
+    /* The arguments contradict each other or the documentation. */
+    TCGEMM_STATUS_BAD_ARGUMENT = 10,  /* NULL where data is needed, or an unknown enum value */
+    TCGEMM_STATUS_BAD_TYPE = 11,      /* an unknown type or dtype */
+    TCGEMM_STATUS_BAD_SHAPE = 12,     /* a negative size or batch count */
+    TCGEMM_STATUS_BAD_LD = 13,        /* a leading dimension shorter than a stored row */
+    TCGEMM_STATUS_BAD_STRIDE = 14,    /* a negative batch stride, or one that makes D overlap itself */
+    TCGEMM_STATUS_BAD_SCALAR = 15,    /* alpha or beta that an integer type cannot hold */
+    TCGEMM_STATUS_BAD_ALIGNMENT = 16, /* a pointer that is not aligned to its element */
+    TCGEMM_STATUS_OVERLAP = 17,       /* D overlaps A, B, or C without being C itself */
+    TCGEMM_STATUS_TOO_LARGE = 18,     /* a matrix that no address space can hold */
+
+    /* The request is sound, but it cannot be met here. */
+    TCGEMM_STATUS_UNKNOWN_ALGO = 30, /* no algorithm or kernel has that name */
+    TCGEMM_STATUS_UNSUPPORTED = 31,  /* that algorithm cannot do this problem on this machine */
+    TCGEMM_STATUS_NO_DEVICE = 32,    /* the device asked for is not there */
+
+    /* Resources. */
+    TCGEMM_STATUS_OUT_OF_MEMORY = 50,
+
+    TCGEMM_STATUS_INTERNAL = 90 /* a fault in tcgemm itself */
+} tcgemm_status_t;
+
+/* "BAD_LD" for TCGEMM_STATUS_BAD_LD; "UNKNOWN_STATUS" for anything else. Static storage. */
+TCGEMM_API const char *tcgemm_status_name(tcgemm_status_t status);
+
+/* One clause of English for the status. Static storage. */
+TCGEMM_API const char *tcgemm_status_text(tcgemm_status_t status);
+
+/* The sentence of the last failing call of this thread, naming the argument and its value, such as
+ * "lda is 96, but a stored row of A has 128 elements". "" if nothing has failed yet. Valid until
+ * the next failing call of the same thread. */
+TCGEMM_API const char *tcgemm_last_error(void);
+
+/* ---- 3. Types ----------------------------------------------------------------------------- */
+
+/* How one element is stored. Elements smaller than a byte are packed without gaps, the first one
+ * in the lowest bits: s4 and u4 two per byte, b1 eight per byte. Element e of such a matrix lives
+ * at bits [e * bits, (e + 1) * bits) of the array, so a row need not start on a byte. */
+typedef enum tcgemm_dtype {
+    TCGEMM_DTYPE_F64 = 1, /* IEEE binary64 */
+    TCGEMM_DTYPE_F32,     /* IEEE binary32 */
+    TCGEMM_DTYPE_F16,     /* IEEE binary16 */
+    TCGEMM_DTYPE_BF16,    /* bfloat16: the upper half of a binary32 */
+    TCGEMM_DTYPE_E4M3,    /* OCP FP8 E4M3: no infinity, 0x7F and 0xFF are NaN, largest 448 */
+    TCGEMM_DTYPE_E5M2,    /* OCP FP8 E5M2: infinities and NaN as in IEEE, largest 57344 */
+    TCGEMM_DTYPE_S32,     /* two's complement */
+    TCGEMM_DTYPE_S8,
+    TCGEMM_DTYPE_U8,
+    TCGEMM_DTYPE_S4,
+    TCGEMM_DTYPE_U4,
+    TCGEMM_DTYPE_B1
+} tcgemm_dtype_t;
+
+/* Bits of one element: 64, 32, 16, 8, 4 or 1; 0 for an unknown dtype. */
+TCGEMM_API int tcgemm_dtype_bits(tcgemm_dtype_t dtype);
+
+/* "f16", "e4m3", ...; "unknown" for an unknown dtype. Static storage. */
+TCGEMM_API const char *tcgemm_dtype_name(tcgemm_dtype_t dtype);
+
+/* Which types enter and leave a product: <inputs>_<output>. */
+typedef enum tcgemm_type {
+    TCGEMM_F16_F32 = 1,
+    TCGEMM_F16_F16,
+    TCGEMM_BF16_F32,
+    TCGEMM_BF16_BF16,
+    TCGEMM_TF32_F32, /* f32 in memory; A and B rounded to tf32, to nearest, ties away from zero */
+    TCGEMM_F32_F32,
+    TCGEMM_F64_F64,
+    TCGEMM_S8_S32,
+    TCGEMM_U8_S32,
+    TCGEMM_U8S8_S32, /* A unsigned, B signed */
+    TCGEMM_S8U8_S32, /* A signed, B unsigned */
+    TCGEMM_E4M3_F32,
+    TCGEMM_E5M2_F32,
+    TCGEMM_E4M3_BF16,
+    TCGEMM_E5M2_BF16,
+    TCGEMM_S4_S32,
+    TCGEMM_U4_S32,
+    TCGEMM_B1_S32 /* counts the ones of a AND b; of a XOR b with TCGEMM_FLAG_XOR */
+} tcgemm_type_t;
+
+/* The facts of a type. Floating-point products are exact and summed in `accumulator`, alpha and
+ * beta are rounded to `scalar`, and D is rounded once, to nearest, ties to even. Integer results
+ * are exact modulo 2^32, alpha and beta included. */
+typedef struct tcgemm_type_info {
+    tcgemm_type_t type;
+    const char *name; /* "f16_f32" */
+    tcgemm_dtype_t a;
+    tcgemm_dtype_t b;
+    tcgemm_dtype_t accumulator;
+    tcgemm_dtype_t d; /* of C and D */
+    tcgemm_dtype_t scalar;
+} tcgemm_type_info_t;
+
+/* NULL for an unknown type. Static storage. */
+TCGEMM_API const tcgemm_type_info_t *tcgemm_type_info(tcgemm_type_t type);
+
+/* The number of types; they are numbered 1 .. tcgemm_type_count(). */
+TCGEMM_API int tcgemm_type_count(void);
+
+/* Finds a type by its name, "bf16_f32".
+ * Returns OK, BAD_ARGUMENT (NULL) or BAD_TYPE (the sentence lists the names). */
+TCGEMM_API tcgemm_status_t tcgemm_type_from_name(const char *name, tcgemm_type_t *type);
+
+/* Converts `count` elements between dtypes, through f64 or s32 as the exact middle: to a narrower
+ * float it rounds to nearest, ties to even (e4m3 overflows to NaN, the others to infinity); to an
+ * integer it rounds to nearest and saturates, NaN becomes 0. `src` and `dst` start at element 0 of
+ * their arrays and must not overlap.
+ * Returns OK, BAD_ARGUMENT (NULL with count > 0), BAD_TYPE or BAD_SHAPE (count < 0). */
+TCGEMM_API tcgemm_status_t tcgemm_convert(tcgemm_dtype_t dst_dtype, void *dst,
+                                          tcgemm_dtype_t src_dtype, const void *src,
+                                          int64_t count);
+
+/* ---- 4. The problem ----------------------------------------------------------------------- */
+
+typedef enum tcgemm_op {
+    TCGEMM_OP_N = 0, /* as stored */
+    TCGEMM_OP_T = 1  /* transposed */
+} tcgemm_op_t;
+
+typedef enum tcgemm_order {
+    TCGEMM_ROW_MAJOR = 0, /* C's order: a stored row is contiguous */
+    TCGEMM_COL_MAJOR = 1  /* Fortran's order: a stored column is contiguous */
+} tcgemm_order_t;
+
+/* Flags of a problem, to be or-ed. */
+#define TCGEMM_FLAG_XOR 1u /* b1_s32: count a XOR b instead of a AND b */
+#define TCGEMM_FLAG_F16_ACCUMULATE 2u
+/* ^ f16_f16: a kernel may accumulate in f16 where the hardware is faster that way. The CPU has no
+ *   such kernel and goes on accumulating in f32, within the tighter bound. */
+#define TCGEMM_FLAG_REPRODUCIBLE 4u
+/* ^ Row i of D depends on row i of A, on B, on k, n and the type alone: not on m, the batch, or
+ *   the row's place. (Without it: same problem, same machine, same library, same bits.) */
+
+/* One product, or a strided batch of them. Build it with tcgemm_problem(), then change what
+ * differs. A leading dimension of 0 means tight. With row-major order A is stored as m x k rows
+ * (k x m if transposed) of lda elements each: element (i, j) as stored is at a + i*lda + j. With
+ * column-major order it is at a + i + j*lda. Item t of a batch starts t*stride elements further
+ * on; a stride of 0 shares one A, B or C among the items (D's must be apart). */
+typedef struct tcgemm_problem {
+    size_t struct_size; /* sizeof(tcgemm_problem_t), so that the struct may grow */
+    tcgemm_type_t type;
+    tcgemm_order_t order;
+    tcgemm_op_t op_a;
+    tcgemm_op_t op_b;
+    uint32_t flags;
+    int64_t m; /* rows of op(A), C and D */
+    int64_t n; /* columns of op(B), C and D */
+    int64_t k; /* columns of op(A), rows of op(B) */
+    int64_t lda, ldb, ldc, ldd;
+    int64_t batch; /* 1 for a single product */
+    int64_t stride_a, stride_b, stride_c, stride_d;
+} tcgemm_problem_t;
+
+/* A single row-major product without transposes, tight leading dimensions. */
+static inline tcgemm_problem_t tcgemm_problem(tcgemm_type_t type, int64_t m, int64_t n,
+                                              int64_t k) {
+    tcgemm_problem_t p;
+    p.struct_size = sizeof p;
+    p.type = type;
+    p.order = TCGEMM_ROW_MAJOR;
+    p.op_a = TCGEMM_OP_N;
+    p.op_b = TCGEMM_OP_N;
+    p.flags = 0;
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    p.lda = p.ldb = p.ldc = p.ldd = 0;
+    p.batch = 1;
+    p.stride_a = p.stride_b = p.stride_c = p.stride_d = 0;
+    return p;
+}
+
+/* Checks a problem without running it, in wide arithmetic, before any pointer is known.
+ * Returns OK, BAD_ARGUMENT, BAD_TYPE, BAD_SHAPE, BAD_LD, BAD_STRIDE or TOO_LARGE: the first fault
+ * in the order of the struct. */
+TCGEMM_API tcgemm_status_t tcgemm_problem_check(const tcgemm_problem_t *problem);
+
+/* ---- 5. The one call ---------------------------------------------------------------------- */
+
+/* D = alpha * op(A) * op(B) + beta * C on the default context, with the planner's choice of kernel.
+ *
+ *   m == 0, n == 0 or batch == 0    nothing is read or written; pointers may be NULL
+ *   k == 0 or alpha == 0            A and B are not read and may be NULL; D = beta * C
+ *   beta == 0                       C is not read and may be NULL or full of NaN
+ *   otherwise                       NaN and infinities go where the formula sends them
+ *
+ * alpha multiplies the accumulated product, never the inputs. D may be C itself (the same pointer,
+ * ldd == ldc, the same stride); any other overlap of D with an operand is refused. A and B may
+ * overlap. Only the m x n elements of D are written: the padding of its rows stays as it was.
+ * For the *_s32 types alpha and beta must be whole numbers in -2^31 .. 2^32-1.
+ * The call returns when D is complete.
+ *
+ * Returns OK; any status of tcgemm_problem_check; BAD_ARGUMENT (a NULL pointer that is needed);
+ * BAD_SCALAR, BAD_ALIGNMENT, OVERLAP; OUT_OF_MEMORY; D is untouched by all but OK. */
+TCGEMM_API tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha,
+                                       const void *a, const void *b, double beta, const void *c,
+                                       void *d);
+
+/* ---- 6. Context --------------------------------------------------------------------------- */
+
+/* Where products run and with how many threads. NULL stands for the default context everywhere:
+ * the best device present, TCGEMM_NUM_THREADS or else OMP_NUM_THREADS or else all processors that
+ * the calling thread may run on. */
+typedef struct tcgemm_context tcgemm_context_t;
+
+#define TCGEMM_DEVICE_AUTO (-2)
+#define TCGEMM_DEVICE_CPU (-1)
+/* 0, 1, ... : a GPU by number */
+
+typedef struct tcgemm_context_options {
+    size_t struct_size;
+    int device;
+    int num_threads; /* 0: from the environment, as above */
+} tcgemm_context_options_t;
+
+static inline tcgemm_context_options_t tcgemm_context_options(void) {
+    tcgemm_context_options_t o;
+    o.struct_size = sizeof o;
+    o.device = TCGEMM_DEVICE_AUTO;
+    o.num_threads = 0;
+    return o;
+}
+
+/* Makes a context; the caller owns it. `options` may be NULL for the defaults.
+ * Returns OK, BAD_ARGUMENT (NULL context, num_threads < 0 or > 4096, unknown device), NO_DEVICE
+ * or OUT_OF_MEMORY; *context is NULL unless OK. */
+TCGEMM_API tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
+                                                 tcgemm_context_t **context);
+
+/* Frees a context; its plans must be gone. NULL is fine. */
+TCGEMM_API void tcgemm_context_destroy(tcgemm_context_t *context);
+
+/* ---- 7. Plan ------------------------------------------------------------------------------ */
+
+/* A problem together with the kernel, blocking and threads chosen for it. Immutable: one plan may
+ * run in many threads at once, with different data. */
+typedef struct tcgemm_plan tcgemm_plan_t;
+
+typedef struct tcgemm_plan_options {
+    size_t struct_size;
+    const char *algo;   /* a family: "auto" (also NULL), "cpu", "reference" */
+    const char *kernel; /* one row of the kernel table by its name; NULL: the planner's choice */
+} tcgemm_plan_options_t;
+
+static inline tcgemm_plan_options_t tcgemm_plan_options(void) {
+    tcgemm_plan_options_t o;
+    o.struct_size = sizeof o;
+    o.algo = NULL;
+    o.kernel = NULL;
+    return o;
+}
+
+/* Plans a problem. `options` may be NULL. The caller owns the plan; strings and structs are copied.
+ * Returns OK; any status of tcgemm_problem_check; UNKNOWN_ALGO, UNSUPPORTED; OUT_OF_MEMORY;
+ * *plan is NULL unless OK. */
+TCGEMM_API tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context,
+                                              const tcgemm_problem_t *problem,
+                                              const tcgemm_plan_options_t *options,
+                                              tcgemm_plan_t **plan);
+
+TCGEMM_API void tcgemm_plan_destroy(tcgemm_plan_t *plan); /* NULL is fine */
+
+/* Runs a plan: the formula, the rules and the statuses of tcgemm_gemm. */
+TCGEMM_API tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
+                                      const void *b, double beta, const void *c, void *d);
+
+/* Where the time of one run went, summed over the steps; with several threads, of the slowest. */
+typedef struct tcgemm_run_stats {
+    size_t struct_size;
+    double pack_seconds;    /* copying and converting A and B into panels, and waiting for it */
+    double product_seconds; /* multiplying, alpha, beta and storing D */
+    double total_seconds;   /* the whole call */
+} tcgemm_run_stats_t;
+
+/* As tcgemm_run with two more rights. `workspace`: plan_info.workspace_bytes bytes at any address,
+ * owned by the caller and free again on return; NULL: the library takes its own and keeps it for the
+ * next call. `stats`: filled in if not NULL (set its struct_size first).
+ * Returns what tcgemm_run returns, and BAD_ARGUMENT if the workspace is smaller than needed. */
+TCGEMM_API tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const void *a,
+                                           const void *b, double beta, const void *c, void *d,
+                                           void *workspace, size_t workspace_bytes,
+                                           tcgemm_run_stats_t *stats);
+
+/* ---- 8. Describe -------------------------------------------------------------------------- */
+
+#define TCGEMM_MAX_LEVELS 6
+
+/* One level of the tile hierarchy, the outermost first. */
+typedef struct tcgemm_level {
+    const char *name; /* "problem", "panel", "block", "register tile", ... */
+    const char *home; /* where it lives: "memory", "L3", "L2", "L1", "registers" */
+    int64_t m, n, k;  /* extent of one tile */
+    int64_t count;    /* tiles of this level in the whole problem (one batch item) */
+} tcgemm_level_t;
+
+/* What a plan will do: the values that the run itself uses. Strings live as long as the library. */
+typedef struct tcgemm_plan_info {
+    size_t struct_size;
+    const char *algo;
+    const char *kernel;
+    const char *device;  /* "cpu" */
+    const char *reason;  /* why the planner took this kernel */
+    int num_threads;     /* that will work */
+    int64_t num_blocks;  /* units of work shared out among them, per batch item */
+    int num_levels;
+    tcgemm_level_t levels[TCGEMM_MAX_LEVELS];
+    int64_t padded_m, padded_n, padded_k; /* sizes after rounding up to whole tiles */
+    size_t a_bytes, b_bytes, c_bytes, d_bytes;   /* as the caller stores them, without gaps */
+    size_t packed_a_bytes, packed_b_bytes;       /* rewritten as panels; 0: read in place */
+    size_t workspace_bytes;
+    double predicted_seconds; /* of one run by the planner's model */
+    double error_unit;        /* u of the accumulator; 0 for exact types */
+    const char *error_bound;  /* the bound |d - exact| obeys, in words */
+} tcgemm_plan_info_t;
+
+/* Fills `info` (set its struct_size first). Returns OK or BAD_ARGUMENT. */
+TCGEMM_API tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan,
+                                                tcgemm_plan_info_t *info);
+
+typedef enum tcgemm_format { TCGEMM_FORMAT_TEXT = 0, TCGEMM_FORMAT_JSON = 1 } tcgemm_format_t;
+
+/* Writes the plan as a page of text or as one JSON object, NUL-terminated and cut to `size` bytes,
+ * like snprintf. Returns the length of the whole, without the NUL; 0 for a NULL plan. */
+TCGEMM_API size_t tcgemm_plan_describe(const tcgemm_plan_t *plan, tcgemm_format_t format,
+                                       char *buffer, size_t size);
+
+/* One row of the kernel table. Strings live as long as the library. */
+typedef struct tcgemm_kernel_info {
+    size_t struct_size;
+    const char *name; /* computed from the row */
+    const char *algo; /* its family */
+    const char *isa;  /* the instruction set it needs, "any" if none */
+    int runnable;     /* 1 if this machine can run it */
+    int64_t tile_m, tile_n, tile_k; /* the register tile; k per step */
+    uint64_t types;   /* bit (type - 1) is set if the row does that tcgemm_type_t */
+} tcgemm_kernel_info_t;
+
+TCGEMM_API int tcgemm_kernel_count(void);
+
+/* Fills `info` (set its struct_size first) for row 0 .. tcgemm_kernel_count()-1.
+ * Returns OK or BAD_ARGUMENT. */
+TCGEMM_API tcgemm_status_t tcgemm_kernel_get_info(int index, tcgemm_kernel_info_t *info);
+
+/* ---- 9. Verify ---------------------------------------------------------------------------- */
+
+/* Is D right? For element (i, j), with s = |alpha| * sum_p |a_ip * b_pj| + |beta * c_ij|,
+ *
+ *     |d_ij - exact| <= T(k) * u * s  +  rounding of D  +  what underflow may lose
+ *
+ * with u the unit roundoff of the accumulator and T(k) = min(k + 2, 3*sqrt(k) + 4), the first the
+ * classical bound (Higham, Accuracy and Stability, 2nd ed., section 3.1), the second calibrated
+ * (docs/numerics.md). Integers must be exact. NaN and infinities must stand where they belong. */
+typedef enum tcgemm_verify_mode {
+    TCGEMM_VERIFY_AUTO = 0,   /* FULL while it stays cheap (2^31 products), else SAMPLE */
+    TCGEMM_VERIFY_SAMPLE = 1, /* some thousand elements, and all rows through random vectors */
+    TCGEMM_VERIFY_FULL = 2    /* every element against the reference */
+} tcgemm_verify_mode_t;
+
+typedef struct tcgemm_verify_report {
+    size_t struct_size;
+    tcgemm_verify_mode_t mode; /* what was done: SAMPLE or FULL */
+    int64_t num_checked;       /* elements compared with the reference */
+    int64_t num_wrong;         /* of these */
+    int64_t wrong_batch, wrong_row, wrong_col; /* the first wrong element, -1 if none */
+    double wrong_got, wrong_expected;
+    double max_ratio;   /* largest error as a fraction of its bound; <= 1 is right */
+    int64_t num_vector_rows;      /* rows checked through random vectors (SAMPLE) */
+    double smallest_error_caught; /* SAMPLE: a single element off by this much is caught ... */
+    double miss_probability;      /* ... but for this probability; 0 for FULL */
+    double seconds;
+} tcgemm_verify_report_t;
+
+/* Compares D with the reference, computed in wider arithmetic (f64 for 8- to 32-bit floats,
+ * double-double for f64, integers modulo 2^32). `c` is what C held before the run: keep a copy if
+ * D is C itself. `seed` picks the samples and vectors. Fills `report` (set its struct_size first).
+ * Returns OK - the verdict is report->num_wrong == 0 -, the statuses of tcgemm_run but OVERLAP,
+ * or OUT_OF_MEMORY. */
+TCGEMM_API tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const void *a,
+                                         const void *b, double beta, const void *c, const void *d,
+                                         tcgemm_verify_mode_t mode, uint64_t seed,
+                                         tcgemm_verify_report_t *report);
+
+/* ---- 10. The machine ---------------------------------------------------------------------- */
+
+typedef struct tcgemm_machine_info {
+    size_t struct_size;
+    char cpu[128];       /* the processor's own name */
+    char features[256];  /* instruction sets found that kernels here use, space-separated */
+    char isa[32];        /* the best kernel set that will be used */
+    int num_processors;  /* this process may run on */
+    size_t l1_bytes, l2_bytes, l3_bytes; /* data caches of one core; 0 if unknown */
+    double clock_hz;     /* measured with a chain of dependent additions */
+} tcgemm_machine_info_t;
+
+/* Fills `info` (set its struct_size first); takes some 20 ms to measure the clock.
+ * Returns OK or BAD_ARGUMENT. */
+TCGEMM_API tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info);
+
+/* Two peaks for one type on `num_threads` threads, in operations (2 per multiply-add) per second:
+ * `theoretical` from vector units x lanes x clock (0 if this processor's units are not known), and
+ * `measured`, the kernel's inner loop on operands that stay in the first-level cache.
+ * Returns OK, BAD_ARGUMENT, BAD_TYPE or OUT_OF_MEMORY. */
+TCGEMM_API tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads,
+                                               double *theoretical, double *measured);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TCGEMM_TCGEMM_H */

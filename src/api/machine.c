@@ -1,0 +1,132 @@
+/* machine.c - the processor, and how fast its kernels could be. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "cpu/features.h"
+#include "cpu/pool.h"
+#include "cpu/ukernel.h"
+#include "plan/planner.h"
+
+tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info) {
+    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "info is NULL or its struct_size is not set");
+    const uint32_t features = tcgemm_cpu_features();
+    memset(info, 0, sizeof *info);
+    info->struct_size = sizeof *info;
+    tcgemm_cpu_brand(info->cpu, sizeof info->cpu);
+    (void)tcgemm_cpu_feature_names(features, info->features, sizeof info->features);
+    (void)snprintf(info->isa, sizeof info->isa, "%s",
+                   features & TCGEMM_CPU_AVX512 ? "avx512"
+                   : features & TCGEMM_CPU_AVX2 ? "avx2"
+                                                : "any");
+    info->num_processors = tcgemm_cpu_count();
+    tcgemm_cpu_caches(&info->l1_bytes, &info->l2_bytes, &info->l3_bytes);
+    info->clock_hz = tcgemm_clock_hz();
+    return TCGEMM_STATUS_OK;
+}
+
+/* ---- measured peak: one register tile again and again, its panels in the first-level cache ---- */
+
+enum { PEAK_STEPS = 64, PEAK_PANEL_BYTES = 32768 };
+#define PEAK_SECONDS 0.02
+
+typedef struct peak_job {
+    const tcgemm_cpu_ukernel_t *u;
+    _Atomic double total; /* operations a second, summed over the threads */
+    tcgemm_barrier_t barrier;
+} peak_job_t;
+
+static double now_seconds(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Random bytes with the two top exponent bits equal to 01 in each lane make finite floats of every
+ * width; for integers any bits do. Zeros would run cooler than real data. */
+static void fill_panel(uint32_t *panel, size_t words) {
+    uint32_t x = 1;
+    for (size_t i = 0; i < words; ++i) {
+        x = x * 1664525u + 1013904223u;
+        panel[i] = (x & 0x8FFF8FFFu) | 0x30003000u;
+    }
+}
+
+static void measure_thread(void *argument, int thread, int num_threads) {
+    peak_job_t *const job = argument;
+    const tcgemm_cpu_ukernel_t *u = job->u;
+    _Alignas(64) uint32_t panels[PEAK_PANEL_BYTES / 4];
+    _Alignas(64) double out[8 * 48];
+    (void)thread;
+    fill_panel(panels, PEAK_PANEL_BYTES / 4);
+    const int64_t steps = PEAK_STEPS * 4 / u->lane_bytes;
+    tcgemm_tile_t tile = {
+        .steps = steps,
+        .a = panels,
+        .b = (const char *)panels + steps * u->mr * u->lane_bytes,
+        .d = out,
+        .ldd = u->nr,
+        .m = u->mr,
+        .n = u->nr,
+        .scale = 1,
+    };
+    tcgemm_barrier_wait(&job->barrier, num_threads);
+    double best = 0.0;
+    for (const double start = now_seconds(); now_seconds() - start < PEAK_SECONDS;) {
+        enum { REPEATS = 500 };
+        const double begin = now_seconds();
+        for (int i = 0; i < REPEATS; ++i)
+            u->packed(&tile);
+        const double seconds = now_seconds() - begin;
+        best = fmax(best, 2.0 * REPEATS * (double)(u->mr * u->nr * u->ku * steps) / seconds);
+    }
+    double total = atomic_load(&job->total);
+    while (!atomic_compare_exchange_weak(&job->total, &total, total + best))
+        ;
+}
+
+/* Multiply-adds that one vector instruction of the family does for each 32 bits of the vector. */
+static double macs_per_lane(tcgemm_family_t family) {
+    switch (family) {
+    case TCGEMM_FAMILY_F64:
+        return 0.5;
+    case TCGEMM_FAMILY_F32:
+        return 1.0;
+    case TCGEMM_FAMILY_BF16:
+    case TCGEMM_FAMILY_S16:
+        return 2.0;
+    case TCGEMM_FAMILY_U8S8:
+        return 4.0;
+    case TCGEMM_FAMILY_B1:
+    default:
+        return 0.0; /* several instructions: no simple figure */
+    }
+}
+
+tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads, double *theoretical,
+                                    double *measured) {
+    TCGEMM_RETURN_IF(num_threads < 1 || !theoretical || !measured, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "num_threads is %d or a result is NULL", num_threads);
+    TCGEMM_RETURN_IF(!tcgemm_type_info(type), TCGEMM_STATUS_BAD_TYPE, "type %d is unknown",
+                     (int)type);
+    struct tcgemm_plan plan;
+    const tcgemm_problem_t problem = tcgemm_problem(type, 64, 64, 64);
+    TCGEMM_FORWARD(tcgemm_plan_make(&problem, NULL, 1, &plan));
+    const tcgemm_cpu_ukernel_t *u = plan.kernel->cpu;
+    const uint32_t features = plan.kernel->features;
+    const int bits = features & TCGEMM_CPU_AVX512 ? 512 : features & TCGEMM_CPU_AVX2 ? 256 : 0;
+    const double issue = bits ? tcgemm_cpu_fma_per_cycle(bits) : 0.0;
+    *theoretical = 2.0 * issue * (double)bits / 32.0 * macs_per_lane(u->family) * tcgemm_clock_hz() *
+                   num_threads;
+    peak_job_t job;
+    memset(&job, 0, sizeof job);
+    job.u = u;
+    tcgemm_pool_run(num_threads, measure_thread, &job);
+    *measured = atomic_load(&job.total);
+    return TCGEMM_STATUS_OK;
+}

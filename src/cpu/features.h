@@ -1,0 +1,38 @@
+/* features.h - what this processor can do, as far as the kernels here care.
+ *
+ * TCGEMM_ARCH=any|avx2|avx512 in the environment makes the library see a lesser processor, so that
+ * every kernel set can be tested on one machine. (Ignored in set-user-id programs.)
+ */
+#ifndef TCGEMM_CPU_FEATURES_H
+#define TCGEMM_CPU_FEATURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TCGEMM_CPU_AVX2 = 1 << 0,   /* AVX2, FMA, F16C, BMI2 */
+    TCGEMM_CPU_AVX512 = 1 << 1, /* AVX-512 F, BW, DQ, VL */
+    TCGEMM_CPU_AVX512_BF16 = 1 << 2,
+    TCGEMM_CPU_AVX512_VNNI = 1 << 3,
+    TCGEMM_CPU_AVX512_VPOPCNTDQ = 1 << 4,
+};
+
+/* The TCGEMM_CPU_* bits of this processor, with the operating system's consent to their registers.
+ * Found once; cheap afterwards. */
+uint32_t tcgemm_cpu_features(void);
+
+/* "avx2 avx512 ..." of a set of bits. Returns the length, as snprintf. */
+int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size);
+
+/* Vector multiply-add instructions of `vector_bits` (256 or 512) that one core starts each cycle,
+ * 0 if this processor is not in the table. */
+double tcgemm_cpu_fma_per_cycle(int vector_bits);
+
+/* The processor's own name, and its data caches in bytes (0 if unknown). */
+void tcgemm_cpu_brand(char *buffer, size_t size);
+void tcgemm_cpu_caches(size_t *l1, size_t *l2, size_t *l3);
+
+/* Processors that the calling thread may run on. */
+int tcgemm_cpu_count(void);
+
+#endif

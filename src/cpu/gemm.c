@@ -1,0 +1,484 @@
+/* gemm.c - the loops around the micro-kernel (Goto and van de Geijn, "Anatomy of High-Performance
+ * Matrix Multiplication", ACM TOMS 34(3), 2008; Van Zee and van de Geijn, "BLIS", TOMS 41(3), 2015).
+ *
+ *     for jc over n by nc                        columns of D
+ *       for ic over m by mt                      rows of D
+ *         for pc over k by kc
+ *           pack B(pc, jc), pack A(ic, pc)       all threads, a panel each in turn
+ *           --- barrier ---
+ *           for units of mc x nb                 threads take them as they come
+ *             for panels of B, for panels of A   one register tile
+ *           --- barrier ---
+ *
+ *     time   thread 0  [pack][unit 0][unit 2][unit 3]|[pack][unit 0] ...
+ *            thread 1  [pack][unit 1   ][unit 4]     |[pack][unit 1] ...
+ *
+ * The steps of k (kc) depend on k and the kernel alone, and a unit is computed by one thread, so the
+ * bits of D depend neither on the number of threads nor on who did what.
+ *
+ * Bytes of other signs than the kernel's u8 x s8 are shifted while packing, a' = a + za and
+ * b' = b - zb with za, zb 0 or 128, and the tile's terms undo it exactly modulo 2^32:
+ *     sum ab = sum a'b' + zb * sum a' - za * sum b' - k * za * zb
+ * XOR of bits uses popcount(a ^ b) = popcount(a) + popcount(b) - 2 popcount(a & b) the same way.
+ */
+#include "cpu/gemm.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/dtype.h"
+#include "cpu/pool.h"
+#include "cpu/ukernel.h"
+
+static int64_t min_i64(int64_t x, int64_t y) {
+    return x < y ? x : y;
+}
+
+static int64_t ceil_div(int64_t x, int64_t y) {
+    return (x + y - 1) / y;
+}
+
+static size_t align64(int64_t bytes) {
+    return ((size_t)bytes + 63) & ~(size_t)63;
+}
+
+/* ---- the workspace ---- */
+
+/* Offsets of the parts in one workspace; equal offsets: the part is empty. */
+typedef struct layout {
+    size_t a, b, a_terms, b_terms, a_special, b_special, sums, end;
+} layout_t;
+
+static layout_t layout_of(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const tcgemm_canonical_t *g = &plan->g;
+    const int64_t rows = ceil_div(min_i64(s->mt, g->m), u->mr) * u->mr;
+    const int64_t cols = ceil_div(min_i64(s->nc, g->n), u->nr) * u->nr;
+    const int64_t steps = ceil_div(min_i64(s->kc, g->k), u->ku);
+    const int64_t bf16 = u->family == TCGEMM_FAMILY_BF16;
+    const int64_t integer = u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_B1;
+    layout_t l;
+    l.a = 0;
+    l.b = l.a + align64(s->pack_a ? rows * steps * u->lane_bytes : 0);
+    l.a_terms = l.b + align64(s->pack_b ? cols * steps * u->lane_bytes : 0);
+    l.b_terms = l.a_terms + align64(integer * rows * 4);
+    l.a_special = l.b_terms + align64(integer * cols * 4);
+    l.b_special = l.a_special + align64(bf16 * rows / u->mr);
+    l.sums = l.b_special + align64(bf16 * cols / u->nr);
+    l.end = l.sums + align64(s->direct_output ? 0 : rows * cols * 4);
+    return l;
+}
+
+tcgemm_cpu_sizes_t tcgemm_cpu_sizes(const struct tcgemm_plan *plan) {
+    const layout_t l = layout_of(plan);
+    const size_t slack = 63; /* the caller's workspace may lie anywhere */
+    const size_t copies = plan->cpu.split_batch ? (size_t)plan->num_threads : 1;
+    return (tcgemm_cpu_sizes_t){
+        .workspace_bytes = l.end ? copies * l.end + slack : 0,
+        .packed_a_bytes = l.b - l.a,
+        .packed_b_bytes = l.a_terms - l.b,
+    };
+}
+
+/* ---- one product ---- */
+
+/* What the threads of one product share. */
+typedef struct product {
+    const struct tcgemm_plan *plan;
+    const tcgemm_cpu_ukernel_t *u;
+    const tcgemm_call_t *call; /* of the batch */
+    tcgemm_call_t item;        /* of this item; set by thread 0 */
+    int64_t a_offset, b_offset; /* of this item in A and B, in elements */
+    char *a, *b;               /* panels */
+    uint32_t *a_terms, *b_terms;
+    bool *a_special, *b_special; /* a flag a panel: it holds a bf16 subnormal */
+    float *sums;                 /* of narrow results: mt x nc */
+    int64_t ld_sums;
+    uint8_t flip_a, flip_b;
+    uint32_t za, zb;
+    bool use_a_terms, use_b_terms;
+    atomic_int_fast64_t next_unit;
+    tcgemm_barrier_t barrier;
+    double pack_seconds, product_seconds; /* of thread 0 */
+    bool timed;
+} product_t;
+
+/* The current block of the three outer loops. */
+typedef struct block {
+    int64_t row, rows; /* within D */
+    int64_t col, cols;
+    int64_t k, ks;
+    bool first, last; /* of k */
+} block_t;
+
+static double now_seconds(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_signed_input(tcgemm_dtype_t dtype) {
+    return dtype == TCGEMM_DTYPE_S8 || dtype == TCGEMM_DTYPE_S4;
+}
+
+static void set_up_terms(product_t *x) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    if (x->u->family == TCGEMM_FAMILY_U8S8) {
+        x->za = is_signed_input(g->a.dtype) ? 128 : 0;
+        x->zb = g->b.dtype == TCGEMM_DTYPE_U8 ? 128 : 0; /* a u4 fits in an s8 as it is */
+        x->flip_a = (uint8_t)x->za;
+        x->flip_b = (uint8_t)x->zb;
+        x->use_a_terms = x->zb != 0;
+        x->use_b_terms = x->za != 0;
+    } else if (x->u->family == TCGEMM_FAMILY_B1 && (g->flags & TCGEMM_FLAG_XOR)) {
+        x->use_a_terms = x->use_b_terms = true;
+    }
+}
+
+static void set_up_workspace(product_t *x, char *workspace) {
+    const layout_t l = layout_of(x->plan);
+    char *const base = workspace;
+    x->a = base + l.a;
+    x->b = base + l.b;
+    x->a_terms = (uint32_t *)(void *)(base + l.a_terms);
+    x->b_terms = (uint32_t *)(void *)(base + l.b_terms);
+    x->a_special = (bool *)(base + l.a_special);
+    x->b_special = (bool *)(base + l.b_special);
+    x->sums = (float *)(void *)(base + l.sums);
+    x->ld_sums = ceil_div(min_i64(x->plan->cpu.nc, x->plan->g.n), x->u->nr) * x->u->nr;
+}
+
+/* ---- packing ---- */
+
+static tcgemm_pack_t pack_of_a(const product_t *x, const block_t *block) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    return (tcgemm_pack_t){
+        .source = x->item.a,
+        .dtype = g->a.dtype,
+        .round_to_tf32 = g->type->type == TCGEMM_TF32_F32,
+        .origin = x->a_offset + block->row * g->a.row_stride + block->k * g->a.col_stride,
+        .line_stride = g->a.row_stride,
+        .k_stride = g->a.col_stride,
+        .k = block->ks,
+        .flip = x->flip_a,
+        .sum_is_signed = false,
+        .sum_factor = x->u->family == TCGEMM_FAMILY_B1 ? 1u : x->zb,
+        .sum_offset = 0,
+    };
+}
+
+static tcgemm_pack_t pack_of_b(const product_t *x, const block_t *block) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    return (tcgemm_pack_t){
+        .source = x->item.b,
+        .dtype = g->b.dtype,
+        .round_to_tf32 = g->type->type == TCGEMM_TF32_F32,
+        .origin = x->b_offset + block->k * g->b.row_stride + block->col * g->b.col_stride,
+        .line_stride = g->b.col_stride,
+        .k_stride = g->b.row_stride,
+        .k = block->ks,
+        .flip = x->flip_b,
+        .sum_is_signed = true,
+        .sum_factor = x->u->family == TCGEMM_FAMILY_B1 ? 1u : 0u - x->za,
+        .sum_offset = 0u - (uint32_t)block->ks * x->za * x->zb,
+    };
+}
+
+/* The share of thread t in `count` things: [*begin, *end). */
+static void share(int64_t count, int t, int num_threads, int64_t *begin, int64_t *end) {
+    *begin = count * t / num_threads;
+    *end = count * (t + 1) / num_threads;
+}
+
+static void pack_panels(const product_t *x, const tcgemm_pack_t *pack, int64_t lines, int width,
+                        char *panels, uint32_t *terms, bool *special, int t, int num_threads) {
+    const int64_t panel_bytes = ceil_div(pack->k, x->u->ku) * width * x->u->lane_bytes;
+    int64_t begin;
+    int64_t end;
+    share(ceil_div(lines, width), t, num_threads, &begin, &end);
+    for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i * width;
+        const int valid = (int)min_i64(width, lines - first);
+        const bool found = x->u->pack(pack, first, valid, width, panels + i * panel_bytes,
+                                      terms ? terms + first : NULL);
+        if (x->u->family == TCGEMM_FAMILY_BF16)
+            special[i] = found;
+    }
+}
+
+static void pack_block(const product_t *x, const block_t *block, bool b_is_packed, int t,
+                       int num_threads) {
+    if (x->plan->cpu.pack_b && !b_is_packed) {
+        const tcgemm_pack_t pack = pack_of_b(x, block);
+        pack_panels(x, &pack, block->cols, x->u->nr, x->b, x->use_b_terms ? x->b_terms : NULL,
+                    x->b_special, t, num_threads);
+    }
+    if (x->plan->cpu.pack_a) {
+        const tcgemm_pack_t pack = pack_of_a(x, block);
+        pack_panels(x, &pack, block->rows, x->u->mr, x->a, x->use_a_terms ? x->a_terms : NULL,
+                    x->a_special, t, num_threads);
+    }
+}
+
+/* ---- multiplying ---- */
+
+static char *element_at(const void *base, int64_t index, int bytes) {
+    return (char *)(uintptr_t)base + index * bytes;
+}
+
+/* alpha, beta and where C and D are, for the step of k at hand. */
+static tcgemm_tile_t tile_of_block(const product_t *x, const block_t *block) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    tcgemm_tile_t tile = {
+        .steps = ceil_div(block->ks, x->u->ku),
+        .a_row = s->pack_a ? 1 : g->a.row_stride,
+        .a_step = s->pack_a ? x->u->mr : g->a.col_stride,
+        .b_step = s->pack_b ? x->u->nr : g->b.row_stride,
+        .scale = g->flags & TCGEMM_FLAG_XOR ? 0u - 2u : 1u,
+    };
+    const double alpha = s->direct_output ? x->item.alpha : 1.0;
+    const double beta = block->first ? x->item.beta : 1.0;
+    if (g->type->accumulator == TCGEMM_DTYPE_F64) {
+        tile.alpha.f64 = alpha;
+        tile.beta.f64 = beta;
+    } else if (g->type->accumulator == TCGEMM_DTYPE_F32) {
+        tile.alpha.f32 = (float)alpha;
+        tile.beta.f32 = (float)beta;
+    } else {
+        tile.alpha.s32 = tcgemm_integer_scalar(alpha);
+        tile.beta.s32 = tcgemm_integer_scalar(beta);
+    }
+    return tile;
+}
+
+static void place_output(const product_t *x, const block_t *block, int64_t i, int64_t j,
+                         tcgemm_tile_t *tile) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    if (!x->plan->cpu.direct_output) {
+        tile->d = x->sums + i * x->ld_sums + j;
+        tile->c = block->first ? NULL : tile->d;
+        tile->ldd = tile->ldc = x->ld_sums;
+        return;
+    }
+    const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    tile->d = element_at(x->item.d, (block->row + i) * g->ldd + block->col + j, bytes);
+    tile->ldd = g->ldd;
+    if (!block->first) {
+        tile->c = tile->d;
+        tile->ldc = g->ldd;
+    } else {
+        tile->c = x->item.c
+                      ? element_at(x->item.c, (block->row + i) * g->ldc + block->col + j, bytes)
+                      : NULL;
+        tile->ldc = g->ldc;
+    }
+}
+
+/* Rows i .. i+rows, columns j .. j+cols of the block become f16 or bf16. */
+static void finish_unit(const product_t *x, const block_t *block, int64_t i, int64_t rows,
+                        int64_t j, int64_t cols) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    const tcgemm_finish_t finish = {
+        .dtype = g->type->d,
+        .sums = x->sums + i * x->ld_sums + j,
+        .ld_sums = x->ld_sums,
+        .c = x->item.c ? element_at(x->item.c, (block->row + i) * g->ldc + block->col + j, bytes)
+                       : NULL,
+        .d = element_at(x->item.d, (block->row + i) * g->ldd + block->col + j, bytes),
+        .ldc = g->ldc,
+        .ldd = g->ldd,
+        .rows = rows,
+        .cols = cols,
+        .alpha = (float)x->item.alpha,
+        .beta = (float)x->item.beta,
+    };
+    x->u->finish(&finish);
+}
+
+static const void *panel_of_a(const product_t *x, const block_t *block, int64_t i) {
+    if (x->plan->cpu.pack_a)
+        return x->a + i * ceil_div(block->ks, x->u->ku) * x->u->lane_bytes;
+    const tcgemm_operand_t *a = &x->plan->g.a;
+    const int64_t index =
+        x->a_offset + (block->row + i) * a->row_stride + block->k * a->col_stride;
+    return element_at(x->item.a, index, x->u->lane_bytes);
+}
+
+static const void *panel_of_b(const product_t *x, const block_t *block, int64_t j) {
+    if (x->plan->cpu.pack_b)
+        return x->b + j * ceil_div(block->ks, x->u->ku) * x->u->lane_bytes;
+    const tcgemm_operand_t *b = &x->plan->g.b;
+    const int64_t index =
+        x->b_offset + block->k * b->row_stride + (block->col + j) * b->col_stride;
+    return element_at(x->item.b, index, x->u->lane_bytes);
+}
+
+static tcgemm_tile_fn *tile_function(const product_t *x, int64_t a_panel, int64_t b_panel) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    if (!s->pack_a || !s->pack_b)
+        return x->u->strided;
+    if (x->u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE ||
+                        x->a_special[a_panel] || x->b_special[b_panel]))
+        return x->u->exact;
+    return x->u->packed;
+}
+
+static void multiply_unit(const product_t *x, const block_t *block, int64_t unit) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const int64_t units_down = ceil_div(block->rows, s->mc);
+    const int64_t i0 = unit % units_down * s->mc;
+    const int64_t j0 = unit / units_down * s->nb;
+    const int64_t i1 = min_i64(i0 + s->mc, block->rows);
+    const int64_t j1 = min_i64(j0 + s->nb, block->cols);
+    tcgemm_tile_t tile = tile_of_block(x, block);
+    for (int64_t j = j0; j < j1; j += x->u->nr) {
+        tile.n = (int)min_i64(x->u->nr, j1 - j);
+        tile.b = panel_of_b(x, block, j);
+        tile.col_term = x->use_b_terms ? x->b_terms + j : NULL;
+        for (int64_t i = i0; i < i1; i += x->u->mr) {
+            tile.m = (int)min_i64(x->u->mr, i1 - i);
+            tile.a = panel_of_a(x, block, i);
+            tile.row_term = x->use_a_terms ? x->a_terms + i : NULL;
+            place_output(x, block, i, j, &tile);
+            tile_function(x, i / x->u->mr, j / x->u->nr)(&tile);
+        }
+    }
+    if (block->last && !s->direct_output)
+        finish_unit(x, block, i0, i1 - i0, j0, j1 - j0);
+}
+
+/* One step of k for one block of D, by thread t. */
+static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t,
+                     int num_threads) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const bool timed = x->timed && t == 0;
+    const double start = timed ? now_seconds() : 0.0;
+    pack_block(x, block, b_is_packed, t, num_threads);
+    if (t == 0)
+        atomic_store_explicit(&x->next_unit, 0, memory_order_relaxed);
+    tcgemm_barrier_wait(&x->barrier, num_threads);
+    const double packed = timed ? now_seconds() : 0.0;
+
+    const int64_t num_units = ceil_div(block->rows, s->mc) * ceil_div(block->cols, s->nb);
+    for (;;) {
+        const int64_t unit =
+            atomic_fetch_add_explicit(&x->next_unit, 1, memory_order_relaxed);
+        if (unit >= num_units)
+            break;
+        multiply_unit(x, block, unit);
+    }
+    tcgemm_barrier_wait(&x->barrier, num_threads);
+    if (timed) {
+        x->pack_seconds += packed - start;
+        x->product_seconds += now_seconds() - packed;
+    }
+}
+
+/* One item of the batch, by thread t of num_threads that all come here. */
+static void do_item(product_t *x, int t, int num_threads) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    block_t block;
+    for (block.col = 0; block.col < g->n; block.col += s->nc) {
+        block.cols = min_i64(s->nc, g->n - block.col);
+        for (block.row = 0; block.row < g->m; block.row += s->mt) {
+            block.rows = min_i64(s->mt, g->m - block.row);
+            for (block.k = 0; block.k < g->k; block.k += s->kc) {
+                block.ks = min_i64(s->kc, g->k - block.k);
+                block.first = block.k == 0;
+                block.last = block.k + block.ks == g->k;
+                /* With one step of k the panel of B serves all rows. */
+                const bool b_is_packed = block.row > 0 && block.first && block.last;
+                do_block(x, &block, b_is_packed, t, num_threads);
+            }
+        }
+    }
+}
+
+/* ---- the batch ---- */
+
+typedef struct job {
+    const struct tcgemm_plan *plan;
+    const tcgemm_call_t *call;
+    char *workspace; /* 64-byte aligned */
+    bool timed;
+    product_t shared; /* of all threads, unless each takes items of its own */
+    atomic_int_fast64_t next_item;
+} job_t;
+
+static void set_up_product(product_t *x, const job_t *job, char *workspace) {
+    memset(x, 0, sizeof *x);
+    x->plan = job->plan;
+    x->u = job->plan->kernel->cpu;
+    x->call = job->call;
+    x->timed = job->timed;
+    set_up_terms(x);
+    set_up_workspace(x, workspace);
+}
+
+/* A and B stay where they are and get an element offset: items of sub-byte elements may begin within
+ * a byte. */
+static void select_item(product_t *x, int64_t item) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    x->item = *x->call;
+    x->item.d = element_at(x->call->d, item * g->stride_d, d_bytes);
+    if (x->call->c)
+        x->item.c = element_at(x->call->c, item * g->stride_c, d_bytes);
+    x->a_offset = item * g->a.batch_stride;
+    x->b_offset = item * g->b.batch_stride;
+}
+
+/* Items are many and small: each thread takes whole ones. */
+static void do_items_apart(job_t *job, int t) {
+    product_t own;
+    set_up_product(&own, job, job->workspace + (size_t)t * layout_of(job->plan).end);
+    own.timed = job->timed && t == 0;
+    for (;;) {
+        const int64_t item = atomic_fetch_add(&job->next_item, 1);
+        if (item >= job->plan->g.batch)
+            break;
+        select_item(&own, item);
+        do_item(&own, 0, 1);
+    }
+    if (t == 0) {
+        job->shared.pack_seconds = own.pack_seconds;
+        job->shared.product_seconds = own.product_seconds;
+    }
+}
+
+static void worker(void *argument, int t, int num_threads) {
+    job_t *const job = argument;
+    product_t *const x = &job->shared;
+    if (job->plan->cpu.split_batch) {
+        do_items_apart(job, t);
+        return;
+    }
+    for (int64_t item = 0; item < job->plan->g.batch; ++item) {
+        if (t == 0)
+            select_item(x, item);
+        tcgemm_barrier_wait(&x->barrier, num_threads);
+        do_item(x, t, num_threads);
+    }
+}
+
+tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcgemm_call *call,
+                               void *workspace, tcgemm_run_stats_t *stats) {
+    job_t job;
+    job.plan = plan;
+    job.call = call;
+    job.workspace = (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64;
+    job.timed = stats != NULL;
+    atomic_init(&job.next_item, 0);
+    set_up_product(&job.shared, &job, job.workspace);
+    tcgemm_pool_run(plan->num_threads, worker, &job);
+    if (stats) {
+        stats->pack_seconds = job.shared.pack_seconds;
+        stats->product_seconds = job.shared.product_seconds;
+    }
+    return TCGEMM_STATUS_OK;
+}

@@ -1,0 +1,48 @@
+/* kernels.h - what every kernel file needs, and the names it defines.
+ *
+ * Each kernel set is one or more files compiled for its instruction set; the names are computed from
+ * the rows of table/kernels.def: tcgemm_tile_<isa>_<family>[_strided|_exact].
+ */
+#ifndef TCGEMM_CPU_KERNELS_KERNELS_H
+#define TCGEMM_CPU_KERNELS_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "cpu/ukernel.h"
+
+#define TCGEMM_ALWAYS_INLINE inline __attribute__((always_inline))
+#define TCGEMM_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
+#ifdef __clang__
+#define TCGEMM_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define TCGEMM_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#define TCGEMM_DECLARE_PACK(isa)                                                                   \
+    tcgemm_pack_fn tcgemm_pack_##isa##_f32, tcgemm_pack_##isa##_f64, tcgemm_pack_##isa##_bf16,     \
+        tcgemm_pack_##isa##_u8s8, tcgemm_pack_##isa##_s16, tcgemm_pack_##isa##_b1;                 \
+    tcgemm_finish_fn tcgemm_finish_##isa;
+TCGEMM_DECLARE_PACK(any)
+TCGEMM_DECLARE_PACK(avx2)
+TCGEMM_DECLARE_PACK(avx512)
+
+tcgemm_tile_fn tcgemm_tile_any_f32, tcgemm_tile_any_f32_strided;
+tcgemm_tile_fn tcgemm_tile_any_f64, tcgemm_tile_any_f64_strided;
+tcgemm_tile_fn tcgemm_tile_any_s16, tcgemm_tile_any_b1;
+
+tcgemm_tile_fn tcgemm_tile_avx2_f32, tcgemm_tile_avx2_f32_strided;
+tcgemm_tile_fn tcgemm_tile_avx2_f64, tcgemm_tile_avx2_f64_strided;
+tcgemm_tile_fn tcgemm_tile_avx2_s16, tcgemm_tile_avx2_b1;
+
+tcgemm_tile_fn tcgemm_tile_avx512_f32, tcgemm_tile_avx512_f32_strided;
+tcgemm_tile_fn tcgemm_tile_avx512_f64, tcgemm_tile_avx512_f64_strided;
+tcgemm_tile_fn tcgemm_tile_avx512_s16;
+
+tcgemm_tile_fn tcgemm_tile_avx512_bf16, tcgemm_tile_avx512_bf16_exact;
+tcgemm_tile_fn tcgemm_tile_avx512_u8s8;
+tcgemm_tile_fn tcgemm_tile_avx512_b1;
+
+#endif

@@ -1,0 +1,534 @@
+/* pack_tmpl.h - packing, compiled once for each instruction set (PACK_ISA), so that the same plain
+ * loops become that set's vector code.
+ *
+ * A panel holds `width` lines (rows of A or columns of B), step by step:
+ *
+ *      step 0: lane of line 0, line 1, ... line width-1, step 1: ...
+ *
+ * Where a line is contiguous in memory (k_stride 1) its elements are converted into a row of lanes
+ * and 8 rows at a time are transposed in registers; where a step is contiguous (line_stride 1) each
+ * step is converted in place, and sub-lane elements of `ku` steps are interleaved.
+ */
+
+#define PACK_PASTE_(x, y, z) x##y##z
+#define PACK_PASTE(x, y, z) PACK_PASTE_(x, y, z)
+#define PACK_NAME(family) PACK_PASTE(PACK_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
+
+enum {
+    CHUNK = 64,    /* lanes of each line converted before they are transposed: fits the L1 cache */
+    MAX_WIDTH = 48 /* of any kernel */
+};
+
+static inline int64_t min_i64(int64_t x, int64_t y) {
+    return x < y ? x : y;
+}
+
+/* ---- rows of elements, converted ---- */
+
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
+static void f32_of_f16_row(const uint16_t *source, int64_t count, float *row) {
+    int64_t i = 0;
+#ifdef __F16C__
+    for (; i + 8 <= count; i += 8)
+        _mm256_storeu_ps(row + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(source + i))));
+#endif
+    for (; i < count; ++i)
+        row[i] = tcgemm_f32_of_f16(source[i]);
+}
+
+/* `count` elements from `index` on, as f32. */
+static void convert_f32(const tcgemm_pack_t *pack, int64_t index, int64_t count, float *row) {
+    switch (pack->dtype) {
+    case TCGEMM_DTYPE_F32: {
+        const float *source = (const float *)pack->source + index;
+        if (!pack->round_to_tf32) {
+            memcpy(row, source, (size_t)count * sizeof *row);
+            break;
+        }
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = tcgemm_tf32_of_f32(source[i]);
+        break;
+    }
+    case TCGEMM_DTYPE_F16:
+        f32_of_f16_row((const uint16_t *)pack->source + index, count, row);
+        break;
+    case TCGEMM_DTYPE_BF16: {
+        const uint16_t *source = (const uint16_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = tcgemm_f32_of_bf16(source[i]);
+        break;
+    }
+    case TCGEMM_DTYPE_E4M3: {
+        const uint8_t *source = (const uint8_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = tcgemm_f32_of_e4m3(source[i]);
+        break;
+    }
+    case TCGEMM_DTYPE_E5M2: {
+        const uint8_t *source = (const uint8_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = tcgemm_f32_of_e5m2(source[i]);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+/* As bf16, which holds every fp8 value exactly. Returns true if a bf16 is subnormal. */
+static bool convert_bf16(const tcgemm_pack_t *pack, int64_t index, int64_t count, uint16_t *row) {
+    if (pack->dtype == TCGEMM_DTYPE_BF16) {
+        const uint16_t *source = (const uint16_t *)pack->source + index;
+        unsigned subnormal = 0;
+        for (int64_t i = 0; i < count; ++i) {
+            row[i] = source[i];
+            subnormal |= (unsigned)((uint16_t)((source[i] & 0x7FFFu) - 1u) < 0x7Fu);
+        }
+        return subnormal != 0;
+    }
+    const uint8_t *source = (const uint8_t *)pack->source + index;
+    if (pack->dtype == TCGEMM_DTYPE_E4M3) {
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = (uint16_t)(tcgemm_bits_of_f32(tcgemm_f32_of_e4m3(source[i])) >> 16);
+    } else {
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = (uint16_t)(tcgemm_bits_of_f32(tcgemm_f32_of_e5m2(source[i])) >> 16);
+    }
+    return false;
+}
+
+/* As bytes, flipped between signed and unsigned where the pack says so. */
+static void convert_bytes(const tcgemm_pack_t *pack, int64_t index, int64_t count, uint8_t *row) {
+    const uint8_t flip = pack->flip;
+    if (pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8) {
+        const uint8_t *source = (const uint8_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = source[i] ^ flip;
+        return;
+    }
+    const uint8_t *source = pack->source;
+    const unsigned sign = pack->dtype == TCGEMM_DTYPE_S4 ? 8u : 0u;
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t element = index + i;
+        const unsigned nibble = (source[element >> 1] >> ((element & 1) * 4)) & 15u;
+        row[i] = (uint8_t)((nibble ^ sign) - sign) ^ flip;
+    }
+}
+
+/* As signed 16-bit integers. */
+static void convert_s16(const tcgemm_pack_t *pack, int64_t index, int64_t count, int16_t *row) {
+    if (pack->dtype == TCGEMM_DTYPE_S8) {
+        const int8_t *source = (const int8_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = source[i];
+    } else if (pack->dtype == TCGEMM_DTYPE_U8) {
+        const uint8_t *source = (const uint8_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = source[i];
+    } else {
+        const uint8_t *source = pack->source;
+        const int sign = pack->dtype == TCGEMM_DTYPE_S4 ? 8 : 0;
+        for (int64_t i = 0; i < count; ++i) {
+            const int64_t element = index + i;
+            const int nibble = (source[element >> 1] >> ((element & 1) * 4)) & 15;
+            row[i] = (int16_t)((nibble ^ sign) - sign);
+        }
+    }
+}
+
+/* 1 to 32 bits from bit `index` on, the first in bit 0; reads no byte beyond the last one. */
+static uint32_t load_bits(const void *source, int64_t index, int64_t count) {
+    const uint8_t *bytes = (const uint8_t *)source + (index >> 3);
+    const int shift = (int)(index & 7);
+    uint64_t word = 0;
+    const int64_t num_bytes = (shift + count + 7) >> 3;
+    for (int64_t i = 0; i < num_bytes; ++i)
+        word |= (uint64_t)bytes[i] << (8 * i);
+    return (uint32_t)((word >> shift) & ((UINT64_C(1) << count) - 1u));
+}
+
+/* ---- transposition: rows[line][q] -> panel[q * width + line] ---- */
+
+#ifdef __AVX2__
+/* 8 lines x 8 steps of 32-bit lanes. */
+static void transpose_8x8(const uint32_t *const rows[], int64_t q, uint32_t *panel, int width) {
+    __m256 r[8];
+    __m256 t[8];
+    for (int i = 0; i < 8; ++i)
+        r[i] = _mm256_loadu_ps((const float *)(rows[i] + q));
+    for (int i = 0; i < 8; i += 2) {
+        t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        r[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
+        r[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xEE);
+        r[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+        r[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xEE);
+    }
+    for (int i = 0; i < 4; ++i) {
+        float *const low = (float *)(panel + (q + i) * width);
+        float *const high = (float *)(panel + (q + i + 4) * width);
+        _mm256_storeu_ps(low, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+        _mm256_storeu_ps(high, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+    }
+}
+
+/* 4 lines x 4 steps. */
+static void transpose_4x4(const uint32_t *const rows[], int64_t q, uint32_t *panel, int width) {
+    __m128 r[4];
+    for (int i = 0; i < 4; ++i)
+        r[i] = _mm_loadu_ps((const float *)(rows[i] + q));
+    _MM_TRANSPOSE4_PS(r[0], r[1], r[2], r[3]);
+    for (int i = 0; i < 4; ++i)
+        _mm_storeu_ps((float *)(panel + (q + i) * width), r[i]);
+}
+
+/* 4 lines x 4 steps of 64-bit lanes. */
+static void transpose_4x4_f64(const double *const rows[], int64_t q, double *panel, int width) {
+    __m256d r[4];
+    __m256d t[4];
+    for (int i = 0; i < 4; ++i)
+        r[i] = _mm256_loadu_pd(rows[i] + q);
+    t[0] = _mm256_unpacklo_pd(r[0], r[1]);
+    t[1] = _mm256_unpackhi_pd(r[0], r[1]);
+    t[2] = _mm256_unpacklo_pd(r[2], r[3]);
+    t[3] = _mm256_unpackhi_pd(r[2], r[3]);
+    _mm256_storeu_pd(panel + q * width, _mm256_permute2f128_pd(t[0], t[2], 0x20));
+    _mm256_storeu_pd(panel + (q + 1) * width, _mm256_permute2f128_pd(t[1], t[3], 0x20));
+    _mm256_storeu_pd(panel + (q + 2) * width, _mm256_permute2f128_pd(t[0], t[2], 0x31));
+    _mm256_storeu_pd(panel + (q + 3) * width, _mm256_permute2f128_pd(t[1], t[3], 0x31));
+}
+#endif
+
+static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps, uint32_t *panel,
+                          int width) {
+    int line = 0;
+#ifdef __AVX2__
+    for (; line + 8 <= lines; line += 8) {
+        int64_t q = 0;
+        for (; q + 8 <= steps; q += 8)
+            transpose_8x8(rows + line, q, panel + line, width);
+        for (; q < steps; ++q)
+            for (int i = line; i < line + 8; ++i)
+                panel[q * width + i] = rows[i][q];
+    }
+    for (; line + 4 <= lines; line += 4) {
+        int64_t q = 0;
+        for (; q + 4 <= steps; q += 4)
+            transpose_4x4(rows + line, q, panel + line, width);
+        for (; q < steps; ++q)
+            for (int i = line; i < line + 4; ++i)
+                panel[q * width + i] = rows[i][q];
+    }
+#endif
+    for (; line < lines; ++line)
+        for (int64_t q = 0; q < steps; ++q)
+            panel[q * width + line] = rows[line][q];
+}
+
+static void transpose_f64(const double *const rows[], int lines, int64_t steps, double *panel,
+                          int width) {
+    int line = 0;
+#ifdef __AVX2__
+    for (; line + 4 <= lines; line += 4) {
+        int64_t q = 0;
+        for (; q + 4 <= steps; q += 4)
+            transpose_4x4_f64(rows + line, q, panel + line, width);
+        for (; q < steps; ++q)
+            for (int i = line; i < line + 4; ++i)
+                panel[q * width + i] = rows[i][q];
+    }
+#endif
+    for (; line < lines; ++line)
+        for (int64_t q = 0; q < steps; ++q)
+            panel[q * width + line] = rows[line][q];
+}
+
+/* Zeros in the lanes of the lines that the panel has and the matrix has not. */
+static void clear_missing_lines(void *panel, int lane_bytes, int64_t steps, int lines, int width) {
+    if (lines == width)
+        return;
+    for (int64_t q = 0; q < steps; ++q)
+        memset((char *)panel + (q * width + lines) * lane_bytes, 0,
+               (size_t)(width - lines) * (size_t)lane_bytes);
+}
+
+static void clear_missing_terms(uint32_t *terms, int lines, int width) {
+    if (terms)
+        memset(terms + lines, 0, (size_t)(width - lines) * sizeof *terms);
+}
+
+static inline int64_t line_start(const tcgemm_pack_t *pack, int64_t line, int64_t k) {
+    return pack->origin + line * pack->line_stride + k * pack->k_stride;
+}
+
+/* ---- one function for each family ---- */
+
+bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
+                    uint32_t *terms) {
+    float *out = panel;
+    (void)terms;
+    clear_missing_lines(panel, sizeof *out, pack->k, lines, width);
+    if (pack->k_stride != 1) {
+        for (int64_t p = 0; p < pack->k; ++p)
+            convert_f32(pack, line_start(pack, first, p), lines, out + p * width);
+        return false;
+    }
+    const bool in_place = pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32;
+    float converted[MAX_WIDTH][CHUNK];
+    const uint32_t *rows[MAX_WIDTH];
+    for (int64_t p = 0; p < pack->k; p += CHUNK) {
+        const int64_t steps = min_i64(CHUNK, pack->k - p);
+        for (int line = 0; line < lines; ++line) {
+            const int64_t start = line_start(pack, first + line, p);
+            if (in_place) {
+                rows[line] = (const uint32_t *)pack->source + start;
+            } else {
+                convert_f32(pack, start, steps, converted[line]);
+                rows[line] = (const uint32_t *)converted[line];
+            }
+        }
+        transpose_u32(rows, lines, steps, (uint32_t *)out + p * width, width);
+    }
+    return false;
+}
+
+bool PACK_NAME(f64)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
+                    uint32_t *terms) {
+    const double *source = pack->source;
+    double *out = panel;
+    (void)terms;
+    clear_missing_lines(panel, sizeof *out, pack->k, lines, width);
+    if (pack->k_stride != 1) {
+        for (int64_t p = 0; p < pack->k; ++p)
+            memcpy(out + p * width, source + line_start(pack, first, p),
+                   (size_t)lines * sizeof *out);
+        return false;
+    }
+    const double *rows[MAX_WIDTH];
+    for (int line = 0; line < lines; ++line)
+        rows[line] = source + line_start(pack, first + line, 0);
+    transpose_f64(rows, lines, pack->k, out, width);
+    return false;
+}
+
+bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
+                     uint32_t *terms) {
+    uint32_t *out = panel;
+    const int64_t num_steps = (pack->k + 1) / 2;
+    bool subnormal = false;
+    (void)terms;
+    clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
+    if (pack->k_stride != 1) {
+        uint16_t pair[2][MAX_WIDTH];
+        for (int64_t q = 0; q < num_steps; ++q) {
+            for (int64_t h = 0; h < 2; ++h) {
+                if (2 * q + h < pack->k)
+                    subnormal |=
+                        convert_bf16(pack, line_start(pack, first, 2 * q + h), lines, pair[h]);
+                else
+                    memset(pair[h], 0, sizeof pair[h]);
+            }
+            for (int line = 0; line < lines; ++line)
+                out[q * width + line] = pair[0][line] | (uint32_t)pair[1][line] << 16;
+        }
+        return subnormal;
+    }
+    uint16_t converted[MAX_WIDTH][2 * CHUNK];
+    const uint32_t *rows[MAX_WIDTH];
+    for (int64_t q = 0; q < num_steps; q += CHUNK) {
+        const int64_t steps = min_i64(CHUNK, num_steps - q);
+        const int64_t count = min_i64(2 * CHUNK, pack->k - 2 * q);
+        for (int line = 0; line < lines; ++line) {
+            subnormal |= convert_bf16(pack, line_start(pack, first + line, 2 * q), count,
+                                      converted[line]);
+            if (count & 1)
+                converted[line][count] = 0;
+            rows[line] = (const uint32_t *)(const void *)converted[line];
+        }
+        transpose_u32(rows, lines, steps, out + q * width, width);
+    }
+    return subnormal;
+}
+
+bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
+                     uint32_t *terms) {
+    uint32_t *out = panel;
+    const int64_t num_steps = (pack->k + 3) / 4;
+    /* B's bytes are signed, A's are not; the sums must see them so. */
+    const bool is_signed = pack->sum_is_signed;
+    int32_t sum[MAX_WIDTH] = {0};
+    clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
+    if (pack->k_stride != 1) {
+        uint8_t quad[4][MAX_WIDTH];
+        for (int64_t q = 0; q < num_steps; ++q) {
+            for (int64_t h = 0; h < 4; ++h) {
+                if (4 * q + h < pack->k)
+                    convert_bytes(pack, line_start(pack, first, 4 * q + h), lines, quad[h]);
+                else
+                    memset(quad[h], 0, sizeof quad[h]);
+            }
+            for (int line = 0; line < lines; ++line)
+                out[q * width + line] = quad[0][line] | (uint32_t)quad[1][line] << 8 |
+                                        (uint32_t)quad[2][line] << 16 |
+                                        (uint32_t)quad[3][line] << 24;
+            if (!terms)
+                continue;
+            for (int h = 0; h < 4; ++h)
+                for (int line = 0; line < lines; ++line)
+                    sum[line] += is_signed ? (int8_t)quad[h][line] : quad[h][line];
+        }
+    } else {
+        uint8_t converted[MAX_WIDTH][4 * CHUNK];
+        const uint32_t *rows[MAX_WIDTH];
+        for (int64_t q = 0; q < num_steps; q += CHUNK) {
+            const int64_t steps = min_i64(CHUNK, num_steps - q);
+            const int64_t count = min_i64(4 * CHUNK, pack->k - 4 * q);
+            for (int line = 0; line < lines; ++line) {
+                uint8_t *const row = converted[line];
+                convert_bytes(pack, line_start(pack, first + line, 4 * q), count, row);
+                memset(row + count, 0, (size_t)(4 * steps - count));
+                rows[line] = (const uint32_t *)(const void *)row;
+                int32_t part = 0;
+                if (terms && is_signed)
+                    for (int64_t i = 0; i < count; ++i)
+                        part += (int8_t)row[i];
+                else if (terms)
+                    for (int64_t i = 0; i < count; ++i)
+                        part += row[i];
+                sum[line] += part;
+            }
+            transpose_u32(rows, lines, steps, out + q * width, width);
+        }
+    }
+    for (int line = 0; terms && line < lines; ++line)
+        terms[line] = pack->sum_factor * (uint32_t)sum[line] + pack->sum_offset;
+    clear_missing_terms(terms, lines, width);
+    return false;
+}
+
+bool PACK_NAME(s16)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
+                    uint32_t *terms) {
+    uint32_t *out = panel;
+    const int64_t num_steps = (pack->k + 1) / 2;
+    (void)terms;
+    clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
+    if (pack->k_stride != 1) {
+        int16_t pair[2][MAX_WIDTH];
+        for (int64_t q = 0; q < num_steps; ++q) {
+            for (int64_t h = 0; h < 2; ++h) {
+                if (2 * q + h < pack->k)
+                    convert_s16(pack, line_start(pack, first, 2 * q + h), lines, pair[h]);
+                else
+                    memset(pair[h], 0, sizeof pair[h]);
+            }
+            for (int line = 0; line < lines; ++line)
+                out[q * width + line] =
+                    (uint16_t)pair[0][line] | (uint32_t)(uint16_t)pair[1][line] << 16;
+        }
+        return false;
+    }
+    int16_t converted[MAX_WIDTH][2 * CHUNK];
+    const uint32_t *rows[MAX_WIDTH];
+    for (int64_t q = 0; q < num_steps; q += CHUNK) {
+        const int64_t steps = min_i64(CHUNK, num_steps - q);
+        const int64_t count = min_i64(2 * CHUNK, pack->k - 2 * q);
+        for (int line = 0; line < lines; ++line) {
+            convert_s16(pack, line_start(pack, first + line, 2 * q), count, converted[line]);
+            if (count & 1)
+                converted[line][count] = 0;
+            rows[line] = (const uint32_t *)(const void *)converted[line];
+        }
+        transpose_u32(rows, lines, steps, out + q * width, width);
+    }
+    return false;
+}
+
+bool PACK_NAME(b1)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
+                   uint32_t *terms) {
+    uint32_t *out = panel;
+    const int64_t num_steps = (pack->k + 31) / 32;
+    clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
+    uint32_t sum[MAX_WIDTH] = {0};
+    for (int64_t q = 0; q < num_steps; ++q) {
+        const int64_t count = min_i64(32, pack->k - 32 * q);
+        uint32_t *const step = out + q * width;
+        if (pack->k_stride == 1) {
+            for (int line = 0; line < lines; ++line)
+                step[line] = load_bits(pack->source, line_start(pack, first + line, 32 * q), count);
+        } else {
+            /* A bit matrix stored the other way: 32 lines of bits at a time, one step each. */
+            memset(step, 0, (size_t)lines * sizeof *step);
+            for (int64_t h = 0; h < count; ++h) {
+                const int64_t start = line_start(pack, first, 32 * q + h);
+                for (int line = 0; line < lines; line += 32) {
+                    const int part = (int)min_i64(32, lines - line);
+                    const uint32_t bits = load_bits(pack->source, start + line, part);
+                    for (int i = 0; i < part; ++i)
+                        step[line + i] |= ((bits >> i) & 1u) << h;
+                }
+            }
+        }
+        for (int line = 0; terms && line < lines; ++line)
+            sum[line] += (uint32_t)__builtin_popcount(step[line]);
+    }
+    for (int line = 0; terms && line < lines; ++line)
+        terms[line] = pack->sum_factor * sum[line] + pack->sum_offset;
+    clear_missing_terms(terms, lines, width);
+    return false;
+}
+
+/* ---- narrow results ---- */
+
+static void finish_row_bf16(const float *sums, const uint16_t *c, uint16_t *d, int64_t count,
+                            float alpha, float beta) {
+    if (c)
+        for (int64_t j = 0; j < count; ++j)
+            d[j] = tcgemm_bf16_of_f32(alpha * sums[j] + beta * tcgemm_f32_of_bf16(c[j]));
+    else
+        for (int64_t j = 0; j < count; ++j)
+            d[j] = tcgemm_bf16_of_f32(alpha * sums[j]);
+}
+
+static void finish_row_f16(const float *sums, const uint16_t *c, uint16_t *d, int64_t count,
+                           float alpha, float beta) {
+    int64_t j = 0;
+#ifdef __F16C__
+    const __m256 valpha = _mm256_set1_ps(alpha);
+    const __m256 vbeta = _mm256_set1_ps(beta);
+    for (; j + 8 <= count; j += 8) {
+        __m256 x = _mm256_mul_ps(valpha, _mm256_loadu_ps(sums + j));
+        if (c) {
+            const __m256 y = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(c + j)));
+            x = _mm256_add_ps(x, _mm256_mul_ps(vbeta, y));
+        }
+        _mm_storeu_si128((__m128i *)(d + j), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+    }
+#endif
+    /* Without C nothing is added: + 0 would turn a -0 of this remainder, and of it alone, to +0. */
+    for (; j < count; ++j) {
+        const float x = alpha * sums[j];
+        d[j] = tcgemm_f16_of_f32(c ? x + beta * tcgemm_f32_of_f16(c[j]) : x);
+    }
+}
+
+void PACK_PASTE(tcgemm_finish_, PACK_ISA, )(const tcgemm_finish_t *f) {
+    for (int64_t i = 0; i < f->rows; ++i) {
+        const float *sums = f->sums + i * f->ld_sums;
+        const uint16_t *c = f->c ? (const uint16_t *)f->c + i * f->ldc : NULL;
+        uint16_t *d = (uint16_t *)f->d + i * f->ldd;
+        if (f->dtype == TCGEMM_DTYPE_BF16)
+            finish_row_bf16(sums, c, d, f->cols, f->alpha, f->beta);
+        else
+            finish_row_f16(sums, c, d, f->cols, f->alpha, f->beta);
+    }
+}
+
+#undef PACK_PASTE_
+#undef PACK_PASTE
+#undef PACK_NAME
+#undef PACK_ISA

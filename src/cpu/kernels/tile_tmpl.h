@@ -1,0 +1,176 @@
+/* tile_tmpl.h - the body of every micro-kernel. The includer defines the vector type and its few
+ * operations, and the name; this file holds the loops once.
+ *
+ *      step p:     b0     b1     b2       nr = NV vectors of LANES lanes, loaded once
+ *            a0   c00    c01    c02
+ *            a1   c10    c11    c12       mr x NV accumulators stay in registers for all k;
+ *            ..   ...    ...    ...       one broadcast of A feeds NV multiply-adds
+ *            a7   c70    c71    c72
+ *
+ * Every m in 1..MR and every vector count in 1..NV has its own straight-line copy, so an edge tile
+ * pays for what it computes. Columns beyond n in the last vector are masked on every access to C and
+ * D, and to B where it is read in place: nothing outside the matrices is touched.
+ *
+ * To be defined:
+ *   TILE_PACKED, TILE_STRIDED      names of the functions (TILE_STRIDED only if wanted)
+ *   TILE_MR, TILE_NV, TILE_LANES   register tile: rows, vectors, lanes of a vector
+ *   TILE_LANE, TILE_VEC            a lane of a panel; a vector of accumulators
+ *   TILE_BVEC                      a vector of lanes of B, or of one broadcast lane of A
+ *   TILE_ZERO(), TILE_LOAD(p), TILE_BROADCAST(p), TILE_MAC(sum, a, b)
+ *   TILE_MASK, TILE_TAIL(n), TILE_LOAD_MASKED(p, mask)
+ *   TILE_SCALAR                    the accumulator's C type
+ *   TILE_GET(p, mask), TILE_PUT(p, mask, x)   masked access to C and D
+ *   TILE_SET1(x), TILE_MUL(x, y), TILE_FMA(x, y, z)   x*y, x*y + z in the accumulator type
+ *   TILE_FIELD                     the member of union tcgemm_scalar
+ *   TILE_INTEGER                   1: scale and terms apply
+ */
+
+#define TILE_PASTE_(x, y) x##y
+#define TILE_PASTE(x, y) TILE_PASTE_(x, y)
+#define TILE_LOCAL(name) TILE_PASTE(TILE_PASTE(TILE_PACKED, _), name)
+
+/* One vector of D from one vector of sums. */
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(store)(const tcgemm_tile_t *t, TILE_VEC sum, int i,
+                                                   int v, TILE_MASK mask) {
+    const int64_t column = (int64_t)v * TILE_LANES;
+    TILE_SCALAR *d = (TILE_SCALAR *)t->d + i * t->ldd + column;
+#if TILE_INTEGER
+    if (t->scale != 1u)
+        sum = TILE_MUL(sum, TILE_SET1(t->scale));
+    if (t->row_term)
+        sum = TILE_ADD(sum, TILE_SET1(t->row_term[i]));
+    if (t->col_term)
+        sum = TILE_ADD(sum, TILE_GET(t->col_term + column, mask));
+#endif
+    TILE_VEC result = TILE_MUL(TILE_SET1(t->alpha.TILE_FIELD), sum);
+    if (t->c) {
+        const TILE_SCALAR *c = (const TILE_SCALAR *)t->c + i * t->ldc + column;
+        result = TILE_FMA(TILE_SET1(t->beta.TILE_FIELD), TILE_GET(c, mask), result);
+    }
+    TILE_PUT(d, mask, result);
+}
+
+/* mr, nv and packed are constants wherever this is inlined. */
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const int mr,
+                                                  const int nv, const bool packed) {
+    const TILE_LANE *a = t->a;
+    const TILE_LANE *b = t->b;
+    const int64_t a_row = packed ? 1 : t->a_row;
+    const int64_t a_step = packed ? TILE_MR : t->a_step;
+    const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
+    const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
+    TILE_VEC sum[TILE_MR][TILE_NV];
+
+    TCGEMM_UNROLL
+    for (int i = 0; i < mr; ++i) {
+        TCGEMM_UNROLL
+        for (int v = 0; v < nv; ++v) {
+            sum[i][v] = TILE_ZERO();
+            TCGEMM_PREFETCH_WRITE((const TILE_SCALAR *)t->d + i * t->ldd + v * TILE_LANES);
+        }
+    }
+
+    for (int64_t p = t->steps; p > 0; --p) {
+        TILE_BVEC bv[TILE_NV];
+        TCGEMM_UNROLL
+        for (int v = 0; v < nv; ++v)
+            bv[v] = packed || v + 1 < nv ? TILE_LOAD(b + v * TILE_LANES)
+                                         : TILE_LOAD_MASKED(b + v * TILE_LANES, tail);
+        TCGEMM_UNROLL
+        for (int i = 0; i < mr; ++i) {
+            const TILE_BVEC av = TILE_BROADCAST(a + i * a_row);
+            TCGEMM_UNROLL
+            for (int v = 0; v < nv; ++v)
+                sum[i][v] = TILE_MAC(sum[i][v], av, bv[v]);
+        }
+        a += a_step;
+        b += b_step;
+    }
+
+    const TILE_MASK full = TILE_TAIL(TILE_LANES);
+    TCGEMM_UNROLL
+    for (int i = 0; i < mr; ++i) {
+        TCGEMM_UNROLL
+        for (int v = 0; v < nv; ++v)
+            TILE_LOCAL(store)(t, sum[i][v], i, v, v + 1 < nv ? full : tail);
+    }
+}
+
+#define TILE_CASES(mr, packed)                                                                     \
+    case (mr)*4 + 1:                                                                               \
+        TILE_LOCAL(body)(t, mr, 1, packed);                                                        \
+        break;                                                                                     \
+    case (mr)*4 + 2:                                                                               \
+        TILE_LOCAL(body)(t, mr, 2, packed);                                                        \
+        break;                                                                                     \
+    case (mr)*4 + 3:                                                                               \
+        TILE_LOCAL(body)(t, mr, 3, packed);                                                        \
+        break;
+#if TILE_MR == 8
+#define TILE_ALL_CASES(packed)                                                                     \
+    TILE_CASES(1, packed)                                                                          \
+    TILE_CASES(2, packed)                                                                          \
+    TILE_CASES(3, packed)                                                                          \
+    TILE_CASES(4, packed)                                                                          \
+    TILE_CASES(5, packed)                                                                          \
+    TILE_CASES(6, packed)                                                                          \
+    TILE_CASES(7, packed)                                                                          \
+    TILE_CASES(8, packed)
+#elif TILE_MR == 4
+#define TILE_ALL_CASES(packed)                                                                     \
+    TILE_CASES(1, packed)                                                                          \
+    TILE_CASES(2, packed)                                                                          \
+    TILE_CASES(3, packed)                                                                          \
+    TILE_CASES(4, packed)
+#else
+#error "tile_tmpl.h: TILE_MR must be 4 or 8"
+#endif
+_Static_assert(TILE_NV == 3, "TILE_CASES lists the copies for 1 to 3 vectors");
+
+void TILE_PACKED(const tcgemm_tile_t *t) {
+    switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
+        TILE_ALL_CASES(true)
+    default:
+        break;
+    }
+}
+
+#ifdef TILE_STRIDED
+void TILE_STRIDED(const tcgemm_tile_t *t) {
+    switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
+        TILE_ALL_CASES(false)
+    default:
+        break;
+    }
+}
+#endif
+
+#undef TILE_CASES
+#undef TILE_ALL_CASES
+#undef TILE_LOCAL
+#undef TILE_PASTE
+#undef TILE_PASTE_
+#undef TILE_PACKED
+#undef TILE_STRIDED
+#undef TILE_MR
+#undef TILE_NV
+#undef TILE_LANES
+#undef TILE_LANE
+#undef TILE_VEC
+#undef TILE_BVEC
+#undef TILE_ZERO
+#undef TILE_LOAD
+#undef TILE_BROADCAST
+#undef TILE_MAC
+#undef TILE_MASK
+#undef TILE_TAIL
+#undef TILE_LOAD_MASKED
+#undef TILE_SCALAR
+#undef TILE_GET
+#undef TILE_PUT
+#undef TILE_SET1
+#undef TILE_MUL
+#undef TILE_ADD
+#undef TILE_FMA
+#undef TILE_FIELD
+#undef TILE_INTEGER

@@ -1,0 +1,107 @@
+/* ukernel.h - the contract between the CPU driver and a micro-kernel.
+ *
+ * A micro-kernel computes one register tile of D from a panel of A and a panel of B:
+ *
+ *                     nr                      a lane is 32 bits, for f64 64 bits, and holds
+ *              +--------------+               `ku` steps of k:
+ *         k    |  panel of B  |                 f32   1 x f32        u8s8  4 x u8 (A), s8 (B)
+ *              +--------------+                 f64   1 x f64        s16   2 x s16
+ *        +---+ +--------------+                 bf16  2 x bf16       b1    32 bits
+ *     mr | A | |     tile     |
+ *        +---+ +--------------+               packed panels: step p at a + p * mr, b + p * nr
+ *                                             lanes, rows and columns beyond m and n are zero
+ *
+ * The sum over k of an element is formed in one accumulator, p ascending, whatever the tile's m and
+ * n, so an element's bits do not depend on where its tile lies or how large it is.
+ */
+#ifndef TCGEMM_CPU_UKERNEL_H
+#define TCGEMM_CPU_UKERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tcgemm/tcgemm.h"
+
+typedef enum tcgemm_family {
+    TCGEMM_FAMILY_F32,
+    TCGEMM_FAMILY_F64,
+    TCGEMM_FAMILY_BF16,
+    TCGEMM_FAMILY_U8S8,
+    TCGEMM_FAMILY_S16,
+    TCGEMM_FAMILY_B1
+} tcgemm_family_t;
+
+/* D's tile = alpha * (scale * sum + row_term[i] + col_term[j]) + beta * C's tile, in the accumulator
+ * type (f32, f64 or s32 modulo 2^32). The terms and the scale exist for integers alone. */
+typedef struct tcgemm_tile {
+    int64_t steps; /* lanes along k */
+    const void *a;
+    const void *b;
+    int64_t a_row, a_step; /* lanes from row to row and step to step; packed: 1 and mr */
+    int64_t b_step;        /* lanes from step to step; packed: nr */
+    void *d;
+    const void *c; /* NULL: beta is 0 */
+    int64_t ldd, ldc;
+    int m, n; /* 1..mr, 1..nr */
+    union tcgemm_scalar {
+        float f32;
+        double f64;
+        uint32_t s32;
+    } alpha, beta;
+    uint32_t scale;
+    const uint32_t *row_term; /* NULL: none */
+    const uint32_t *col_term;
+} tcgemm_tile_t;
+
+typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
+
+/* One matrix to be packed, seen along k. For A a "line" is a row, for B a column. */
+typedef struct tcgemm_pack {
+    const void *source;
+    tcgemm_dtype_t dtype;
+    bool round_to_tf32;
+    int64_t origin;      /* element index of line 0, step 0 */
+    int64_t line_stride; /* elements; one of the two strides is 1 */
+    int64_t k_stride;
+    int64_t k;           /* elements along k in this block */
+    uint8_t flip;        /* u8s8: xor to every byte, 0x80 moves between s8 and u8 */
+    bool sum_is_signed;  /* u8s8: the packed bytes are s8 (B) rather than u8 (A) */
+    uint32_t sum_factor; /* term of a line = sum_factor * (sum of its packed elements) + sum_offset */
+    uint32_t sum_offset;
+} tcgemm_pack_t;
+
+/* Packs lines [first, first + lines) as one panel of `width` lanes a step, zero beyond `lines` and
+ * beyond k. `terms` (or NULL) receives one sum a line, zero beyond `lines`. Returns true if the
+ * panel holds a bf16 subnormal, which VDPBF16PS would take for zero. */
+typedef bool tcgemm_pack_fn(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
+                            void *panel, uint32_t *terms);
+
+/* Writes rows x cols sums as f16 or bf16: D = alpha * sums + beta * C, rounded once. */
+typedef struct tcgemm_finish {
+    tcgemm_dtype_t dtype;
+    const float *sums;
+    int64_t ld_sums;
+    const void *c; /* NULL: beta is 0 */
+    void *d;
+    int64_t ldc, ldd;
+    int64_t rows, cols;
+    float alpha, beta;
+} tcgemm_finish_t;
+
+typedef void tcgemm_finish_fn(const tcgemm_finish_t *finish);
+
+typedef struct tcgemm_cpu_ukernel {
+    tcgemm_family_t family;
+    int mr, nr;
+    int ku;         /* elements of k in a lane */
+    int lane_bytes;
+    int kc;         /* default blocking: k elements a block ... */
+    int mc, nb;     /* ... rows and columns of a unit of work */
+    tcgemm_tile_fn *packed;
+    tcgemm_tile_fn *strided; /* reads A and B by a_row, a_step, b_step; NULL: none */
+    tcgemm_tile_fn *exact;   /* as packed, keeps bf16 subnormals; NULL: packed does */
+    tcgemm_pack_fn *pack;
+    tcgemm_finish_fn *finish; /* NULL for families without narrow results */
+} tcgemm_cpu_ukernel_t;
+
+#endif

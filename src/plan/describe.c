@@ -1,0 +1,178 @@
+/* describe.c - a plan as a struct, as a page of text and as JSON: three views of the one value that
+ * the run uses. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "cpu/gemm.h"
+#include "cpu/ukernel.h"
+#include "plan/plan.h"
+
+static int64_t min_i64(int64_t x, int64_t y) {
+    return x < y ? x : y;
+}
+
+static int64_t ceil_div(int64_t x, int64_t y) {
+    return (x + y - 1) / y;
+}
+
+/* ---- the struct ---- */
+
+/* m and n are canonical; the caller's are the other way round if the plan swapped A and B. */
+static void add_level(const struct tcgemm_plan *plan, tcgemm_plan_info_t *info, const char *name,
+                      const char *home, int64_t m, int64_t n, int64_t k) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const int64_t count = ceil_div(g->m, m) * ceil_div(g->n, n) * (k ? ceil_div(g->k, k) : 0);
+    info->levels[info->num_levels++] = (tcgemm_level_t){
+        .name = name,
+        .home = home,
+        .m = g->swapped ? n : m,
+        .n = g->swapped ? m : n,
+        .k = k,
+        .count = count,
+    };
+}
+
+static size_t matrix_bytes(int64_t rows, int64_t cols, tcgemm_dtype_t dtype) {
+    return (size_t)(((double)rows * (double)cols * tcgemm_dtype_bits(dtype) + 7.0) / 8.0);
+}
+
+static void describe_cpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *info) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (g->m == 0 || g->n == 0)
+        return;
+    const int64_t mt = min_i64(s->mt, g->m);
+    const int64_t nc = min_i64(s->nc, g->n);
+    const int64_t mc = min_i64(s->mc, mt);
+    const int64_t nb = min_i64(s->nb, nc);
+    const int64_t kc = min_i64(s->kc, g->k);
+    add_level(plan, info, "problem", "memory", g->m, g->n, g->k);
+    add_level(plan, info, "panel", "L3", mt, nc, kc);
+    add_level(plan, info, "block", "L2", mc, nb, kc);
+    add_level(plan, info, "register tile", "registers", u->mr, u->nr, u->ku);
+    info->num_blocks = ceil_div(g->m, mt) * ceil_div(g->n, nc) * ceil_div(mt, mc) * ceil_div(nc, nb);
+    const int64_t padded_m = ceil_div(g->m, u->mr) * u->mr;
+    const int64_t padded_n = ceil_div(g->n, u->nr) * u->nr;
+    info->padded_m = g->swapped ? padded_n : padded_m;
+    info->padded_n = g->swapped ? padded_m : padded_n;
+    info->padded_k = ceil_div(g->k, u->ku) * u->ku;
+    const tcgemm_cpu_sizes_t sizes = tcgemm_cpu_sizes(plan);
+    info->packed_a_bytes = g->swapped ? sizes.packed_b_bytes : sizes.packed_a_bytes;
+    info->packed_b_bytes = g->swapped ? sizes.packed_a_bytes : sizes.packed_b_bytes;
+}
+
+tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info_t *info) {
+    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
+    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "info is NULL or its struct_size is not set");
+    const tcgemm_problem_t *p = &plan->problem;
+    const tcgemm_type_info_t *type = plan->g.type;
+    *info = (tcgemm_plan_info_t){
+        .struct_size = sizeof *info,
+        .algo = plan->kernel->algo,
+        .kernel = plan->kernel->name,
+        .device = "cpu",
+        .reason = plan->reason,
+        .num_threads = plan->num_threads,
+        .num_blocks = 1,
+        .padded_m = p->m,
+        .padded_n = p->n,
+        .padded_k = p->k,
+        .a_bytes = matrix_bytes(p->m, p->k, type->a),
+        .b_bytes = matrix_bytes(p->k, p->n, type->b),
+        .c_bytes = matrix_bytes(p->m, p->n, type->d),
+        .d_bytes = matrix_bytes(p->m, p->n, type->d),
+        .workspace_bytes = plan->workspace_bytes,
+        .predicted_seconds = plan->predicted_seconds,
+        .error_unit = tcgemm_dtype_unit(type->accumulator),
+        .error_bound = plan->kernel->error_bound,
+    };
+    if (plan->kernel->cpu)
+        describe_cpu(plan, info);
+    else if (p->m > 0 && p->n > 0)
+        add_level(plan, info, "problem", "memory", plan->g.m, plan->g.n, plan->g.k);
+    return TCGEMM_STATUS_OK;
+}
+
+/* ---- text and JSON ---- */
+
+typedef struct text {
+    char *buffer;
+    size_t size, length; /* length counts what did not fit, too */
+} text_t;
+
+__attribute__((format(printf, 2, 3))) static void add(text_t *t, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const size_t room = t->length < t->size ? t->size - t->length : 0;
+    const int written = vsnprintf(room ? t->buffer + t->length : NULL, room, format, args);
+    va_end(args);
+    t->length += written > 0 ? (size_t)written : 0;
+}
+
+static const char *op_name(tcgemm_op_t op, const char *name) {
+    static const char *const transposed[] = {"A^T", "B^T"};
+    return op == TCGEMM_OP_T ? transposed[name[0] - 'A'] : name;
+}
+
+static void write_text(text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_info_t *i) {
+    add(t, "D = alpha * %s * %s + beta * C   %s, %s-major, m %lld, n %lld, k %lld, batch %lld\n",
+        op_name(p->op_a, "A"), op_name(p->op_b, "B"), tcgemm_type_info(p->type)->name,
+        p->order == TCGEMM_ROW_MAJOR ? "row" : "column", (long long)p->m, (long long)p->n,
+        (long long)p->k, (long long)p->batch);
+    add(t, "kernel     %s (algo %s, device %s): %s\n", i->kernel, i->algo, i->device, i->reason);
+    add(t, "threads    %d, %lld blocks\n", i->num_threads, (long long)i->num_blocks);
+    for (int l = 0; l < i->num_levels; ++l)
+        add(t, "%-10s %-14s %8lld x %8lld x %8lld   %lld of them, in %s\n", l ? "" : "tiles",
+            i->levels[l].name, (long long)i->levels[l].m, (long long)i->levels[l].n,
+            (long long)i->levels[l].k, (long long)i->levels[l].count, i->levels[l].home);
+    add(t, "padded     %lld x %lld x %lld\n", (long long)i->padded_m, (long long)i->padded_n,
+        (long long)i->padded_k);
+    add(t, "packing    A %zu bytes, B %zu bytes; workspace %zu bytes\n", i->packed_a_bytes,
+        i->packed_b_bytes, i->workspace_bytes);
+    add(t, "predicted  %.3g s\n", i->predicted_seconds);
+    add(t, "error      %s, u = %.3g\n", i->error_bound, i->error_unit);
+}
+
+static void write_json(text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_info_t *i) {
+    add(t, "{\"schema\":\"tcgemm.plan/1\",\"type\":\"%s\",\"order\":\"%s\",",
+        tcgemm_type_info(p->type)->name, p->order == TCGEMM_ROW_MAJOR ? "row" : "col");
+    add(t, "\"trans_a\":%s,\"trans_b\":%s,\"m\":%lld,\"n\":%lld,\"k\":%lld,\"batch\":%lld,",
+        p->op_a ? "true" : "false", p->op_b ? "true" : "false", (long long)p->m, (long long)p->n,
+        (long long)p->k, (long long)p->batch);
+    add(t, "\"algo\":\"%s\",\"kernel\":\"%s\",\"device\":\"%s\",\"reason\":\"%s\",", i->algo,
+        i->kernel, i->device, i->reason);
+    add(t, "\"num_threads\":%d,\"num_blocks\":%lld,\"levels\":[", i->num_threads,
+        (long long)i->num_blocks);
+    for (int l = 0; l < i->num_levels; ++l)
+        add(t,
+            "%s{\"name\":\"%s\",\"home\":\"%s\",\"m\":%lld,\"n\":%lld,\"k\":%lld,\"count\":%lld}",
+            l ? "," : "", i->levels[l].name, i->levels[l].home, (long long)i->levels[l].m,
+            (long long)i->levels[l].n, (long long)i->levels[l].k, (long long)i->levels[l].count);
+    add(t, "],\"padded_m\":%lld,\"padded_n\":%lld,\"padded_k\":%lld,", (long long)i->padded_m,
+        (long long)i->padded_n, (long long)i->padded_k);
+    add(t, "\"a_bytes\":%zu,\"b_bytes\":%zu,\"c_bytes\":%zu,\"d_bytes\":%zu,", i->a_bytes, i->b_bytes,
+        i->c_bytes, i->d_bytes);
+    add(t, "\"packed_a_bytes\":%zu,\"packed_b_bytes\":%zu,\"workspace_bytes\":%zu,",
+        i->packed_a_bytes, i->packed_b_bytes, i->workspace_bytes);
+    add(t, "\"predicted_seconds\":%.6g,\"error_unit\":%.17g,\"error_bound\":\"%s\"}",
+        i->predicted_seconds, i->error_unit, i->error_bound);
+}
+
+size_t tcgemm_plan_describe(const tcgemm_plan_t *plan, tcgemm_format_t format, char *buffer,
+                            size_t size) {
+    tcgemm_plan_info_t info;
+    info.struct_size = sizeof info;
+    if (tcgemm_plan_get_info(plan, &info) != TCGEMM_STATUS_OK)
+        return 0;
+    text_t t = {buffer, buffer ? size : 0, 0};
+    if (format == TCGEMM_FORMAT_JSON)
+        write_json(&t, &plan->problem, &info);
+    else
+        write_text(&t, &plan->problem, &info);
+    return t.length;
+}

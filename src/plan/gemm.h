@@ -1,0 +1,66 @@
+/* gemm.h - the problem after it has been checked, in the one form that every kernel sees.
+ *
+ * D is always row-major: a column-major product is solved as D^T = op(B)^T op(A)^T, so A and B trade
+ * places and m and n with them (`swapped`). Transposes are strides: element (i, p) of the m x k
+ * matrix op(A) is a[i * row_stride + p * col_stride], and one of the two strides is 1.
+ *
+ *                    k               n                     n
+ *               +---------+     +---------+           +---------+
+ *     m   alpha |    A    |   k |    B    |  + beta   |    C    |  -> D, row i at d + i * ldd
+ *               +---------+     +---------+         m +---------+
+ */
+#ifndef TCGEMM_PLAN_GEMM_H
+#define TCGEMM_PLAN_GEMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tcgemm/tcgemm.h"
+
+typedef struct tcgemm_operand {
+    tcgemm_dtype_t dtype;
+    int64_t row_stride; /* elements, as all strides here */
+    int64_t col_stride;
+    int64_t batch_stride;
+} tcgemm_operand_t;
+
+typedef struct tcgemm_canonical {
+    const tcgemm_type_info_t *type;
+    uint32_t flags;
+    bool swapped; /* a is the caller's B and b the caller's A */
+    int64_t m, n, k, batch;
+    tcgemm_operand_t a; /* m x k */
+    tcgemm_operand_t b; /* k x n */
+    int64_t ldc, ldd, stride_c, stride_d;
+} tcgemm_canonical_t;
+
+/* The data of one run, with a and b already in canonical places. Null a, b or c: not to be read.
+ * alpha and beta are rounded to the scalar dtype; for integer types the low 32 bits of the whole
+ * number count. */
+typedef struct tcgemm_call {
+    double alpha;
+    const void *a;
+    const void *b;
+    double beta;
+    const void *c;
+    void *d;
+} tcgemm_call_t;
+
+/* Checks the caller's problem and, if canonical is not NULL, fills it in.
+ * Statuses and order as tcgemm_problem_check. */
+tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *problem,
+                                    tcgemm_canonical_t *canonical);
+
+/* Checks pointers, scalars, alignment and overlap of one run and fills in `call`. `d_is_written`
+ * is false for verification, where D is only compared and may overlap anything.
+ * Returns OK, BAD_ARGUMENT, BAD_SCALAR, BAD_ALIGNMENT or OVERLAP. */
+tcgemm_status_t tcgemm_check_call(const tcgemm_canonical_t *g, double alpha, const void *a,
+                                  const void *b, double beta, const void *c, const void *d,
+                                  bool d_is_written, tcgemm_call_t *call);
+
+/* The scalar of an integer type as the 32 bits that the arithmetic uses. */
+static inline uint32_t tcgemm_integer_scalar(double value) {
+    return (uint32_t)(int64_t)value;
+}
+
+#endif

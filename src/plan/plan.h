@@ -1,0 +1,35 @@
+/* plan.h - what a plan is made of: the problem, the kernel row, and the numbers of the launch. */
+#ifndef TCGEMM_PLAN_PLAN_H
+#define TCGEMM_PLAN_PLAN_H
+
+#include "plan/gemm.h"
+#include "table/table.h"
+
+/* How the CPU back end cuts the problem. The loops, from the outside in:
+ *
+ *     columns of D in steps of nc            one packed panel of B: kc x nc
+ *       k in steps of kc
+ *         rows of D in steps of mt           one packed panel of A: mt x kc
+ *           blocks of mc x nb                the unit of work that a thread takes
+ *             register tiles of mr x nr
+ */
+typedef struct tcgemm_cpu_blocking {
+    int64_t mc, kc, nc, mt, nb;
+    bool pack_a; /* false: A is read in place */
+    bool pack_b; /* false: B is read in place */
+    bool split_batch; /* each thread computes whole items of the batch */
+    bool direct_output; /* true: tiles are stored straight into D; false: through f32 sums */
+} tcgemm_cpu_blocking_t;
+
+struct tcgemm_plan {
+    tcgemm_problem_t problem; /* the caller's */
+    tcgemm_canonical_t g;
+    const tcgemm_kernel_t *kernel;
+    int num_threads;
+    const char *reason;
+    double predicted_seconds;
+    tcgemm_cpu_blocking_t cpu;
+    size_t workspace_bytes;
+};
+
+#endif

@@ -1,0 +1,191 @@
+/* reference.c - see reference.h. */
+#include "ref/reference.h"
+
+#include <time.h>
+
+#include "base/dtype.h"
+#include "plan/plan.h"
+
+double tcgemm_reference_load(const tcgemm_canonical_t *g, const tcgemm_operand_t *operand,
+                             const void *array, int64_t index) {
+    const double value = tcgemm_load_float(operand->dtype, array, index);
+    return g->type->type == TCGEMM_TF32_F32 ? (double)tcgemm_tf32_of_f32((float)value) : value;
+}
+
+/* ---- floats ---- */
+
+/* Sums a_ip * b_pj and |a_ip * b_pj| over p, a and b first multiplied by `scale`. */
+static void sum_products(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
+                         int64_t i, int64_t j, double scale, tcgemm_wide_t *sum, double *product) {
+    const bool is_f64 = g->type->accumulator == TCGEMM_DTYPE_F64;
+    const int64_t a0 = batch * g->a.batch_stride + i * g->a.row_stride;
+    const int64_t b0 = batch * g->b.batch_stride + j * g->b.col_stride;
+    *sum = (tcgemm_wide_t){0.0, 0.0};
+    *product = 0.0;
+    for (int64_t p = 0; p < g->k; ++p) {
+        const double a = scale * tcgemm_reference_load(g, &g->a, call->a, a0 + p * g->a.col_stride);
+        const double b = scale * tcgemm_reference_load(g, &g->b, call->b, b0 + p * g->b.row_stride);
+        if (is_f64)
+            tcgemm_wide_add_product(sum, a, b);
+        else
+            sum->hi += a * b; /* at most 48 bits: exact */
+        *product += fabs(a * b);
+    }
+}
+
+/* The combination for f64 operands that are all finite. Every factor is taken apart into fraction
+ * and exponent, so that nothing on the way overflows, and what underflows is 2^-1000 of the rest.
+ */
+static void combine_f64(double alpha, tcgemm_wide_t sum, double product, int exponent, double beta,
+                        double c, tcgemm_ref_value_t *out) {
+    int alpha_exponent, beta_exponent, c_exponent, sum_exponent;
+    const double alpha_fraction = frexp(alpha, &alpha_exponent);
+    const double beta_fraction = frexp(beta, &beta_exponent);
+    const double c_fraction = frexp(c, &c_exponent);
+    const double product_fraction = frexp(product, &sum_exponent);
+    const double sum_hi = ldexp(sum.hi, -sum_exponent);
+    const double sum_lo = ldexp(sum.lo, -sum_exponent);
+
+    int x = alpha_exponent + sum_exponent + exponent; /* of alpha * sum */
+    int y = beta_exponent + c_exponent;               /* of beta * c */
+    if (alpha_fraction * product_fraction == 0.0)
+        x = y;
+    if (beta_fraction * c_fraction == 0.0)
+        y = x;
+    const int common = x > y ? x : y;
+    const double alpha_part = ldexp(alpha_fraction, x - common);
+    const double beta_part = ldexp(beta_fraction, y - common);
+
+    tcgemm_wide_t value = {0.0, alpha_part * sum_lo};
+    tcgemm_wide_add_product(&value, alpha_part, sum_hi);
+    tcgemm_wide_add_product(&value, beta_part, c_fraction);
+    out->hi = value.hi + value.lo;
+    out->lo = (value.hi - out->hi) + value.lo;
+    out->magnitude = fabs(alpha_part) * product_fraction + fabs(beta_part * c_fraction);
+    out->exponent = common;
+    if (isfinite(ldexp(out->magnitude, common))) { /* the ordinary case */
+        out->hi = ldexp(out->hi, common);
+        out->lo = ldexp(out->lo, common);
+        out->magnitude = ldexp(out->magnitude, common);
+        out->exponent = 0;
+    }
+}
+
+void tcgemm_reference_combine(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
+                              int64_t i, int64_t j, tcgemm_wide_t sum, double product, int exponent,
+                              tcgemm_ref_value_t *out) {
+    const bool has_product = tcgemm_reads_product(g, call);
+    const bool has_c = call->beta != 0;
+    const double alpha = has_product ? call->alpha : 0.0;
+    double c = 0.0;
+    if (has_c)
+        c = tcgemm_load_float(g->type->d, call->c, batch * g->stride_c + i * g->ldc + j);
+
+    *out = (tcgemm_ref_value_t){.product = ldexp(product, exponent)};
+    const bool is_finite =
+        isfinite(sum.hi) && isfinite(alpha) && isfinite(call->beta) && isfinite(c);
+    if (g->type->accumulator == TCGEMM_DTYPE_F64 && is_finite) {
+        combine_f64(alpha, sum, product, exponent, call->beta, c, out);
+        return;
+    }
+    /* In f64 without overflow, because the operands are f32 or some is not finite anyway. A term
+     * that is not there is not added: 0 * infinity would be NaN. */
+    if (has_product) {
+        out->hi = alpha * sum.hi;
+        out->magnitude = fabs(alpha) * product;
+    }
+    if (has_c) {
+        out->hi = has_product ? out->hi + call->beta * c : call->beta * c;
+        out->magnitude += fabs(call->beta * c);
+    }
+}
+
+static void float_element(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
+                          int64_t i, int64_t j, tcgemm_ref_value_t *out) {
+    tcgemm_wide_t sum = {0.0, 0.0};
+    double product = 0.0;
+    int exponent = 0;
+    if (tcgemm_reads_product(g, call)) {
+        sum_products(g, call, batch, i, j, 1.0, &sum, &product);
+        if (!isfinite(sum.hi) || !isfinite(sum.lo) || !isfinite(product)) {
+            /* Again, so small that only NaN or infinite elements can lead beyond f64. What
+             * underflows now is below 2^-1000 of the overflow that brought us here. */
+            sum_products(g, call, batch, i, j, 0x1p-544, &sum, &product);
+            exponent = 2 * 544;
+        }
+    }
+    tcgemm_reference_combine(g, call, batch, i, j, sum, product, exponent, out);
+}
+
+/* ---- integers ---- */
+
+uint32_t tcgemm_reference_combine_integer(const tcgemm_canonical_t *g, const tcgemm_call_t *call,
+                                          int64_t batch, int64_t i, int64_t j, uint32_t sum) {
+    uint32_t c = 0;
+    if (call->beta != 0)
+        c = (uint32_t)tcgemm_load_integer(g->type->d, call->c,
+                                          batch * g->stride_c + i * g->ldc + j);
+    return tcgemm_integer_scalar(call->alpha) * sum + tcgemm_integer_scalar(call->beta) * c;
+}
+
+static uint32_t integer_element(const tcgemm_canonical_t *g, const tcgemm_call_t *call,
+                                int64_t batch, int64_t i, int64_t j) {
+    const bool use_xor = g->type->type == TCGEMM_B1_S32 && (g->flags & TCGEMM_FLAG_XOR);
+    const int64_t a0 = batch * g->a.batch_stride + i * g->a.row_stride;
+    const int64_t b0 = batch * g->b.batch_stride + j * g->b.col_stride;
+    uint32_t sum = 0;
+    for (int64_t p = 0; tcgemm_reads_product(g, call) && p < g->k; ++p) {
+        const uint32_t a =
+            (uint32_t)tcgemm_load_integer(g->a.dtype, call->a, a0 + p * g->a.col_stride);
+        const uint32_t b =
+            (uint32_t)tcgemm_load_integer(g->b.dtype, call->b, b0 + p * g->b.row_stride);
+        sum += use_xor ? a ^ b : a * b; /* of single bits a * b is a AND b */
+    }
+    return tcgemm_reference_combine_integer(g, call, batch, i, j, sum);
+}
+
+/* ---- the element and the kernel ---- */
+
+void tcgemm_reference_element(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
+                              int64_t i, int64_t j, tcgemm_ref_value_t *out) {
+    *out = (tcgemm_ref_value_t){0};
+    if (tcgemm_dtype_is_integer(g->type->d))
+        out->integer = integer_element(g, call, batch, i, j);
+    else
+        float_element(g, call, batch, i, j, out);
+}
+
+/* c_ij has been read before d_ij is written, so D may be C. */
+static void compute_element(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
+                            int64_t i, int64_t j) {
+    const int64_t index = batch * g->stride_d + i * g->ldd + j;
+    tcgemm_ref_value_t value;
+    tcgemm_reference_element(g, call, batch, i, j, &value);
+    if (tcgemm_dtype_is_integer(g->type->d))
+        tcgemm_store_integer(g->type->d, call->d, index, (int32_t)value.integer);
+    else
+        tcgemm_store_float(g->type->d, call->d, index, ldexp(value.hi, value.exponent));
+}
+
+static double now_seconds(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+tcgemm_status_t tcgemm_reference_run(const struct tcgemm_plan *plan, const struct tcgemm_call *call,
+                                     void *workspace, tcgemm_run_stats_t *stats) {
+    (void)workspace;
+    const tcgemm_canonical_t *g = &plan->g;
+    const double start = now_seconds();
+    for (int64_t batch = 0; batch < g->batch; ++batch)
+        for (int64_t i = 0; i < g->m; ++i)
+            for (int64_t j = 0; j < g->n; ++j)
+                compute_element(g, call, batch, i, j);
+    if (stats) {
+        stats->pack_seconds = 0.0;
+        stats->product_seconds = now_seconds() - start;
+        stats->total_seconds = stats->product_seconds;
+    }
+    return TCGEMM_STATUS_OK;
+}

@@ -1,0 +1,45 @@
+/* split.c - see split.h. */
+#include "ref/split.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+typedef struct piece {
+    void (*work)(void *context, int worker, int64_t begin, int64_t end);
+    void *context;
+    int worker;
+    int64_t begin, end;
+    pthread_t thread;
+    bool is_started;
+} piece_t;
+
+static void *run_piece(void *argument) {
+    const piece_t *piece = argument;
+    if (piece->begin < piece->end)
+        piece->work(piece->context, piece->worker, piece->begin, piece->end);
+    return NULL;
+}
+
+void tcgemm_split(int num_workers, int64_t count,
+                  void (*work)(void *context, int worker, int64_t begin, int64_t end),
+                  void *context) {
+    piece_t pieces[TCGEMM_SPLIT_MAX] = {{0}};
+    const int64_t share = count / num_workers;
+    const int64_t longer = count % num_workers; /* so many pieces are one longer */
+    int64_t begin = 0;
+    for (int w = 0; w < num_workers; ++w) {
+        const int64_t end = begin + share + (w < longer);
+        pieces[w] =
+            (piece_t){.work = work, .context = context, .worker = w, .begin = begin, .end = end};
+        begin = end;
+    }
+    for (int w = 1; w < num_workers; ++w)
+        pieces[w].is_started = pthread_create(&pieces[w].thread, NULL, run_piece, &pieces[w]) == 0;
+    (void)run_piece(&pieces[0]);
+    for (int w = 1; w < num_workers; ++w) {
+        if (pieces[w].is_started)
+            (void)pthread_join(pieces[w].thread, NULL);
+        else
+            (void)run_piece(&pieces[w]);
+    }
+}
