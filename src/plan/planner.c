@@ -207,7 +207,8 @@ static tcgemm_status_t find_named(const char *name, struct tcgemm_plan *plan,
                             "unknown kernel '%.60s'; `tcgemm list` shows them", name);
 }
 
-/* The fastest row of the family by its rate; the reference only if it is asked for. */
+/* The fastest row of the family by its rate, the later one of equals (the table goes from the
+ * general to the special); the reference only if it is asked for. */
 static tcgemm_status_t find_best(const char *algo, const struct tcgemm_plan *plan,
                                  const tcgemm_kernel_t **kernel) {
     const bool automatic = strcmp(algo, "auto") == 0;
@@ -218,7 +219,7 @@ static tcgemm_status_t find_best(const char *algo, const struct tcgemm_plan *pla
         const bool named = strcmp(row->algo, algo) == 0;
         known = known || named;
         if ((named || (automatic && row->cpu)) && can_do(row, &plan->g) &&
-            (!*kernel || row->macs_per_cycle > (*kernel)->macs_per_cycle))
+            (!*kernel || row->macs_per_cycle >= (*kernel)->macs_per_cycle))
             *kernel = row;
     }
     TCGEMM_RETURN_IF(!known, TCGEMM_STATUS_UNKNOWN_ALGO,
