@@ -29,8 +29,11 @@ void table_free(table_t *table) {
     free(table);
 }
 
+/* Takes the cell; json_array_append_new does so even when it fails. */
 static void append(table_t *table, json_t *cell) {
-    if (table && (!cell || json_array_append_new(table->cells, cell) != 0))
+    if (!table)
+        json_decref(cell);
+    else if (!cell || json_array_append_new(table->cells, cell) != 0)
         table->out_of_memory = true;
 }
 

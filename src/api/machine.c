@@ -30,7 +30,8 @@ tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info) {
     return TCGEMM_STATUS_OK;
 }
 
-/* ---- measured peak: one register tile again and again, its panels in the first-level cache ---- */
+/* ---- measured peak: one register tile again and again, its panels in the first-level cache ----
+ */
 
 enum { PEAK_STEPS = 64, PEAK_PANEL_BYTES = 32768 };
 #define PEAK_SECONDS 0.02
@@ -121,8 +122,8 @@ tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads, double 
     const uint32_t features = plan.kernel->features;
     const int bits = features & TCGEMM_CPU_AVX512 ? 512 : features & TCGEMM_CPU_AVX2 ? 256 : 0;
     const double issue = bits ? tcgemm_cpu_fma_per_cycle(bits) : 0.0;
-    *theoretical = 2.0 * issue * (double)bits / 32.0 * macs_per_lane(u->family) * tcgemm_clock_hz() *
-                   num_threads;
+    *theoretical = 2.0 * issue * (double)bits / 32.0 * macs_per_lane(u->family) *
+                   tcgemm_clock_hz() * num_threads;
     peak_job_t job;
     memset(&job, 0, sizeof job);
     job.u = u;

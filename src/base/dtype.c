@@ -285,8 +285,7 @@ static int32_t saturate(tcgemm_dtype_t dtype, double value) {
 tcgemm_status_t tcgemm_convert(tcgemm_dtype_t dst_dtype, void *dst, tcgemm_dtype_t src_dtype,
                                const void *src, int64_t count) {
     TCGEMM_RETURN_IF(!is_dtype(dst_dtype) || !is_dtype(src_dtype), TCGEMM_STATUS_BAD_TYPE,
-                     "dtype %d is unknown",
-                     is_dtype(dst_dtype) ? (int)src_dtype : (int)dst_dtype);
+                     "dtype %d is unknown", is_dtype(dst_dtype) ? (int)src_dtype : (int)dst_dtype);
     TCGEMM_RETURN_IF(count < 0, TCGEMM_STATUS_BAD_SHAPE, "count is %lld", (long long)count);
     TCGEMM_RETURN_IF(count > 0 && (!dst || !src), TCGEMM_STATUS_BAD_ARGUMENT, "%s is NULL",
                      dst ? "src" : "dst");

@@ -48,7 +48,8 @@ static inline float tcgemm_f32_of_f16(uint16_t h) {
     const uint32_t sign = (uint32_t)(h & 0x8000u) << 16;
     const uint32_t rest = (uint32_t)(h & 0x7FFFu) << 13;
     const uint32_t exponent = rest & 0x0F800000u;
-    const uint32_t normal = rest + ((127u - 15u) << 23) + (exponent == 0x0F800000u ? 112u << 23 : 0);
+    const uint32_t normal =
+        rest + ((127u - 15u) << 23) + (exponent == 0x0F800000u ? 112u << 23 : 0);
     const float subnormal =
         tcgemm_f32_of_bits(rest + (113u << 23)) - tcgemm_f32_of_bits(113u << 23);
     return tcgemm_f32_of_bits(sign | (exponent ? normal : tcgemm_bits_of_f32(subnormal)));

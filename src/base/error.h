@@ -1,7 +1,8 @@
 /* error.h - how a failing call says why.
  *
- * A function that can fail returns a status; the place that finds the fault also writes one sentence
- * for tcgemm_last_error(), naming the argument and its value. The sentence belongs to the thread.
+ * A function that can fail returns a status; the place that finds the fault also writes one
+ * sentence for tcgemm_last_error(), naming the argument and its value. The sentence belongs to the
+ * thread.
  */
 #ifndef TCGEMM_BASE_ERROR_H
 #define TCGEMM_BASE_ERROR_H

@@ -12,7 +12,7 @@
 #include <cpuid.h>
 
 /* Register states that the operating system saves: XCR0 bits (Intel SDM vol. 1, 13.3). */
-#define XCR0_AVX 0x6u
+#define XCR0_AVX    0x6u
 #define XCR0_AVX512 0xE6u
 
 static uint32_t xgetbv0(void) {
@@ -152,9 +152,9 @@ int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size) {
         buffer[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         if (features >> i & 1u)
-            used += (size_t)snprintf(buffer + (used < size ? used : size),
-                                     used < size ? size - used : 0, "%s%s", used ? " " : "",
-                                     names[i]);
+            used +=
+                (size_t)snprintf(buffer + (used < size ? used : size),
+                                 used < size ? size - used : 0, "%s%s", used ? " " : "", names[i]);
     }
     return (int)used;
 }

@@ -1,5 +1,6 @@
 /* gemm.c - the loops around the micro-kernel (Goto and van de Geijn, "Anatomy of High-Performance
- * Matrix Multiplication", ACM TOMS 34(3), 2008; Van Zee and van de Geijn, "BLIS", TOMS 41(3), 2015).
+ * Matrix Multiplication", ACM TOMS 34(3), 2008; Van Zee and van de Geijn, "BLIS", TOMS 41(3),
+ * 2015).
  *
  *     for jc over n by nc                        columns of D
  *       for ic over m by mt                      rows of D
@@ -13,8 +14,8 @@
  *     time   thread 0  [pack][unit 0][unit 2][unit 3]|[pack][unit 0] ...
  *            thread 1  [pack][unit 1   ][unit 4]     |[pack][unit 1] ...
  *
- * The steps of k (kc) depend on k and the kernel alone, and a unit is computed by one thread, so the
- * bits of D depend neither on the number of threads nor on who did what.
+ * The steps of k (kc) depend on k and the kernel alone, and a unit is computed by one thread, so
+ * the bits of D depend neither on the number of threads nor on who did what.
  *
  * Bytes of other signs than the kernel's u8 x s8 are shifted while packing, a' = a + za and
  * b' = b - zb with za, zb 0 or 128, and the tile's terms undo it exactly modulo 2^32:
@@ -88,10 +89,10 @@ tcgemm_cpu_sizes_t tcgemm_cpu_sizes(const struct tcgemm_plan *plan) {
 typedef struct product {
     const struct tcgemm_plan *plan;
     const tcgemm_cpu_ukernel_t *u;
-    const tcgemm_call_t *call; /* of the batch */
-    tcgemm_call_t item;        /* of this item; set by thread 0 */
+    const tcgemm_call_t *call;  /* of the batch */
+    tcgemm_call_t item;         /* of this item; set by thread 0 */
     int64_t a_offset, b_offset; /* of this item in A and B, in elements */
-    char *a, *b;               /* panels */
+    char *a, *b;                /* panels */
     uint32_t *a_terms, *b_terms;
     bool *a_special, *b_special; /* a flag a panel: it holds a bf16 subnormal */
     float *sums;                 /* of narrow results: mt x nc */
@@ -303,8 +304,7 @@ static const void *panel_of_a(const product_t *x, const block_t *block, int64_t 
     if (x->plan->cpu.pack_a)
         return x->a + i * ceil_div(block->ks, x->u->ku) * x->u->lane_bytes;
     const tcgemm_operand_t *a = &x->plan->g.a;
-    const int64_t index =
-        x->a_offset + (block->row + i) * a->row_stride + block->k * a->col_stride;
+    const int64_t index = x->a_offset + (block->row + i) * a->row_stride + block->k * a->col_stride;
     return element_at(x->item.a, index, x->u->lane_bytes);
 }
 
@@ -312,8 +312,7 @@ static const void *panel_of_b(const product_t *x, const block_t *block, int64_t 
     if (x->plan->cpu.pack_b)
         return x->b + j * ceil_div(block->ks, x->u->ku) * x->u->lane_bytes;
     const tcgemm_operand_t *b = &x->plan->g.b;
-    const int64_t index =
-        x->b_offset + block->k * b->row_stride + (block->col + j) * b->col_stride;
+    const int64_t index = x->b_offset + block->k * b->row_stride + (block->col + j) * b->col_stride;
     return element_at(x->item.b, index, x->u->lane_bytes);
 }
 
@@ -321,8 +320,8 @@ static tcgemm_tile_fn *tile_function(const product_t *x, int64_t a_panel, int64_
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     if (!s->pack_a || !s->pack_b)
         return x->u->strided;
-    if (x->u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE ||
-                        x->a_special[a_panel] || x->b_special[b_panel]))
+    if (x->u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || x->a_special[a_panel] ||
+                        x->b_special[b_panel]))
         return x->u->exact;
     return x->u->packed;
 }
@@ -352,8 +351,7 @@ static void multiply_unit(const product_t *x, const block_t *block, int64_t unit
 }
 
 /* One step of k for one block of D, by thread t. */
-static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t,
-                     int num_threads) {
+static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t, int num_threads) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     const bool timed = x->timed && t == 0;
     const double start = timed ? now_seconds() : 0.0;
@@ -365,8 +363,7 @@ static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t
 
     const int64_t num_units = ceil_div(block->rows, s->mc) * ceil_div(block->cols, s->nb);
     for (;;) {
-        const int64_t unit =
-            atomic_fetch_add_explicit(&x->next_unit, 1, memory_order_relaxed);
+        const int64_t unit = atomic_fetch_add_explicit(&x->next_unit, 1, memory_order_relaxed);
         if (unit >= num_units)
             break;
         multiply_unit(x, block, unit);
@@ -420,8 +417,8 @@ static void set_up_product(product_t *x, const job_t *job, char *workspace) {
     set_up_workspace(x, workspace);
 }
 
-/* A and B stay where they are and get an element offset: items of sub-byte elements may begin within
- * a byte. */
+/* A and B stay where they are and get an element offset: items of sub-byte elements may begin
+ * within a byte. */
 static void select_item(product_t *x, int64_t item) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;

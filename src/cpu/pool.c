@@ -67,9 +67,9 @@ void tcgemm_barrier_wait(tcgemm_barrier_t *barrier, int num_threads) {
     }
 }
 
-/* `order` is the generation in its upper bits and the team's size in its lower 12: one word, so that a
- * worker outside the team never reads anything else of a job. Whoever is in the team may read `task`
- * and `argument`, for the caller waits for it. */
+/* `order` is the generation in its upper bits and the team's size in its lower 12: one word, so
+ * that a worker outside the team never reads anything else of a job. Whoever is in the team may
+ * read `task` and `argument`, for the caller waits for it. */
 enum { TEAM_BITS = 12, TEAM_MASK = (1 << TEAM_BITS) - 1 };
 
 static struct pool {
@@ -84,7 +84,6 @@ static struct pool {
     tcgemm_task_fn *task;
     void *argument;
 } pool = {.busy = PTHREAD_MUTEX_INITIALIZER};
-
 
 static void *worker_main(void *packed) {
     /* The index and the order seen at birth, in one pointer-sized word: nothing to allocate. */

@@ -1,8 +1,8 @@
 /* pool.h - the library's own threads.
  *
- * One pool serves the process. A call that finds it busy (another thread's product) runs alone in the
- * caller: the bits are the same for any number of threads. Workers block all signals, spin for a
- * moment between jobs and then sleep; a forked child starts with an empty pool and makes its own.
+ * One pool serves the process. A call that finds it busy (another thread's product) runs alone in
+ * the caller: the bits are the same for any number of threads. Workers block all signals, spin for
+ * a moment between jobs and then sleep; a forked child starts with an empty pool and makes its own.
  * (Not OpenMP: libgomp hangs in a child forked after use.)
  */
 #ifndef TCGEMM_CPU_POOL_H
@@ -12,8 +12,8 @@
 
 typedef void tcgemm_task_fn(void *argument, int thread, int num_threads);
 
-/* Calls task(argument, t, n) for t = 0 .. n-1 at once, t = 0 in the caller, and returns when all are
- * done. n is num_threads, or less if threads cannot be had. */
+/* Calls task(argument, t, n) for t = 0 .. n-1 at once, t = 0 in the caller, and returns when all
+ * are done. n is num_threads, or less if threads cannot be had. */
 void tcgemm_pool_run(int num_threads, tcgemm_task_fn *task, void *argument);
 
 /* A meeting point for the threads of one job. Start with {0}. */

@@ -31,8 +31,9 @@ typedef enum tcgemm_family {
     TCGEMM_FAMILY_B1
 } tcgemm_family_t;
 
-/* D's tile = alpha * (scale * sum + row_term[i] + col_term[j]) + beta * C's tile, in the accumulator
- * type (f32, f64 or s32 modulo 2^32). The terms and the scale exist for integers alone. */
+/* D's tile = alpha * (scale * sum + row_term[i] + col_term[j]) + beta * C's tile, in the
+ * accumulator type (f32, f64 or s32 modulo 2^32). The terms and the scale exist for integers alone.
+ */
 typedef struct tcgemm_tile {
     int64_t steps; /* lanes along k */
     const void *a;
@@ -63,10 +64,11 @@ typedef struct tcgemm_pack {
     int64_t origin;      /* element index of line 0, step 0 */
     int64_t line_stride; /* elements; one of the two strides is 1 */
     int64_t k_stride;
-    int64_t k;           /* elements along k in this block */
-    uint8_t flip;        /* u8s8: xor to every byte, 0x80 moves between s8 and u8 */
-    bool sum_is_signed;  /* u8s8: the packed bytes are s8 (B) rather than u8 (A) */
-    uint32_t sum_factor; /* term of a line = sum_factor * (sum of its packed elements) + sum_offset */
+    int64_t k;          /* elements along k in this block */
+    uint8_t flip;       /* u8s8: xor to every byte, 0x80 moves between s8 and u8 */
+    bool sum_is_signed; /* u8s8: the packed bytes are s8 (B) rather than u8 (A) */
+    uint32_t
+        sum_factor; /* term of a line = sum_factor * (sum of its packed elements) + sum_offset */
     uint32_t sum_offset;
 } tcgemm_pack_t;
 
@@ -93,10 +95,10 @@ typedef void tcgemm_finish_fn(const tcgemm_finish_t *finish);
 typedef struct tcgemm_cpu_ukernel {
     tcgemm_family_t family;
     int mr, nr;
-    int ku;         /* elements of k in a lane */
+    int ku; /* elements of k in a lane */
     int lane_bytes;
-    int kc;         /* default blocking: k elements a block ... */
-    int mc, nb;     /* ... rows and columns of a unit of work */
+    int kc;     /* default blocking: k elements a block ... */
+    int mc, nb; /* ... rows and columns of a unit of work */
     tcgemm_tile_fn *packed;
     tcgemm_tile_fn *strided; /* reads A and B by a_row, a_step, b_step; NULL: none */
     tcgemm_tile_fn *exact;   /* as packed, keeps bf16 subnormals; NULL: packed does */

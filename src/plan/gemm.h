@@ -1,8 +1,8 @@
 /* gemm.h - the problem after it has been checked, in the one form that every kernel sees.
  *
- * D is always row-major: a column-major product is solved as D^T = op(B)^T op(A)^T, so A and B trade
- * places and m and n with them (`swapped`). Transposes are strides: element (i, p) of the m x k
- * matrix op(A) is a[i * row_stride + p * col_stride], and one of the two strides is 1.
+ * D is always row-major: a column-major product is solved as D^T = op(B)^T op(A)^T, so A and B
+ * trade places and m and n with them (`swapped`). Transposes are strides: element (i, p) of the m x
+ * k matrix op(A) is a[i * row_stride + p * col_stride], and one of the two strides is 1.
  *
  *                    k               n                     n
  *               +---------+     +---------+           +---------+
@@ -48,8 +48,7 @@ typedef struct tcgemm_call {
 
 /* Checks the caller's problem and, if canonical is not NULL, fills it in.
  * Statuses and order as tcgemm_problem_check. */
-tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *problem,
-                                    tcgemm_canonical_t *canonical);
+tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *problem, tcgemm_canonical_t *canonical);
 
 /* Checks pointers, scalars, alignment and overlap of one run and fills in `call`. `d_is_written`
  * is false for verification, where D is only compared and may overlap anything.

@@ -97,8 +97,7 @@ static tcgemm_status_t check_scalars(const tcgemm_problem_t *p) {
                      "op_a is %d, neither N nor T", (int)p->op_a);
     TCGEMM_RETURN_IF(p->op_b != TCGEMM_OP_N && p->op_b != TCGEMM_OP_T, TCGEMM_STATUS_BAD_ARGUMENT,
                      "op_b is %d, neither N nor T", (int)p->op_b);
-    const uint32_t known =
-        TCGEMM_FLAG_XOR | TCGEMM_FLAG_F16_ACCUMULATE | TCGEMM_FLAG_REPRODUCIBLE;
+    const uint32_t known = TCGEMM_FLAG_XOR | TCGEMM_FLAG_F16_ACCUMULATE | TCGEMM_FLAG_REPRODUCIBLE;
     TCGEMM_RETURN_IF(p->flags & ~known, TCGEMM_STATUS_BAD_ARGUMENT, "flags 0x%x are unknown",
                      (unsigned)(p->flags & ~known));
     TCGEMM_RETURN_IF((p->flags & TCGEMM_FLAG_XOR) && p->type != TCGEMM_B1_S32,
@@ -222,15 +221,14 @@ static region_t operand_region(const tcgemm_operand_t *x, const void *start, int
 
 static tcgemm_status_t check_overlap(const tcgemm_canonical_t *g, const tcgemm_call_t *call) {
     const tcgemm_dtype_t dtype = g->type->d;
-    const region_t d =
-        region_of(call->d, dtype, g->m, g->n, g->ldd, g->stride_d, g->batch);
+    const region_t d = region_of(call->d, dtype, g->m, g->n, g->ldd, g->stride_d, g->batch);
     const char *const name_a = g->swapped ? "B" : "A";
     const char *const name_b = g->swapped ? "A" : "B";
-    TCGEMM_RETURN_IF(call->a && regions_overlap(
-                                    d, operand_region(&g->a, call->a, g->m, g->k, g->batch)),
+    TCGEMM_RETURN_IF(call->a &&
+                         regions_overlap(d, operand_region(&g->a, call->a, g->m, g->k, g->batch)),
                      TCGEMM_STATUS_OVERLAP, "D overlaps %s", name_a);
-    TCGEMM_RETURN_IF(call->b && regions_overlap(
-                                    d, operand_region(&g->b, call->b, g->k, g->n, g->batch)),
+    TCGEMM_RETURN_IF(call->b &&
+                         regions_overlap(d, operand_region(&g->b, call->b, g->k, g->n, g->batch)),
                      TCGEMM_STATUS_OVERLAP, "D overlaps %s", name_b);
     const bool in_place =
         call->c == call->d && g->ldc == g->ldd && (g->batch <= 1 || g->stride_c == g->stride_d);

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Each kind of fault: its exit status, one sentence on stderr, nothing on stdout, no file left.
+# shellcheck disable=SC2086  # $small is several words
 set -u
 tool=${TCGEMM:?}
 dir=$(mktemp -d)
@@ -28,7 +29,6 @@ expect() {
 }
 
 small='-m 3 -n 4 -k 5'
-# shellcheck disable=SC2086
 "$tool" run $small -o a.npy --quiet &&             # 3 x 4 f32
     "$tool" run -m 4 -n 5 -k 2 -o b.npy --quiet && # 4 x 5 f32
     "$tool" run -m 4 -n 5 -k 2 -o s32.npy --type s8_s32 --quiet &&

@@ -1,7 +1,7 @@
 /* avx2.c - kernels for AVX2 with FMA and F16C (Haswell, Zen 1 and later).
  *
- * f32 4 x 24, f64 4 x 12, s16 and b1 4 x 24: 12 of the 16 registers hold sums, three hold B, one the
- * broadcast of A; per step 12 multiply-adds stand against 7 loads (6 x 16 needs 8).
+ * f32 4 x 24, f64 4 x 12, s16 and b1 4 x 24: 12 of the 16 registers hold sums, three hold B, one
+ * the broadcast of A; per step 12 multiply-adds stand against 7 loads (6 x 16 needs 8).
  */
 #include <immintrin.h>
 
@@ -51,72 +51,71 @@ static TCGEMM_ALWAYS_INLINE __m256i popcount_epi32(__m256i x) {
     const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(x, nibble));
     const __m256i high =
         _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi32(x, 4), nibble));
-    const __m256i pairs =
-        _mm256_maddubs_epi16(_mm256_add_epi8(low, high), _mm256_set1_epi8(1));
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_add_epi8(low, high), _mm256_set1_epi8(1));
     return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 }
 
 /* ---- f32 ---- */
-#define TILE_PACKED tcgemm_tile_avx2_f32
-#define TILE_STRIDED tcgemm_tile_avx2_f32_strided
-#define TILE_MR 4
-#define TILE_NV 3
-#define TILE_LANES 8
-#define TILE_LANE float
-#define TILE_VEC __m256
-#define TILE_BVEC __m256
-#define TILE_ZERO() _mm256_setzero_ps()
-#define TILE_LOAD(p) _mm256_loadu_ps(p)
+#define TILE_PACKED               tcgemm_tile_avx2_f32
+#define TILE_STRIDED              tcgemm_tile_avx2_f32_strided
+#define TILE_MR                   4
+#define TILE_NV                   3
+#define TILE_LANES                8
+#define TILE_LANE                 float
+#define TILE_VEC                  __m256
+#define TILE_BVEC                 __m256
+#define TILE_ZERO()               _mm256_setzero_ps()
+#define TILE_LOAD(p)              _mm256_loadu_ps(p)
 #define TILE_LOAD_MASKED(p, mask) _mm256_maskload_ps(p, mask)
-#define TILE_BROADCAST(p) _mm256_broadcast_ss(p)
-#define TILE_MAC(sum, a, b) _mm256_fmadd_ps(a, b, sum)
-#define TILE_MASK __m256i
-#define TILE_TAIL(n) tail32(n)
-#define TILE_SCALAR float
-#define TILE_GET(p, mask) _mm256_maskload_ps(p, mask)
-#define TILE_PUT(p, mask, x) put_ps(p, mask, x)
-#define TILE_SET1(x) _mm256_set1_ps(x)
-#define TILE_MUL(x, y) _mm256_mul_ps(x, y)
-#define TILE_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
-#define TILE_FIELD f32
-#define TILE_INTEGER 0
+#define TILE_BROADCAST(p)         _mm256_broadcast_ss(p)
+#define TILE_MAC(sum, a, b)       _mm256_fmadd_ps(a, b, sum)
+#define TILE_MASK                 __m256i
+#define TILE_TAIL(n)              tail32(n)
+#define TILE_SCALAR               float
+#define TILE_GET(p, mask)         _mm256_maskload_ps(p, mask)
+#define TILE_PUT(p, mask, x)      put_ps(p, mask, x)
+#define TILE_SET1(x)              _mm256_set1_ps(x)
+#define TILE_MUL(x, y)            _mm256_mul_ps(x, y)
+#define TILE_FMA(x, y, z)         _mm256_fmadd_ps(x, y, z)
+#define TILE_FIELD                f32
+#define TILE_INTEGER              0
 #include "cpu/kernels/tile_tmpl.h"
 
 /* ---- f64 ---- */
-#define TILE_PACKED tcgemm_tile_avx2_f64
-#define TILE_STRIDED tcgemm_tile_avx2_f64_strided
-#define TILE_MR 4
-#define TILE_NV 3
-#define TILE_LANES 4
-#define TILE_LANE double
-#define TILE_VEC __m256d
-#define TILE_BVEC __m256d
-#define TILE_ZERO() _mm256_setzero_pd()
-#define TILE_LOAD(p) _mm256_loadu_pd(p)
+#define TILE_PACKED               tcgemm_tile_avx2_f64
+#define TILE_STRIDED              tcgemm_tile_avx2_f64_strided
+#define TILE_MR                   4
+#define TILE_NV                   3
+#define TILE_LANES                4
+#define TILE_LANE                 double
+#define TILE_VEC                  __m256d
+#define TILE_BVEC                 __m256d
+#define TILE_ZERO()               _mm256_setzero_pd()
+#define TILE_LOAD(p)              _mm256_loadu_pd(p)
 #define TILE_LOAD_MASKED(p, mask) _mm256_maskload_pd(p, mask)
-#define TILE_BROADCAST(p) _mm256_broadcast_sd(p)
-#define TILE_MAC(sum, a, b) _mm256_fmadd_pd(a, b, sum)
-#define TILE_MASK __m256i
-#define TILE_TAIL(n) tail64(n)
-#define TILE_SCALAR double
-#define TILE_GET(p, mask) _mm256_maskload_pd(p, mask)
-#define TILE_PUT(p, mask, x) put_pd(p, mask, x)
-#define TILE_SET1(x) _mm256_set1_pd(x)
-#define TILE_MUL(x, y) _mm256_mul_pd(x, y)
-#define TILE_FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
-#define TILE_FIELD f64
-#define TILE_INTEGER 0
+#define TILE_BROADCAST(p)         _mm256_broadcast_sd(p)
+#define TILE_MAC(sum, a, b)       _mm256_fmadd_pd(a, b, sum)
+#define TILE_MASK                 __m256i
+#define TILE_TAIL(n)              tail64(n)
+#define TILE_SCALAR               double
+#define TILE_GET(p, mask)         _mm256_maskload_pd(p, mask)
+#define TILE_PUT(p, mask, x)      put_pd(p, mask, x)
+#define TILE_SET1(x)              _mm256_set1_pd(x)
+#define TILE_MUL(x, y)            _mm256_mul_pd(x, y)
+#define TILE_FMA(x, y, z)         _mm256_fmadd_pd(x, y, z)
+#define TILE_FIELD                f64
+#define TILE_INTEGER              0
 #include "cpu/kernels/tile_tmpl.h"
 
 /* ---- s16: pairs of 16-bit integers, for 8-bit products ---- */
 #include "cpu/kernels/avx2_s32_output.h"
-#define TILE_PACKED tcgemm_tile_avx2_s16
+#define TILE_PACKED         tcgemm_tile_avx2_s16
 #define TILE_MAC(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
 #include "cpu/kernels/tile_tmpl.h"
 
 /* ---- b1 ---- */
 #include "cpu/kernels/avx2_s32_output.h"
-#define TILE_PACKED tcgemm_tile_avx2_b1
+#define TILE_PACKED         tcgemm_tile_avx2_b1
 #define TILE_MAC(sum, a, b) _mm256_add_epi32(sum, popcount_epi32(_mm256_and_si256(a, b)))
 #include "cpu/kernels/tile_tmpl.h"
 

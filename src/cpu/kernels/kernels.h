@@ -1,7 +1,7 @@
 /* kernels.h - what every kernel file needs, and the names it defines.
  *
- * Each kernel set is one or more files compiled for its instruction set; the names are computed from
- * the rows of table/kernels.def: tcgemm_tile_<isa>_<family>[_strided|_exact].
+ * Each kernel set is one or more files compiled for its instruction set; the names are computed
+ * from the rows of table/kernels.def: tcgemm_tile_<isa>_<family>[_strided|_exact].
  */
 #ifndef TCGEMM_CPU_KERNELS_KERNELS_H
 #define TCGEMM_CPU_KERNELS_KERNELS_H
@@ -13,7 +13,7 @@
 #include "base/dtype.h"
 #include "cpu/ukernel.h"
 
-#define TCGEMM_ALWAYS_INLINE inline __attribute__((always_inline))
+#define TCGEMM_ALWAYS_INLINE     inline __attribute__((always_inline))
 #define TCGEMM_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
 #ifdef __clang__
 #define TCGEMM_UNROLL _Pragma("clang loop unroll(full)")

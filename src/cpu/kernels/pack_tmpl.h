@@ -11,8 +11,8 @@
  */
 
 #define PACK_PASTE_(x, y, z) x##y##z
-#define PACK_PASTE(x, y, z) PACK_PASTE_(x, y, z)
-#define PACK_NAME(family) PACK_PASTE(PACK_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
+#define PACK_PASTE(x, y, z)  PACK_PASTE_(x, y, z)
+#define PACK_NAME(family)    PACK_PASTE(PACK_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
 
 enum {
     CHUNK = 64,    /* lanes of each line converted before they are transposed: fits the L1 cache */
@@ -344,8 +344,8 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
         const int64_t steps = min_i64(CHUNK, num_steps - q);
         const int64_t count = min_i64(2 * CHUNK, pack->k - 2 * q);
         for (int line = 0; line < lines; ++line) {
-            subnormal |= convert_bf16(pack, line_start(pack, first + line, 2 * q), count,
-                                      converted[line]);
+            subnormal |=
+                convert_bf16(pack, line_start(pack, first + line, 2 * q), count, converted[line]);
             if (count & 1)
                 converted[line][count] = 0;
             rows[line] = (const uint32_t *)(const void *)converted[line];
@@ -427,8 +427,8 @@ bool PACK_NAME(s16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
                     memset(pair[h], 0, sizeof pair[h]);
             }
             for (int line = 0; line < lines; ++line)
-                out[q * width + line] =
-                    (uint16_t)pair[0][line] | (uint32_t)(uint16_t)pair[1][line] << 16;
+                out[q * width + line] = (uint16_t)pair[0][line] | (uint32_t)(uint16_t)pair[1][line]
+                                                                      << 16;
         }
         return false;
     }

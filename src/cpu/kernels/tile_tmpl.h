@@ -8,8 +8,8 @@
  *            a7   c70    c71    c72
  *
  * Every m in 1..MR and every vector count in 1..NV has its own straight-line copy, so an edge tile
- * pays for what it computes. Columns beyond n in the last vector are masked on every access to C and
- * D, and to B where it is read in place: nothing outside the matrices is touched.
+ * pays for what it computes. Columns beyond n in the last vector are masked on every access to C
+ * and D, and to B where it is read in place: nothing outside the matrices is touched.
  *
  * To be defined:
  *   TILE_PACKED, TILE_STRIDED      names of the functions (TILE_STRIDED only if wanted)
@@ -26,8 +26,8 @@
  */
 
 #define TILE_PASTE_(x, y) x##y
-#define TILE_PASTE(x, y) TILE_PASTE_(x, y)
-#define TILE_LOCAL(name) TILE_PASTE(TILE_PASTE(TILE_PACKED, _), name)
+#define TILE_PASTE(x, y)  TILE_PASTE_(x, y)
+#define TILE_LOCAL(name)  TILE_PASTE(TILE_PASTE(TILE_PACKED, _), name)
 
 /* One vector of D from one vector of sums. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(store)(const tcgemm_tile_t *t, TILE_VEC sum, int i,
