@@ -100,7 +100,8 @@ typedef struct product {
     uint8_t flip_a, flip_b;
     uint32_t za, zb;
     bool use_a_terms, use_b_terms;
-    atomic_int_fast64_t next_unit;
+    atomic_int_fast64_t next_panel; /* of those still to be packed, then of ... */
+    atomic_int_fast64_t next_unit;  /* ... the units still to be multiplied */
     tcgemm_barrier_t barrier;
     double pack_seconds, product_seconds; /* of thread 0 */
     bool timed;
@@ -187,39 +188,65 @@ static tcgemm_pack_t pack_of_b(const product_t *x, const block_t *block) {
     };
 }
 
-/* The share of thread t in `count` things: [*begin, *end). */
-static void share(int64_t count, int t, int num_threads, int64_t *begin, int64_t *end) {
-    *begin = count * t / num_threads;
-    *end = count * (t + 1) / num_threads;
+/* One operand's panels of the current block. */
+typedef struct panels {
+    tcgemm_pack_t pack;
+    int64_t count;
+    int64_t lines;
+    int width;
+    char *data;
+    uint32_t *terms;
+    bool *special;
+} panels_t;
+
+static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
+    const int64_t panel_bytes = ceil_div(p->pack.k, x->u->ku) * p->width * x->u->lane_bytes;
+    const int64_t first = i * p->width;
+    const int lines = (int)min_i64(p->width, p->lines - first);
+    const bool found = x->u->pack(&p->pack, first, lines, p->width, p->data + i * panel_bytes,
+                                  p->terms ? p->terms + first : NULL);
+    if (x->u->family == TCGEMM_FAMILY_BF16)
+        p->special[i] = found;
 }
 
-static void pack_panels(const product_t *x, const tcgemm_pack_t *pack, int64_t lines, int width,
-                        char *panels, uint32_t *terms, bool *special, int t, int num_threads) {
-    const int64_t panel_bytes = ceil_div(pack->k, x->u->ku) * width * x->u->lane_bytes;
-    int64_t begin;
-    int64_t end;
-    share(ceil_div(lines, width), t, num_threads, &begin, &end);
-    for (int64_t i = begin; i < end; ++i) {
-        const int64_t first = i * width;
-        const int valid = (int)min_i64(width, lines - first);
-        const bool found = x->u->pack(pack, first, valid, width, panels + i * panel_bytes,
-                                      terms ? terms + first : NULL);
-        if (x->u->family == TCGEMM_FAMILY_BF16)
-            special[i] = found;
-    }
+static panels_t panels_of_a(const product_t *x, const block_t *block) {
+    return (panels_t){
+        .pack = pack_of_a(x, block),
+        .count = x->plan->cpu.pack_a ? ceil_div(block->rows, x->u->mr) : 0,
+        .lines = block->rows,
+        .width = x->u->mr,
+        .data = x->a,
+        .terms = x->use_a_terms ? x->a_terms : NULL,
+        .special = x->a_special,
+    };
 }
 
-static void pack_block(const product_t *x, const block_t *block, bool b_is_packed, int t,
-                       int num_threads) {
-    if (x->plan->cpu.pack_b && !b_is_packed) {
-        const tcgemm_pack_t pack = pack_of_b(x, block);
-        pack_panels(x, &pack, block->cols, x->u->nr, x->b, x->use_b_terms ? x->b_terms : NULL,
-                    x->b_special, t, num_threads);
-    }
-    if (x->plan->cpu.pack_a) {
-        const tcgemm_pack_t pack = pack_of_a(x, block);
-        pack_panels(x, &pack, block->rows, x->u->mr, x->a, x->use_a_terms ? x->a_terms : NULL,
-                    x->a_special, t, num_threads);
+static panels_t panels_of_b(const product_t *x, const block_t *block, bool is_packed) {
+    return (panels_t){
+        .pack = pack_of_b(x, block),
+        .count = x->plan->cpu.pack_b && !is_packed ? ceil_div(block->cols, x->u->nr) : 0,
+        .lines = block->cols,
+        .width = x->u->nr,
+        .data = x->b,
+        .terms = x->use_b_terms ? x->b_terms : NULL,
+        .special = x->b_special,
+    };
+}
+
+/* The threads take panels as they come, those of B first: they are the larger ones. */
+static void pack_block(product_t *x, const block_t *block, bool b_is_packed) {
+    const panels_t b = panels_of_b(x, block, b_is_packed);
+    const panels_t a = panels_of_a(x, block);
+    if (a.count + b.count == 0)
+        return;
+    for (;;) {
+        const int64_t i = atomic_fetch_add_explicit(&x->next_panel, 1, memory_order_relaxed);
+        if (i < b.count)
+            pack_panel(x, &b, i);
+        else if (i < b.count + a.count)
+            pack_panel(x, &a, i - b.count);
+        else
+            return;
     }
 }
 
@@ -355,11 +382,15 @@ static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     const bool timed = x->timed && t == 0;
     const double start = timed ? now_seconds() : 0.0;
-    pack_block(x, block, b_is_packed, t, num_threads);
+    /* Each counter is set back while nobody uses it: the units' while panels are packed, the
+     * panels' while units are multiplied. */
     if (t == 0)
         atomic_store_explicit(&x->next_unit, 0, memory_order_relaxed);
+    pack_block(x, block, b_is_packed);
     tcgemm_barrier_wait(&x->barrier, num_threads);
     const double packed = timed ? now_seconds() : 0.0;
+    if (t == 0)
+        atomic_store_explicit(&x->next_panel, 0, memory_order_relaxed);
 
     const int64_t num_units = ceil_div(block->rows, s->mc) * ceil_div(block->cols, s->nb);
     for (;;) {
