@@ -63,6 +63,9 @@ int message_exit_of(tcgemm_status_t status) {
         return CLI_USAGE;
     case TCGEMM_STATUS_UNSUPPORTED:
     case TCGEMM_STATUS_NO_DEVICE:
+    case TCGEMM_STATUS_DEVICE_ERROR:
+    case TCGEMM_STATUS_DEVICE_LOST:
+    case TCGEMM_STATUS_AFTER_FORK:
         return CLI_NO_DEVICE;
     case TCGEMM_STATUS_OUT_OF_MEMORY:
         return CLI_NO_MEMORY;

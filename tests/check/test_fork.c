@@ -155,10 +155,8 @@ static void workers_take_no_signals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(child_and_parent_both_multiply),
-        cmocka_unit_test(ten_generations),
-        cmocka_unit_test(fork_while_others_multiply),
-        cmocka_unit_test(signals_change_nothing),
+        cmocka_unit_test(child_and_parent_both_multiply), cmocka_unit_test(ten_generations),
+        cmocka_unit_test(fork_while_others_multiply),     cmocka_unit_test(signals_change_nothing),
         cmocka_unit_test(workers_take_no_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

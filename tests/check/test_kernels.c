@@ -34,8 +34,8 @@ static int64_t tight(int64_t ld, storage_t s) {
     return ld ? ld : s.length > 1 ? s.length : 1;
 }
 
-/* Items one after the other with a gap (odd: sub-byte items start within a byte), shared, or side by
- * side within longer rows. */
+/* Items one after the other with a gap (odd: sub-byte items start within a byte), shared, or side
+ * by side within longer rows. */
 static void choose_stride(uint64_t *random, int64_t batch, storage_t s, bool may_share, int64_t *ld,
                           int64_t *stride) {
     const int64_t kind = random_below(random, 4);
@@ -46,8 +46,8 @@ static void choose_stride(uint64_t *random, int64_t batch, storage_t s, bool may
         *ld = *stride * (batch - 1) + s.length + random_below(random, 3);
         *ld = *ld > 1 ? *ld : 1;
     } else {
-        *stride = (s.lines > 0 ? (s.lines - 1) * tight(*ld, s) + s.length : 0) +
-                  random_below(random, 5);
+        *stride =
+            (s.lines > 0 ? (s.lines - 1) * tight(*ld, s) + s.length : 0) + random_below(random, 5);
     }
 }
 
@@ -154,8 +154,8 @@ static void all_shapes(const tcgemm_kernel_info_t *info, tcgemm_type_t type, int
                 uint64_t dice = seed;
                 if (random_below(&dice, sparsity) != 0)
                     continue;
-                const testcase_t t = random_case(info->name, type, m.value[x], n.value[y],
-                                                 k.value[z], seed);
+                const testcase_t t =
+                    random_case(info->name, type, m.value[x], n.value[y], k.value[z], seed);
                 (void)testcase_check(&t);
             }
 }
@@ -183,9 +183,9 @@ static void deep_shapes(const tcgemm_kernel_info_t *info, tcgemm_type_t type, in
         uint64_t random = (uint64_t)(type * 1000 + i);
         const int64_t limit = type == TCGEMM_B1_S32 ? 8 : info->tile_k >= 4 ? 6 : 5;
         const int64_t k = kc[limit - 1 - i % 3] * (1 + i % 2) + random_below(&random, 5) - 1;
-        testcase_t t = random_case(info->name, type, 1 + random_below(&random, 2 * info->tile_m + 3),
-                                   1 + random_below(&random, 2 * info->tile_n + 3), k,
-                                   random_next(&random));
+        testcase_t t =
+            random_case(info->name, type, 1 + random_below(&random, 2 * info->tile_m + 3),
+                        1 + random_below(&random, 2 * info->tile_n + 3), k, random_next(&random));
         t.alpha = t.alpha == 0 ? 1 : t.alpha;
         (void)testcase_check(&t);
     }
@@ -234,8 +234,8 @@ static void random_problems(void **state) {
 /* C1: whole numbers over the sizes where kernels change their way, all op pairs and orders. */
 static void whole_numbers_are_exact(void **state) {
     (void)state;
-    static const int64_t sizes[] = {1,  2,  3,  5,  7,  8,  9,   15,  16,  17,  31, 32,
-                                    33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
+    static const int64_t sizes[] = {1,  2,  3,  5,  7,  8,   9,   15,  16,  17,  31,
+                                    32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
     const int64_t count = at_level(100, 3000, 30000);
     for (int64_t i = 0; i < count; ++i) {
         uint64_t random = (uint64_t)i + 99;

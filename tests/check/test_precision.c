@@ -64,8 +64,8 @@ static void distributions(const char *kernel, tcgemm_type_t type) {
         for (int64_t d = 0; d < num_depths; ++d)
             for (int64_t seed = 0; seed < num_seeds; ++seed) {
                 const int64_t size = depths[d] < 1000 ? 64 : 16;
-                testcase_t t = testcase_make(
-                    kernel, tcgemm_problem(type, size, size, depths[d]), (uint64_t)seed + f);
+                testcase_t t = testcase_make(kernel, tcgemm_problem(type, size, size, depths[d]),
+                                             (uint64_t)seed + f);
                 t.fill = fills[f];
                 t.p.op_b = d & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
                 (void)testcase_check(&t);
@@ -111,8 +111,10 @@ static void grade_matrix(matrix_t *x, bool is_a, int g, int span, uint64_t *rand
 static void grades(const char *kernel, tcgemm_type_t type) {
     static const int64_t sizes[] = {64, 96, 128, 257};
     const tcgemm_dtype_t dtype = tcgemm_type_info(type)->a;
-    const int span = dtype == TCGEMM_DTYPE_F64 ? 200 : oracle_bits(dtype) == 32 ? 40
-                   : dtype == TCGEMM_DTYPE_BF16 ? 20 : 3;
+    const int span = dtype == TCGEMM_DTYPE_F64    ? 200
+                     : oracle_bits(dtype) == 32   ? 40
+                     : dtype == TCGEMM_DTYPE_BF16 ? 20
+                                                  : 3;
     for (int64_t s = 0; s < at_level(1, 2, 4); ++s)
         for (int g = 1; g <= 5; ++g) {
             testcase_t t = testcase_make(kernel, tcgemm_problem(type, sizes[s], sizes[s], sizes[s]),
@@ -142,9 +144,9 @@ static void graded_data(void **state) {
  * of a deep probe, so that each block of k is met). */
 static void probe(const char *kernel, tcgemm_type_t type, int64_t size, bool times_two_to_e,
                   bool p_is_a, int64_t shift) {
-    testcase_t t = testcase_make(kernel, tcgemm_problem(type, p_is_a ? size : 33, p_is_a ? 50 : size,
-                                                        size),
-                                 (uint64_t)(size + shift));
+    testcase_t t =
+        testcase_make(kernel, tcgemm_problem(type, p_is_a ? size : 33, p_is_a ? 50 : size, size),
+                      (uint64_t)(size + shift));
     t.p.op_a = shift & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
     t.fill = FILL_LOGNORMAL;
     operands_t x;
@@ -171,8 +173,8 @@ static void probe(const char *kernel, tcgemm_type_t type, int64_t size, bool tim
                     value = (double)oracle_tf32((float)value);
                 const int64_t line = p_is_a ? i : q;
                 value = ldexp(value, times_two_to_e ? (int)(line % 7) - 3 : 0);
-                right = expect(&t, &x, i, j,
-                               oracle_decode(x.d.dtype, oracle_encode(x.d.dtype, value)));
+                right =
+                    expect(&t, &x, i, j, oracle_decode(x.d.dtype, oracle_encode(x.d.dtype, value)));
             }
     }
     operands_free(&x);
@@ -363,8 +365,8 @@ static void integer_alpha_multiplies_the_sum(void **state) {
 /* ---- a second judge: the definition of the bound, written out here ---- */
 
 static double input(const testcase_t *t, const matrix_t *x, bool transposed, int64_t i, int64_t j) {
-    const double value = oracle_get(x->dtype, x->data,
-                                    matrix_index(x, 0, transposed ? j : i, transposed ? i : j));
+    const double value =
+        oracle_get(x->dtype, x->data, matrix_index(x, 0, transposed ? j : i, transposed ? i : j));
     return t->p.type == TCGEMM_TF32_F32 ? (double)oracle_tf32((float)value) : value;
 }
 

@@ -96,11 +96,14 @@ static void without_c(const tcgemm_kernel_info_t *info, tcgemm_type_t type, int6
     operands_make(&t, &x); /* C and D are 0xFF */
     expect_status_ok(&t, &x, x.a.data, x.b.data, NULL, x.d.data, "C NULL");
     (void)testcase_compare_exact(&t, &x);
+    const uint64_t expected = hash_bytes(x.d.data, bytes_of(&x.d));
     expect_status_ok(&t, &x, x.a.data, x.b.data, x.c.data, x.d.data, "C NaN");
-    (void)testcase_compare_exact(&t, &x);
+    if (hash_bytes(x.d.data, bytes_of(&x.d)) != expected)
+        testcase_fail(&t, "other bits when C is full of NaN");
     memset(x.d.data, 0xFF, bytes_of(&x.d));
     expect_status_ok(&t, &x, x.a.data, x.b.data, x.d.data, x.d.data, "C = D NaN");
-    (void)testcase_compare_exact(&t, &x);
+    if (hash_bytes(x.d.data, bytes_of(&x.d)) != expected)
+        testcase_fail(&t, "other bits when D is C and full of NaN");
     operands_free(&x);
 }
 
@@ -142,11 +145,15 @@ static void rules_at_sizes(const tcgemm_kernel_info_t *info, tcgemm_type_t type)
     static const int64_t sizes[] = {1, 2, 8, 64, 100, 101, 128, 300};
     const int64_t count = info->tile_n == 1 ? at_level(3, 5, 7) : at_level(4, 8, 8);
     for (int64_t s = 0; s < count; ++s) {
-        without_product(info, type, sizes[s], 0, sizes[s], 0);
-        without_product(info, type, sizes[s], 0, sizes[s], 3);
-        without_product(info, type, sizes[s], 1, 0, 0);
-        without_product(info, type, sizes[s], 2, 0, -2);
+        const bool large =
+            sizes[s] > 101; /* the rules have two code paths; those are not of size */
         without_c(info, type, sizes[s]);
+        without_product(info, type, sizes[s], 0, large ? 1 : sizes[s], 3);
+        without_product(info, type, sizes[s], 2, 0, -2);
+        if (large)
+            continue;
+        without_product(info, type, sizes[s], 0, sizes[s], 0);
+        without_product(info, type, sizes[s], 1, 0, 0);
         nothing_to_do(info, type, sizes[s]);
         identity_in_place(info, type, sizes[s]);
     }
@@ -166,7 +173,7 @@ static kind_t kind_of(double x) {
 }
 
 typedef struct planted {
-    int matrix; /* 0 A, 1 B, 2 C */
+    int matrix;   /* 0 A, 1 B, 2 C */
     int64_t i, j; /* of op(A), op(B), C */
     double value;
 } planted_t;
@@ -222,17 +229,18 @@ static void plant_in(const testcase_t *t, operands_t *x, const tcgemm_kernel_inf
     if (kind_of(oracle_decode(target->dtype, oracle_encode(target->dtype, value))) !=
         kind_of(value))
         return; /* e4m3 has no infinity */
-    const int64_t count = at_level(4, 20, 64);
+    const int64_t count = at_level(4, 12, 64);
     uint64_t random = (uint64_t)matrix + 10;
     for (int64_t s = 0; s < count; ++s) {
         const planted_t plant = {
             .matrix = matrix,
             .i = spot(rows, matrix == 1 ? info->tile_k : info->tile_m, s % 8, &random),
-            .j = spot(cols, matrix == 0 ? info->tile_k : info->tile_n, (s * 3 + s / 8) % 8, &random),
+            .j =
+                spot(cols, matrix == 0 ? info->tile_k : info->tile_n, (s * 3 + s / 8) % 8, &random),
             .value = value,
         };
-        const int64_t index = matrix_index(target, 0, transposed ? plant.j : plant.i,
-                                           transposed ? plant.i : plant.j);
+        const int64_t index =
+            matrix_index(target, 0, transposed ? plant.j : plant.i, transposed ? plant.i : plant.j);
         const uint64_t old = oracle_get_bits(target->dtype, target->data, index);
         oracle_set(target->dtype, target->data, index, value);
         const tcgemm_status_t status = testcase_run_on(t, x);
@@ -254,8 +262,9 @@ static void specials(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
                                  {130, 140, 150}}; /* beyond the path without packing */
     const double values[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     for (int64_t s = 0; s < at_level(4, 6, 6); ++s) {
-        testcase_t t = testcase_make(
-            info->name, tcgemm_problem(type, shapes[s][0], shapes[s][1], shapes[s][2]), (uint64_t)s);
+        testcase_t t = testcase_make(info->name,
+                                     tcgemm_problem(type, shapes[s][0], shapes[s][1], shapes[s][2]),
+                                     (uint64_t)s);
         t.fill = FILL_SMALL_INT;
         t.p.op_a = s & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
         t.p.op_b = s & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
@@ -286,8 +295,8 @@ static void specials_go_where_the_formula_sends_them(void **state) {
 
 /* Infinities of both signs in one row meet in NaN; scalars that are not finite reach everything. */
 static void special_scalars(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
-    static const double scalars[][2] = {{(double)NAN, 0}, {1, (double)NAN}, {(double)INFINITY, 0},
-                                        {1, -(double)INFINITY}};
+    static const double scalars[][2] = {
+        {(double)NAN, 0}, {1, (double)NAN}, {(double)INFINITY, 0}, {1, -(double)INFINITY}};
     for (size_t s = 0; s < 4; ++s) {
         testcase_t t = testcase_make(info->name, tcgemm_problem(type, 17, 51, 9), 8);
         t.alpha = scalars[s][0];
@@ -350,8 +359,8 @@ static void subnormals(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const tcgemm_dtype_t dtype = tcgemm_type_info(type)->a;
     if (type == TCGEMM_TF32_F32) /* the smallest f32 is no tf32 */
         return;
-    const int large = dtype == TCGEMM_DTYPE_F64   ? 1000
-                      : oracle_bits(dtype) == 32  ? 120
+    const int large = dtype == TCGEMM_DTYPE_F64    ? 1000
+                      : oracle_bits(dtype) == 32   ? 120
                       : dtype == TCGEMM_DTYPE_BF16 ? 120
                                                    : 7;
     for (int side = 0; side < 2; ++side)
@@ -363,15 +372,19 @@ static void subnormals(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
             for (int64_t p = 0; p < k; ++p) {
                 for (int64_t i = 0; i < 19; ++i)
                     oracle_set(dtype, x.a.data, matrix_index(&x.a, 0, i, p),
-                               p + 1 < k ? 0.0 : side ? ldexp(1.0, large) : tiny);
+                               p + 1 < k ? 0.0
+                               : side    ? ldexp(1.0, large)
+                                         : tiny);
                 for (int64_t j = 0; j < 101; ++j)
                     oracle_set(dtype, x.b.data, matrix_index(&x.b, 0, p, j),
-                               p + 1 < k ? 0.0 : side ? tiny : ldexp(1.0, large));
+                               p + 1 < k ? 0.0
+                               : side    ? tiny
+                                         : ldexp(1.0, large));
             }
             operands_save(&x);
             (void)testcase_run_on(&t, &x);
-            const double expected = oracle_decode(
-                x.d.dtype, oracle_encode(x.d.dtype, ldexp(tiny, large)));
+            const double expected =
+                oracle_decode(x.d.dtype, oracle_encode(x.d.dtype, ldexp(tiny, large)));
             for (int64_t e = 0; e < x.d.span; ++e)
                 if (oracle_get(x.d.dtype, x.d.data, e) != expected) {
                     testcase_fail(&t, "%a times 2^%d in %c: element %lld is %a", tiny, large,
@@ -422,6 +435,8 @@ static void extremes(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     for (int pattern = 0; pattern < 5; ++pattern)
         for (int other = 0; other < 5; ++other)
             for (size_t s = 0; s < 3; ++s) {
+                if ((pattern + other + (int)s) % (int)at_level(5, 1, 1) != 0)
+                    continue;
                 testcase_t t = testcase_make(info->name, tcgemm_problem(type, 10, 50, 33), 11);
                 t.alpha = alphas[s];
                 t.beta = s == 1 ? 1 : 0;
@@ -459,8 +474,7 @@ static void flags_of(const testcase_t *t) {
     uint8_t *workspace = malloc(info.workspace_bytes + 8);
     assert_non_null(workspace);
     const bool is_f64 = t->p.type == TCGEMM_F64_F64;
-    const uint64_t poison =
-        is_f64 ? UINT64_C(0x7FF4000000000000) : UINT64_C(0x7FA07FA07FA07FA0);
+    const uint64_t poison = is_f64 ? UINT64_C(0x7FF4000000000000) : UINT64_C(0x7FA07FA07FA07FA0);
     for (size_t i = 0; i + 8 <= info.workspace_bytes + 8; i += 8)
         memcpy(workspace + i, &poison, 8);
     (void)feclearexcept(FE_ALL_EXCEPT);

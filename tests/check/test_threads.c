@@ -1,6 +1,6 @@
-/* Same bits: run after run (R1), for any number of threads and any alignment (R2), for a row wherever
- * it stands if REPRODUCIBLE is asked for (R3); many callers at once (T1), objects that come and go
- * (T2), more threads than processors (T3). Run under the thread sanitizer, too.
+/* Same bits: run after run (R1), for any number of threads and any alignment (R2), for a row
+ * wherever it stands if REPRODUCIBLE is asked for (R3); many callers at once (T1), objects that
+ * come and go (T2), more threads than processors (T3). Run under the thread sanitizer, too.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -46,8 +46,8 @@ static void make_batch(testcase_t *t, int64_t batch) {
     t->p.stride_c = t->p.stride_d = t->p.m * t->p.n;
 }
 
-static const int64_t shapes[][3] = {
-    {67, 131, 401}, {300, 250, 90}, {1, 1000, 300}, {1000, 3, 300}, {24, 24, 24}, {130, 520, 801}};
+static const int64_t shapes[][3] = {{67, 131, 401}, {300, 250, 90}, {1, 1000, 300},
+                                    {1000, 3, 300}, {24, 24, 24},   {130, 520, 801}};
 enum { NUM_SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* ---- R1, R2 ---- */
@@ -132,8 +132,8 @@ static void compare_rows(const testcase_t *t, const operands_t *x, int64_t first
     part.p.stride_a = part.p.stride_b = 0;
     part.p.stride_d = rows * t->p.n;
     const int bytes = oracle_bits(x->d.dtype) / 8;
-    const int64_t a_index = t->p.op_a ? matrix_index(&x->a, 0, 0, first)
-                                      : matrix_index(&x->a, 0, first, 0);
+    const int64_t a_index =
+        t->p.op_a ? matrix_index(&x->a, 0, 0, first) : matrix_index(&x->a, 0, first, 0);
     const uint8_t *a = x->a.data + a_index * oracle_bits(x->a.dtype) / 8;
     uint8_t *d = malloc((size_t)(batch * rows * t->p.n * bytes));
     assert_non_null(d);
@@ -148,8 +148,8 @@ static void compare_rows(const testcase_t *t, const operands_t *x, int64_t first
                     (t->p.order == TCGEMM_ROW_MAJOR ? i * part.p.ldd + j : j * part.p.ldd + i);
                 const int64_t whole = matrix_index(&x->d, 0, first + i, j);
                 if (memcmp(d + at * bytes, x->d.data + whole * bytes, (size_t)bytes) != 0) {
-                    testcase_fail(&part, "row %lld (of %lld) has other bits", (long long)(first + i),
-                                  (long long)t->p.m);
+                    testcase_fail(&part, "row %lld (of %lld) has other bits",
+                                  (long long)(first + i), (long long)t->p.m);
                     item = batch;
                     i = rows;
                     break;
@@ -158,7 +158,8 @@ static void compare_rows(const testcase_t *t, const operands_t *x, int64_t first
     free(d);
 }
 
-/* A few subnormal bf16 in some rows: their neighbours take another kernel unless the flag is set. */
+/* A few subnormal bf16 in some rows: their neighbours take another kernel unless the flag is set.
+ */
 static void plant_subnormals(const testcase_t *t, operands_t *x) {
     if (x->a.dtype != TCGEMM_DTYPE_BF16)
         return;
@@ -252,7 +253,8 @@ static void *call_mixed(void *argument) {
         if (call % 3 == 0)
             status = tcgemm_gemm(&t->p, t->alpha, x->a.data, x->b.data, t->beta, x->c.data, d);
         else
-            status = tcgemm_run(mixed.plan[i], t->alpha, x->a.data, x->b.data, t->beta, x->c.data, d);
+            status =
+                tcgemm_run(mixed.plan[i], t->alpha, x->a.data, x->b.data, t->beta, x->c.data, d);
         if (status != TCGEMM_STATUS_OK || hash_bytes(d, d_bytes(x)) != mixed.hash[i])
             testcase_fail(t, "with %d callers: %s, or other bits than alone", NUM_CALLERS,
                           tcgemm_status_name(status));
@@ -310,9 +312,8 @@ static void objects_come_and_go(void **state) {
     prepare_mixed();
     mixed.calls = at_level(60, 1250, 5000);
     for (uintptr_t i = 0; i < 8; ++i)
-        assert_int_equal(pthread_create(&threads[i], NULL, i % 2 ? call_mixed : make_and_destroy,
-                                        (void *)i),
-                         0);
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, i % 2 ? call_mixed : make_and_destroy, (void *)i), 0);
     for (int i = 0; i < 8; ++i)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     finish_mixed();

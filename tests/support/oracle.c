@@ -123,8 +123,7 @@ static uint64_t nan_pattern(format_t f) {
 }
 
 static uint64_t encode_float(format_t f, double value) {
-    const uint64_t sign =
-        signbit(value) ? UINT64_C(1) << (f.exponent_bits + f.fraction_bits) : 0;
+    const uint64_t sign = signbit(value) ? UINT64_C(1) << (f.exponent_bits + f.fraction_bits) : 0;
     const double magnitude = fabs(value);
     if (isnan(value) || (isinf(value) && !f.has_infinity))
         return sign | nan_pattern(f);

@@ -43,10 +43,10 @@ int num_failures(void);
 /* For the end of a cmocka test: asserts that nothing has failed since the last call. */
 void assert_no_failures(void);
 
-/* The caller's rows, by index into the kernel table; skips those that cannot run here. */
+/* True if row `index` of the kernel table runs on this processor and computes `type`. */
 bool kernel_does(int index, tcgemm_type_t type, tcgemm_kernel_info_t *info);
 
-/* A context with this many threads, made at the first call and kept. */
+/* A context on the CPU with this many threads, made at the first call and kept. */
 tcgemm_context_t *context_of(int num_threads);
 
 /* One plan by kernel name (NULL: the planner's choice); fails the test if it cannot be made. */

@@ -161,9 +161,8 @@ bool testcase_judge(const testcase_t *t, const operands_t *x, double *ratio) {
         return false;
     tcgemm_verify_report_t report = {.struct_size = sizeof report};
     const uint8_t *c = x->c_was + (x->c.data - x->c.block);
-    const tcgemm_status_t status =
-        tcgemm_verify(plan, t->alpha, x->a.data, x->b.data, t->beta, c, x->d.data,
-                      TCGEMM_VERIFY_FULL, t->seed, &report);
+    const tcgemm_status_t status = tcgemm_verify(plan, t->alpha, x->a.data, x->b.data, t->beta, c,
+                                                 x->d.data, TCGEMM_VERIFY_FULL, t->seed, &report);
     tcgemm_plan_destroy(plan);
     if (ratio)
         *ratio = report.max_ratio;
@@ -199,9 +198,8 @@ static int64_t *integers_of(const matrix_t *x, bool transposed, int64_t item) {
     assert_non_null(values);
     for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < cols; ++j)
-            values[i * cols + j] =
-                (int64_t)oracle_get(x->dtype, x->data,
-                                    matrix_index(x, item, transposed ? j : i, transposed ? i : j));
+            values[i * cols + j] = (int64_t)oracle_get(
+                x->dtype, x->data, matrix_index(x, item, transposed ? j : i, transposed ? i : j));
     return values;
 }
 
@@ -219,8 +217,8 @@ static bool element_is(const testcase_t *t, const operands_t *x, int64_t item, i
     const matrix_t *d = &x->d;
     const uint8_t *c = x->c_was + (x->c.data - x->c.block);
     const int64_t beta = (int64_t)t->beta;
-    const int64_t old = beta ? (int64_t)oracle_get(x->c.dtype, c, matrix_index(&x->c, item, i, j))
-                             : 0;
+    const int64_t old =
+        beta ? (int64_t)oracle_get(x->c.dtype, c, matrix_index(&x->c, item, i, j)) : 0;
     const uint64_t exact =
         (uint64_t)(int64_t)t->alpha * (uint64_t)sum + (uint64_t)beta * (uint64_t)old;
     const uint64_t got = oracle_get_bits(d->dtype, d->data, matrix_index(d, item, i, j));
@@ -311,8 +309,8 @@ bool testcase_check(const testcase_t *t) {
     if (!right)
         testcase_fail(t, "%s: %s", tcgemm_status_name(status), tcgemm_last_error());
     right = right && testcase_untouched(t, &x);
-    right = right && (testcase_is_exact(t) ? testcase_compare_exact(t, &x)
-                                           : testcase_judge(t, &x, NULL));
+    right = right &&
+            (testcase_is_exact(t) ? testcase_compare_exact(t, &x) : testcase_judge(t, &x, NULL));
     operands_free(&x);
     return right;
 }

@@ -41,8 +41,8 @@ typedef struct operands {
 /* Index of element (i, j), before op, of batch item t. */
 int64_t matrix_index(const matrix_t *x, int64_t t, int64_t i, int64_t j);
 
-/* Allocates and fills: A, B and C (if beta != 0) by the case's fill, all else with 0xFF, which is NaN
- * in every float format. */
+/* Allocates and fills: A, B and C (if beta != 0) by the case's fill, all else with 0xFF, which is
+ * NaN in every float format. */
 void operands_make(const testcase_t *t, operands_t *x);
 void operands_save(operands_t *x); /* again, after a test has changed an operand */
 void operands_free(operands_t *x);

@@ -1,0 +1,118 @@
+#!/bin/sh
+# mutation.sh - plants defects in a copy of the library, one at a time, and says which tests see them.
+#
+#     tests/mutation.sh [-k] [pattern]      all defects, or those whose name matches the pattern
+#
+# The suite is only worth something if a broken library does not pass it. Each defect is one sed edit
+# of one file (an edit that changes nothing is an error), built in Release and run through the tests
+# at the small level. Exit status 1 if a defect is caught by fewer than two tests. Takes some 20 to 40
+# minutes; not part of CTest. -k keeps the build folder. Results: docs/testing.md.
+set -u
+source_dir=$(cd "$(dirname "$0")/.." && pwd)
+keep=
+if [ "${1:-}" = -k ]; then
+    keep=1
+    shift
+fi
+pattern=${1:-.}
+work=$(mktemp -d)
+[ "$keep" ] || trap 'rm -rf "$work"' EXIT
+[ "$keep" ] && echo "building in $work"
+
+cp -r "$source_dir/CMakeLists.txt" "$source_dir/cmake" "$source_dir/include" "$source_dir/src" \
+      "$source_dir/tests" "$work/"
+for extra in LICENSE README.md tcgemm.pc.in; do
+    [ -e "$source_dir/$extra" ] && cp "$source_dir/$extra" "$work/"
+done
+cp -r "$work/src" "$work/pristine"
+
+fail() {
+    echo "mutation.sh: $*" >&2
+    exit 2
+}
+
+build() {
+    cmake --build "$work/build" -j1 >"$work/build.log" 2>&1
+}
+
+cmake -S "$work" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DTCGEMM_BUILD_TESTS=ON \
+      -DTCGEMM_BUILD_CLI=OFF -DTCGEMM_INSTALL_DOCS=OFF >"$work/cmake.log" 2>&1 ||
+    fail "cmake failed, see $work/cmake.log"
+build || fail "the library as it is does not build, see $work/build.log"
+
+# The tests that fail now, as a list with commas.
+failing_tests() {
+    TCGEMM_TEST_LEVEL=sanitize ctest --test-dir "$work/build" --timeout 120 \
+        -R '^(check/|unit/|api/api$)' -E 'fork|unit/ref' >"$work/ctest.log" 2>&1
+    sed -n 's/^[[:space:]]*[0-9]* - \([^ ]*\) (.*/\1/p' "$work/ctest.log" | tr '\n' ',' |
+        sed 's/,$//; s/,/, /g'
+}
+
+before=$(failing_tests)
+[ -z "$before" ] || fail "these tests fail without any defect: $before"
+
+echo "| defect | caught by |"
+echo "| --- | --- |"
+status=0
+
+# defect NAME FILE SED-EXPRESSION
+defect() {
+    echo "$1" | grep -q -- "$pattern" || return 0
+    sed -i -e "$3" "$work/src/$2" || fail "sed failed for '$1'"
+    cmp -s "$work/src/$2" "$work/pristine/$2" && fail "the edit for '$1' matches nothing in $2"
+    if build; then
+        caught=$(failing_tests)
+    else
+        fail "'$1' does not build, see $work/build.log"
+    fi
+    echo "| $1 | ${caught:-NOTHING} |"
+    case $caught in
+    *,*) ;;
+    *) status=1 ;;
+    esac
+    cp "$work/pristine/$2" "$work/src/$2"
+    touch "$work/src/$2"
+}
+
+defect "the last step of k is dropped" cpu/kernels/tile_tmpl.h \
+    's/for (int64_t p = t->steps; p > 0; --p)/for (int64_t p = t->steps; p > 1; --p)/'
+defect "one product is dropped, in one row, if k is long" cpu/kernels/tile_tmpl.h \
+    's/^\( *\)sum\[i\]\[v\] = TILE_MAC/\1if (i != 1 || v != 0 || p != 7 || t->steps < 100)\n\1    sum[i][v] = TILE_MAC/'
+defect "ld and number of rows are swapped for a transposed matrix" plan/problem.c \
+    's/\.col_stride = rows_are_lines ? 1 : s->ld,/.col_stride = rows_are_lines ? 1 : op == TCGEMM_OP_T ? s->lines : s->ld,/'
+defect "C is read though beta = 0" plan/problem.c \
+    's/call->c = call->beta == 0.0 ? NULL : c;/call->c = c;/'
+defect "the last vector of B read in place is not masked" cpu/kernels/tile_tmpl.h \
+    's/bv\[v\] = packed || v + 1 < nv ? TILE_LOAD/bv[v] = true ? TILE_LOAD/'
+defect "odd k: A is padded with zero, B with what was there" cpu/kernels/pack_tmpl.h \
+    's/if (count & 1)$/if ((count \& 1) \&\& width <= 8)/'
+defect "missing lines of a panel are not cleared" cpu/kernels/pack_tmpl.h \
+    's/^    if (lines == width)$/    if (lines > 0)/'
+defect "one vector too many is read at the end of C" cpu/kernels/tile_tmpl.h \
+    's/TILE_GET(c, mask), result/TILE_GET(c, TILE_TAIL(TILE_LANES)), result/'
+defect "one vector too many is written at the end of D" cpu/kernels/tile_tmpl.h \
+    's/TILE_PUT(d, mask, result)/TILE_PUT(d, TILE_TAIL(TILE_LANES), result)/'
+defect "f32 inputs are rounded to tf32" cpu/gemm.c \
+    's/\.round_to_tf32 = g->type->type == TCGEMM_TF32_F32/.round_to_tf32 = g->type->type == TCGEMM_TF32_F32 || g->type->type == TCGEMM_F32_F32/'
+defect "offsets are cut to 32 bits" cpu/gemm.c \
+    's/return (char \*)(uintptr_t)base + index \* bytes;/return (char *)(uintptr_t)base + (int32_t)(index * bytes);/'
+defect "bf16 results are truncated" base/dtype.h \
+    's/const uint32_t rounded = bits + 0x7FFFu + ((bits >> 16) & 1u);/const uint32_t rounded = bits;/'
+defect "f16 results are truncated" cpu/kernels/pack_tmpl.h \
+    's/_MM_FROUND_TO_NEAREST_INT/_MM_FROUND_TO_ZERO/'
+defect "beta is taken for 1" cpu/gemm.c \
+    's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = 1.0;/'
+defect "beta is applied at each step of k" cpu/gemm.c \
+    's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = x->item.beta;/'
+defect "the term of signed A has the wrong sign" cpu/gemm.c \
+    's/: 0u - x->za,/: x->za,/'
+defect "bf16 subnormals are not noticed" cpu/kernels/pack_tmpl.h \
+    's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/'
+defect "k is cut by the number of threads" plan/planner.c \
+    's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, u->kc \/ (threads > 1 ? 2 : 1), u->ku);\n    plan->num_threads = threads;/'
+defect "nobody waits for the packing" cpu/gemm.c \
+    '/^    pack_block(x, block, b_is_packed);$/{n;s/^    tcgemm_barrier_wait(&x->barrier, num_threads);//}'
+defect "items of a batch start at the first item" cpu/gemm.c \
+    's/x->b_offset = item \* g->b.batch_stride;/x->b_offset = 0;/'
+
+exit $status

@@ -1,0 +1,227 @@
+/* Packing: every family, source format and direction against one scalar expectation; missing lines
+ * and the rest of the last step are zero; terms, subnormal flags, offsets within a byte; and not a
+ * byte of the source beyond the lines is read (guard pages).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu/ukernel.h"
+#include "support/guard.h"
+#include "support/oracle.h"
+#include "support/support.h"
+#include "table/table.h"
+
+enum { MAX_K = 300, MAX_BYTES = 1 << 16, CANARY = 64 };
+
+typedef struct packing {
+    const tcgemm_kernel_t *kernel;
+    tcgemm_pack_t pack;
+    int width, lines;
+    int64_t first;
+    bool wants_terms;
+    const char *what;
+} packing_t;
+
+static guard_t source;
+
+/* Raw bits of element p of a line, widened as the family wants them. */
+static uint64_t element_bits(const packing_t *x, int64_t line, int64_t p) {
+    const tcgemm_pack_t *pack = &x->pack;
+    const int64_t index = pack->origin + (x->first + line) * pack->line_stride + p * pack->k_stride;
+    const uint64_t bits = oracle_get_bits(pack->dtype, pack->source, index);
+    const double value = oracle_decode(pack->dtype, bits);
+    switch (x->kernel->cpu->family) {
+    case TCGEMM_FAMILY_F64:
+    case TCGEMM_FAMILY_B1:
+        return bits;
+    case TCGEMM_FAMILY_F32: {
+        const float f = pack->round_to_tf32 ? oracle_tf32((float)value) : (float)value;
+        return oracle_encode(TCGEMM_DTYPE_F32, (double)f);
+    }
+    case TCGEMM_FAMILY_BF16:
+        return oracle_encode(TCGEMM_DTYPE_BF16, value);
+    case TCGEMM_FAMILY_S16:
+        return (uint64_t)(int64_t)value & 0xFFFFu;
+    case TCGEMM_FAMILY_U8S8:
+    default:
+        return ((uint64_t)(int64_t)value & 0xFFu) ^ pack->flip;
+    }
+}
+
+static int bits_per_element(const packing_t *x) {
+    return x->kernel->cpu->lane_bytes * 8 / x->kernel->cpu->ku;
+}
+
+/* The lane of one line and step: elements in ascending bits, zero beyond k or the lines. */
+static uint64_t expected_lane(const packing_t *x, int line, int64_t step) {
+    uint64_t lane = 0;
+    for (int h = 0; line < x->lines && h < x->kernel->cpu->ku; ++h) {
+        const int64_t p = step * x->kernel->cpu->ku + h;
+        if (p < x->pack.k)
+            lane |= element_bits(x, line, p) << (h * bits_per_element(x));
+    }
+    return lane;
+}
+
+static uint32_t expected_term(const packing_t *x, int line) {
+    if (line >= x->lines)
+        return 0;
+    uint32_t sum = 0;
+    for (int64_t p = 0; p < x->pack.k; ++p) {
+        const uint64_t bits = element_bits(x, line, p);
+        const uint32_t byte = (uint32_t)(bits & 0xFFu);
+        if (x->kernel->cpu->family == TCGEMM_FAMILY_B1)
+            sum += byte;
+        else if (x->pack.sum_is_signed)
+            sum += (byte ^ 0x80u) - 0x80u; /* its sign extended */
+        else
+            sum += byte;
+    }
+    return x->pack.sum_factor * sum + x->pack.sum_offset;
+}
+
+static bool expected_flag(const packing_t *x) {
+    if (x->kernel->cpu->family != TCGEMM_FAMILY_BF16)
+        return false;
+    for (int line = 0; line < x->lines; ++line)
+        for (int64_t p = 0; p < x->pack.k; ++p) {
+            const uint64_t bits = element_bits(x, line, p);
+            if ((bits & 0x7F80) == 0 && (bits & 0x7F) != 0)
+                return true;
+        }
+    return false;
+}
+
+static void fail_packing(const packing_t *x, const char *format, long long at,
+                         unsigned long long got, unsigned long long expected) {
+    char reason[160];
+    (void)snprintf(reason, sizeof reason, format, at, got, expected);
+    report_failure(
+        "%s: pack %s, %s, width=%d lines=%d first=%lld k=%lld origin=%lld strides=%lld,%lld"
+        " flip=%u: %s",
+        x->what, x->kernel->name, tcgemm_dtype_name(x->pack.dtype), x->width, x->lines,
+        (long long)x->first, (long long)x->pack.k, (long long)x->pack.origin,
+        (long long)x->pack.line_stride, (long long)x->pack.k_stride, x->pack.flip, reason);
+}
+
+static void check_packing(const packing_t *x) {
+    static _Alignas(64) uint8_t panel[MAX_BYTES];
+    uint32_t terms[48 + 1];
+    const int lane_bytes = x->kernel->cpu->lane_bytes;
+    const int64_t steps = (x->pack.k + x->kernel->cpu->ku - 1) / x->kernel->cpu->ku;
+    const int64_t lanes = steps * x->width;
+    memset(panel, 0xA5, (size_t)(lanes * lane_bytes + CANARY)); /* stale data that must go */
+    memset(terms, 0xA5, sizeof terms);
+    const bool flag = x->kernel->cpu->pack(&x->pack, x->first, x->lines, x->width, panel,
+                                           x->wants_terms ? terms : NULL);
+    for (int64_t i = 0; i < lanes; ++i) {
+        uint64_t got = 0;
+        memcpy(&got, panel + i * lane_bytes, (size_t)lane_bytes);
+        const uint64_t expected = expected_lane(x, (int)(i % x->width), i / x->width);
+        if (got != expected) {
+            fail_packing(x, "lane %lld is %#llx, expected %#llx", i, got, expected);
+            return;
+        }
+    }
+    for (int i = 0; x->wants_terms && i < x->width; ++i)
+        if (terms[i] != expected_term(x, i)) {
+            fail_packing(x, "term %lld is %llu, expected %llu", i, terms[i], expected_term(x, i));
+            return;
+        }
+    if (flag != expected_flag(x))
+        fail_packing(x, "at %lld the flag is %llu, expected %llu", 0, flag, expected_flag(x));
+    for (int i = 0; i < CANARY; ++i)
+        if (panel[lanes * lane_bytes + i] != 0xA5) {
+            fail_packing(x, "byte %lld behind the panel is %#llx (%llu)", i,
+                         panel[lanes * lane_bytes + i], 0);
+            return;
+        }
+    if (terms[x->wants_terms ? x->width : 0] != 0xA5A5A5A5u)
+        fail_packing(x, "term %lld was written: %llu (%llu)", x->width, terms[x->width], 0);
+}
+
+/* The last element lies at the end of the memory that may be read. */
+static void place_source(packing_t *x, bool lines_are_contiguous, uint64_t *random) {
+    const int64_t ld =
+        (lines_are_contiguous ? x->pack.k : x->first + x->lines) + random_below(random, 9);
+    const int64_t last_line = x->first + x->lines - 1;
+    x->pack.line_stride = lines_are_contiguous ? ld : 1;
+    x->pack.k_stride = lines_are_contiguous ? 1 : ld;
+    x->pack.origin = random_below(random, 11);
+    const int64_t elements =
+        x->pack.origin + last_line * x->pack.line_stride + (x->pack.k - 1) * x->pack.k_stride + 1;
+    const size_t bytes = (size_t)(elements * oracle_bits(x->pack.dtype) + 7) / 8;
+    assert_true(bytes <= source.bytes);
+    x->pack.source = guard_place(&source, bytes, true);
+}
+
+/* Tame: no subnormals. Never NaN, whose bits are nobody's promise. */
+static void fill_source(const packing_t *x, bool tame, uint64_t *random) {
+    uint8_t *const first = (uint8_t *)(uintptr_t)x->pack.source;
+    uint8_t *const end = source.data + source.bytes;
+    const bool is_float = oracle_is_float(x->pack.dtype);
+    if (tame && is_float) {
+        const int64_t count = (end - first) * 8 / oracle_bits(x->pack.dtype);
+        for (int64_t e = 0; e < count; ++e)
+            oracle_set(x->pack.dtype, first, e, 1.0 + random_unit(random));
+        return;
+    }
+    for (uint8_t *p = first; p < end; ++p)
+        *p = (uint8_t)(random_next(random) & (is_float ? 0xBF : 0xFF));
+}
+
+static void random_packing(const tcgemm_kernel_t *kernel, const tcgemm_type_info_t *type,
+                           uint64_t seed) {
+    uint64_t random = seed;
+    const bool is_b = random_below(&random, 2);
+    packing_t x = {.kernel = kernel, .what = is_b ? "B" : "A"};
+    static const int64_t depths[] = {1,  2,  3,  4,  5,   7,   8,   31, 32,
+                                     33, 63, 64, 65, 127, 128, 129, 257};
+    x.width = is_b ? kernel->nr : kernel->mr;
+    x.lines = random_below(&random, 2) ? x.width : 1 + (int)random_below(&random, x.width);
+    x.first = random_below(&random, 3) * x.width;
+    x.pack.dtype = is_b ? type->b : type->a;
+    x.pack.round_to_tf32 = type->type == TCGEMM_TF32_F32;
+    x.pack.k = depths[random_below(&random, 17)];
+    if (kernel->cpu->family == TCGEMM_FAMILY_U8S8) {
+        x.pack.flip = random_below(&random, 2) ? 0x80 : 0;
+        x.pack.sum_is_signed = is_b;
+    }
+    if (kernel->cpu->family == TCGEMM_FAMILY_U8S8 || kernel->cpu->family == TCGEMM_FAMILY_B1)
+        x.wants_terms = random_below(&random, 2);
+    x.pack.sum_factor = random_below(&random, 2) ? 1u : 0u - 128u;
+    x.pack.sum_offset = (uint32_t)random_next(&random);
+    place_source(&x, random_below(&random, 2), &random);
+    fill_source(&x, random_below(&random, 3) != 0, &random);
+    check_packing(&x);
+}
+
+static void panels_are_what_the_contract_says(void **state) {
+    (void)state;
+    source = guard_make(400000);
+    const int64_t count = at_level(10, 60, 1500);
+    for (int row = 0; row < tcgemm_num_kernels; ++row) {
+        const tcgemm_kernel_t *kernel = &tcgemm_kernels[row];
+        if (!kernel->cpu || !tcgemm_kernel_is_runnable(kernel))
+            continue;
+        for (int type = 1; type <= tcgemm_type_count(); ++type)
+            for (int64_t i = 0; i < count && (kernel->types >> (type - 1) & 1); ++i)
+                random_packing(kernel, tcgemm_type_info((tcgemm_type_t)type),
+                               (uint64_t)(row * 1000003 + type * 1009 + i));
+    }
+    guard_free(&source);
+    assert_no_failures();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(panels_are_what_the_contract_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

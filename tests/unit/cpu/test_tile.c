@@ -1,0 +1,201 @@
+/* Micro-kernels called directly: every m and n of the register tile, C, D and operands read in
+ * place ending at a page that may not be touched, D's neighbours in its rows kept, the exact sum.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cpu/ukernel.h"
+#include "support/guard.h"
+#include "support/oracle.h"
+#include "support/support.h"
+#include "table/table.h"
+
+enum { STEPS = 9, MAX_MR = 8, MAX_NR = 48 };
+
+static guard_t guards[4]; /* A, B, C, D */
+static char current[160];
+
+static void on_fault(int number) {
+    (void)fprintf(stderr, "FAILED %s: signal %d\n", current, number);
+    _exit(1);
+}
+
+static bool is_f64(const tcgemm_cpu_ukernel_t *u) {
+    return u->family == TCGEMM_FAMILY_F64;
+}
+
+static bool is_integer(const tcgemm_cpu_ukernel_t *u) {
+    return u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_S16 ||
+           u->family == TCGEMM_FAMILY_B1;
+}
+
+static tcgemm_dtype_t output_dtype(const tcgemm_cpu_ukernel_t *u) {
+    return is_f64(u) ? TCGEMM_DTYPE_F64 : is_integer(u) ? TCGEMM_DTYPE_S32 : TCGEMM_DTYPE_F32;
+}
+
+/* Element h of a lane is small and whole; the lane that holds it. */
+static int value_of(int64_t line, int64_t step, int h, bool is_bit) {
+    const int64_t x = line * 7 + step * 5 + h * 3;
+    return is_bit ? (int)(x % 3 == 0) : (int)(x % 4);
+}
+
+static uint64_t lane_of(const tcgemm_cpu_ukernel_t *u, int64_t line, int64_t step) {
+    uint64_t lane = 0;
+    for (int h = 0; h < u->ku; ++h) {
+        const int value = value_of(line, step, h, u->family == TCGEMM_FAMILY_B1);
+        switch (u->family) {
+        case TCGEMM_FAMILY_F64:
+            return oracle_encode(TCGEMM_DTYPE_F64, value);
+        case TCGEMM_FAMILY_F32:
+            return oracle_encode(TCGEMM_DTYPE_F32, value);
+        case TCGEMM_FAMILY_BF16:
+            lane |= oracle_encode(TCGEMM_DTYPE_BF16, value) << (16 * h);
+            break;
+        case TCGEMM_FAMILY_S16:
+            lane |= (uint64_t)value << (16 * h);
+            break;
+        case TCGEMM_FAMILY_U8S8:
+            lane |= (uint64_t)value << (8 * h);
+            break;
+        case TCGEMM_FAMILY_B1:
+        default:
+            lane |= (uint64_t)value << h;
+            break;
+        }
+    }
+    return lane;
+}
+
+static void put_lane(const tcgemm_cpu_ukernel_t *u, uint8_t *base, int64_t index, int64_t line,
+                     int64_t step) {
+    const uint64_t lane = lane_of(u, line, step);
+    memcpy(base + index * u->lane_bytes, &lane, (size_t)u->lane_bytes);
+}
+
+static int64_t exact_sum(const tcgemm_cpu_ukernel_t *u, int64_t i, int64_t j) {
+    const bool is_bit = u->family == TCGEMM_FAMILY_B1;
+    int64_t sum = 0;
+    for (int64_t step = 0; step < STEPS; ++step)
+        for (int h = 0; h < u->ku; ++h)
+            sum += value_of(i, step, h, is_bit) * value_of(j + 100, step, h, is_bit);
+    return sum;
+}
+
+/* Panels as packing makes them; or A and B as the caller stores them, B's rows n apart. */
+static void set_operands(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_t *t, bool packed) {
+    const int64_t a_row = packed ? 1 : STEPS;
+    const int64_t a_step = packed ? u->mr : 1;
+    const int64_t b_step = packed ? u->nr : t->n;
+    const int64_t rows = packed ? u->mr : t->m;
+    const int64_t cols = packed ? u->nr : t->n;
+    uint8_t *a = guard_place(&guards[0], (size_t)(rows * STEPS * u->lane_bytes), true);
+    uint8_t *b = guard_place(&guards[1], (size_t)(cols * STEPS * u->lane_bytes), true);
+    for (int64_t step = 0; step < STEPS; ++step) {
+        for (int64_t i = 0; i < rows; ++i)
+            put_lane(u, a, i * a_row + step * a_step, i, step);
+        for (int64_t j = 0; j < cols; ++j)
+            put_lane(u, b, j + step * b_step, j + 100, step);
+    }
+    t->a = a;
+    t->b = b;
+    t->a_row = a_row;
+    t->a_step = a_step;
+    t->b_step = b_step;
+}
+
+static void set_scalars(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_t *t) {
+    t->scale = 1;
+    if (is_f64(u)) {
+        t->alpha.f64 = 2;
+        t->beta.f64 = 3;
+    } else if (is_integer(u)) {
+        t->alpha.s32 = 2;
+        t->beta.s32 = 3;
+    } else {
+        t->alpha.f32 = 2;
+        t->beta.f32 = 3;
+    }
+}
+
+static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, int m, int n,
+                       bool packed, bool with_c) {
+    const tcgemm_cpu_ukernel_t *u = kernel->cpu;
+    const tcgemm_dtype_t dtype = output_dtype(u);
+    const int bytes = oracle_bits(dtype) / 8;
+    tcgemm_tile_t t = {.steps = STEPS, .m = m, .n = n, .ldd = n + 3, .ldc = n + 1};
+    set_operands(u, &t, packed);
+    set_scalars(u, &t);
+    uint8_t *d = guard_place(&guards[3], (size_t)(((m - 1) * t.ldd + n) * bytes), true);
+    uint8_t *c = guard_place(&guards[2], (size_t)(((m - 1) * t.ldc + n) * bytes), true);
+    memset(d - 64, 0x5A, (size_t)(64 + ((m - 1) * t.ldd + n) * bytes));
+    for (int64_t e = 0; e < (m - 1) * t.ldc + n; ++e)
+        oracle_set(dtype, c, e, (double)(e % 5));
+    t.d = d;
+    t.c = with_c ? c : NULL;
+    function(&t);
+    for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+            const double expected = 2.0 * (double)exact_sum(u, i, j) +
+                                    (with_c ? 3.0 * (double)((i * t.ldc + j) % 5) : 0.0);
+            const double got = oracle_get(dtype, d, i * t.ldd + j);
+            if (got != expected) {
+                report_failure("%s: (%lld, %lld) is %g, expected %g", current, (long long)i,
+                               (long long)j, got, expected);
+                return;
+            }
+        }
+    for (int64_t i = -64; i < ((m - 1) * t.ldd + n) * bytes; ++i) {
+        const int64_t column = i < 0 ? t.ldd : i / bytes % t.ldd;
+        if (column >= n && d[i] != 0x5A) {
+            report_failure("%s: byte %lld beside D changed", current, (long long)i);
+            return;
+        }
+    }
+}
+
+static void check_kernel(const tcgemm_kernel_t *kernel) {
+    const struct {
+        const char *name;
+        tcgemm_tile_fn *function;
+        bool packed;
+    } functions[] = {{"packed", kernel->cpu->packed, true},
+                     {"strided", kernel->cpu->strided, false},
+                     {"exact", kernel->cpu->exact, true}};
+    for (int f = 0; f < 3; ++f)
+        for (int m = 1; functions[f].function && m <= kernel->mr; ++m)
+            for (int n = 1; n <= kernel->nr; ++n)
+                for (int with_c = 0; with_c < 2; ++with_c) {
+                    (void)snprintf(current, sizeof current, "%s %s tile m=%d n=%d beta=%d",
+                                   kernel->name, functions[f].name, m, n, 3 * with_c);
+                    check_tile(kernel, functions[f].function, m, n, functions[f].packed, with_c);
+                }
+}
+
+static void tiles_keep_within_their_matrices(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; ++i)
+        guards[i] = guard_make((size_t)(MAX_MR + 4) * (MAX_NR + 4) * STEPS * 8);
+    (void)signal(SIGSEGV, on_fault);
+    for (int row = 0; row < tcgemm_num_kernels; ++row)
+        if (tcgemm_kernels[row].cpu && tcgemm_kernel_is_runnable(&tcgemm_kernels[row]))
+            check_kernel(&tcgemm_kernels[row]);
+    (void)signal(SIGSEGV, SIG_DFL);
+    for (int i = 0; i < 4; ++i)
+        guard_free(&guards[i]);
+    assert_no_failures();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_keep_within_their_matrices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

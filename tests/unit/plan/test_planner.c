@@ -1,0 +1,196 @@
+/* The planner's blocks: multiples of the register tile, every element of D in exactly one unit of
+ * work, steps of k that depend on k and the kernel alone, and TCGEMM_ARCH.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cpu/features.h"
+#include "cpu/gemm.h"
+#include "cpu/ukernel.h"
+#include "plan/planner.h"
+#include "support/support.h"
+
+static void fail_plan(const struct tcgemm_plan *plan, const char *why) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    report_failure(
+        "%s %s m=%lld n=%lld k=%lld batch=%lld threads=%d: mc %lld kc %lld nc %lld mt %lld "
+        "nb %lld: %s",
+        plan->kernel->name, plan->g.type->name, (long long)plan->g.m, (long long)plan->g.n,
+        (long long)plan->g.k, (long long)plan->g.batch, plan->num_threads, (long long)s->mc,
+        (long long)s->kc, (long long)s->nc, (long long)s->mt, (long long)s->nb, why);
+}
+
+/* Walks the loops of gemm.c and counts how often each row (column) is in a unit. */
+static bool covers_once(int64_t size, int64_t panel, int64_t unit, int64_t tile) {
+    int64_t next = 0;
+    for (int64_t p = 0; p < size; p += panel) {
+        const int64_t in_panel = panel < size - p ? panel : size - p;
+        for (int64_t u = 0; u < in_panel; u += unit) {
+            const int64_t in_unit = unit < in_panel - u ? unit : in_panel - u;
+            for (int64_t t = 0; t < in_unit; t += tile) {
+                if (p + u + t != next)
+                    return false;
+                next += tile < in_unit - t ? tile : in_unit - t;
+            }
+        }
+    }
+    return next == size;
+}
+
+static void check_plan(const struct tcgemm_plan *plan, int max_threads) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const tcgemm_canonical_t *g = &plan->g;
+    if (s->mc <= 0 || s->kc <= 0 || s->nc <= 0 || s->mt <= 0 || s->nb <= 0)
+        fail_plan(plan, "a block is empty");
+    else if (s->mc % u->mr || s->mt % u->mr || s->nb % u->nr || s->nc % u->nr || s->kc % u->ku)
+        fail_plan(plan, "a block is not a multiple of the register tile");
+    else if (s->mc > u->mc || s->nb > u->nb || s->kc > u->kc)
+        fail_plan(plan, "a block is larger than its cache");
+    else if (!covers_once(g->m, s->mt, s->mc, u->mr) || !covers_once(g->n, s->nc, s->nb, u->nr))
+        fail_plan(plan, "units do not cover D once");
+    else if (plan->num_threads < 1 || plan->num_threads > max_threads)
+        fail_plan(plan, "threads out of range");
+    else if (plan->workspace_bytes != tcgemm_cpu_sizes(plan).workspace_bytes)
+        fail_plan(plan, "the workspace is not what gemm.c needs");
+    else if ((!s->pack_a || !s->pack_b) && !u->strided)
+        fail_plan(plan, "reads in place without a kernel for it");
+    else if (!s->pack_b && g->b.col_stride != 1)
+        fail_plan(plan, "reads columns of B in place that do not lie side by side");
+}
+
+static void check_problem(const tcgemm_problem_t *p, const char *kernel) {
+    static const int threads[] = {1, 2, 3, 8, 64};
+    int64_t kc = 0;
+    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; ++i) {
+        struct tcgemm_plan plan;
+        tcgemm_plan_options_t o = tcgemm_plan_options();
+        o.kernel = kernel;
+        assert_int_equal(tcgemm_plan_make(p, &o, threads[i], &plan), TCGEMM_STATUS_OK);
+        check_plan(&plan, threads[i]);
+        if (i > 0 && plan.cpu.kc != kc)
+            fail_plan(&plan, "kc depends on the number of threads");
+        kc = plan.cpu.kc;
+        tcgemm_problem_t other = *p; /* ... or on m, n, batch, transposes */
+        other.m = p->m + 1000;
+        other.n = 1;
+        other.op_a = TCGEMM_OP_T;
+        struct tcgemm_plan second;
+        assert_int_equal(tcgemm_plan_make(&other, &o, threads[i], &second), TCGEMM_STATUS_OK);
+        if (second.cpu.kc != kc)
+            fail_plan(&second, "kc depends on m, n or a transpose");
+    }
+}
+
+static void blocks_cover_the_problem(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {1,   7,   8,   9,    48,   49,   100,
+                                    193, 480, 481, 2048, 2049, 5000, 100003};
+    tcgemm_kernel_info_t info;
+    for (int row = 0; row < tcgemm_kernel_count(); ++row)
+        for (int type = 1; type <= tcgemm_type_count(); ++type) {
+            if (!kernel_does(row, (tcgemm_type_t)type, &info) || strcmp(info.algo, "cpu") != 0)
+                continue;
+            uint64_t random = (uint64_t)(row * 100 + type);
+            for (int64_t i = 0; i < at_level(30, 300, 3000); ++i) {
+                tcgemm_problem_t p = tcgemm_problem(
+                    (tcgemm_type_t)type, sizes[random_below(&random, 14)],
+                    sizes[random_below(&random, 14)], sizes[random_below(&random, 14)]);
+                p.order = random_below(&random, 2) ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
+                p.op_b = random_below(&random, 2) ? TCGEMM_OP_T : TCGEMM_OP_N;
+                check_problem(&p, info.name);
+            }
+        }
+    assert_no_failures();
+}
+
+/* The best row of each type is taken, and never the reference. */
+static void the_choice_is_a_cpu_kernel(void **state) {
+    (void)state;
+    for (int type = 1; type <= tcgemm_type_count(); ++type) {
+        const tcgemm_problem_t p = tcgemm_problem((tcgemm_type_t)type, 100, 100, 100);
+        tcgemm_plan_options_t o = tcgemm_plan_options();
+        o.algo = "cpu";
+        struct tcgemm_plan plan;
+        assert_int_equal(tcgemm_plan_make(&p, &o, 1, &plan), TCGEMM_STATUS_OK);
+        assert_string_equal(plan.kernel->algo, "cpu");
+        for (int row = 0; row < tcgemm_num_kernels; ++row)
+            if (tcgemm_kernels[row].cpu && tcgemm_kernel_is_runnable(&tcgemm_kernels[row]) &&
+                (tcgemm_kernels[row].types >> (type - 1) & 1))
+                assert_true(tcgemm_kernels[row].macs_per_cycle <= plan.kernel->macs_per_cycle);
+    }
+}
+
+/* ---- TCGEMM_ARCH: a lesser processor, in a process of its own ---- */
+
+static const char *rank[] = {"any", "avx2", "avx512"};
+
+static int rank_of(const char *isa) {
+    for (int i = 0; i < 3; ++i)
+        if (strcmp(isa, rank[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* In the child: no row above `arch` is runnable, and the machine says so. Returns an exit status.
+ */
+static int report_arch(const char *arch) {
+    tcgemm_machine_info_t machine = {.struct_size = sizeof machine};
+    if (tcgemm_machine_get_info(&machine) != TCGEMM_STATUS_OK)
+        return 2;
+    if (rank_of(machine.isa) > rank_of(arch))
+        return 3;
+    for (int row = 0; row < tcgemm_num_kernels; ++row)
+        if (tcgemm_kernels[row].cpu && tcgemm_kernel_is_runnable(&tcgemm_kernels[row]) &&
+            rank_of(tcgemm_kernels[row].isa) > rank_of(arch))
+            return 4;
+    for (int type = 1; type <= tcgemm_type_count(); ++type) {
+        const tcgemm_problem_t p = tcgemm_problem((tcgemm_type_t)type, 30, 30, 30);
+        struct tcgemm_plan plan;
+        if (tcgemm_plan_make(&p, NULL, 1, &plan) != TCGEMM_STATUS_OK ||
+            rank_of(plan.kernel->isa) > rank_of(arch))
+            return 5;
+    }
+    if (strcmp(arch, "avx512") == 0 && strstr(machine.features, "avx512_"))
+        return 6;
+    return 0;
+}
+
+static void the_environment_lowers_the_processor(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; ++i) {
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            (void)setenv("TCGEMM_TEST_ARCH_CHILD", rank[i], 1);
+            (void)setenv("TCGEMM_ARCH", rank[i], 1);
+            (void)execl("/proc/self/exe", "test_planner", (char *)NULL);
+            _exit(99);
+        }
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+            report_failure("TCGEMM_ARCH=%s: the child's status is %#x", rank[i], status);
+    }
+    assert_no_failures();
+}
+
+int main(void) {
+    const char *child = getenv("TCGEMM_TEST_ARCH_CHILD");
+    if (child)
+        return report_arch(child);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_cover_the_problem),
+        cmocka_unit_test(the_choice_is_a_cpu_kernel),
+        cmocka_unit_test(the_environment_lowers_the_processor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
