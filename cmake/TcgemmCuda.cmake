@@ -1,15 +1,176 @@
-# TCGEMM_CUDA: AUTO builds the CUDA back end where it can be built, ON insists, OFF leaves it out.
-# The back end is the folder src/cuda; a tree without that folder is a complete CPU library.
-# Sets TCGEMM_CUDA_STATE, the words that `tcgemm --version` prints.
+# TCGEMM_CUDA: which GPU kernels are built.
+#
+#     AUTO   those for the GPU of this machine, if nvcc and a GPU are here; else none
+#     ON     those for every architecture below; nvcc must be here, a GPU need not
+#     OFF    none
+#
+# TCGEMM_CUDA_ARCHS, a list such as "80;90a-real;80-virtual", overrides the choice. As in CMake's own
+# CUDA_ARCHITECTURES, N-real is machine code for sm_N, N-virtual is PTX, which the driver compiles
+# for newer devices; N alone stands for N-real here. The driver is opened at run time, so that nothing
+# of CUDA is linked, and nvcc only ever makes fatbins: it needs no host compiler that it likes.
+#
+# Sets TCGEMM_CUDA_BUILD, TCGEMM_CUDA_IMAGES (the archs) and TCGEMM_CUDA_STATE, the words that
+# `tcgemm --version` prints.
+set(TCGEMM_CUDA_ALL_ARCHS 75 80 86 87 89 90a 80-virtual 90-virtual)
+set(TCGEMM_CUDA_ARCHS "" CACHE STRING "GPU architectures, e.g. 80;90a; empty: by TCGEMM_CUDA")
+
 if(NOT TCGEMM_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "TCGEMM_CUDA is \"${TCGEMM_CUDA}\"; use AUTO, ON or OFF")
 endif()
 
+# The architecture of the GPU here ("90a", "86"), or "" if there is none.
+function(tcgemm_find_gpu nvcc result)
+  set(${result} "" PARENT_SCOPE)
+  if(NOT EXISTS /dev/nvidiactl AND NOT EXISTS /dev/dxg AND NOT EXISTS /dev/nvmap)
+    return()
+  endif()
+  get_filename_component(real "${nvcc}" REALPATH)
+  get_filename_component(bin "${real}" DIRECTORY)
+  find_program(NVIDIA_SMI nvidia-smi)
+  mark_as_advanced(NVIDIA_SMI)
+  set(arch "")
+  if(NVIDIA_SMI)
+    execute_process(COMMAND "${NVIDIA_SMI}" --query-gpu=compute_cap --format=csv,noheader
+                    OUTPUT_VARIABLE text ERROR_QUIET TIMEOUT 20)
+    if(text MATCHES "([0-9]+)\\.([0-9])")
+      set(arch "${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
+    endif()
+  endif()
+  if(NOT arch AND EXISTS "${bin}/__nvcc_device_query")
+    execute_process(COMMAND "${bin}/__nvcc_device_query"
+                    OUTPUT_VARIABLE text ERROR_QUIET TIMEOUT 20)
+    if(text MATCHES "([0-9]+)")
+      set(arch "${CMAKE_MATCH_1}")
+    endif()
+  endif()
+  if(arch EQUAL 90)
+    set(arch 90a) # wgmma and its like
+  endif()
+  set(${result} "${arch}" PARENT_SCOPE)
+endfunction()
+
+set(TCGEMM_CUDA_BUILD FALSE)
+set(TCGEMM_CUDA_IMAGES "")
 set(TCGEMM_CUDA_STATE "not built")
-if(EXISTS "${PROJECT_SOURCE_DIR}/src/cuda/CMakeLists.txt" AND NOT TCGEMM_CUDA STREQUAL "OFF")
-  message(FATAL_ERROR "src/cuda is here, but cmake/TcgemmCuda.cmake does not build it yet")
-elseif(TCGEMM_CUDA STREQUAL "ON")
-  message(FATAL_ERROR "TCGEMM_CUDA=ON, but this tree has no CUDA back end (src/cuda). "
-                      "Use TCGEMM_CUDA=AUTO or OFF for the CPU library.")
+if(NOT TCGEMM_CUDA STREQUAL "OFF")
+  find_program(TCGEMM_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
+               PATH_SUFFIXES bin)
+  mark_as_advanced(TCGEMM_NVCC)
+  if(NOT TCGEMM_NVCC)
+    if(TCGEMM_CUDA STREQUAL "ON")
+      message(FATAL_ERROR "TCGEMM_CUDA=ON needs nvcc (CUDA 12.4 or newer), which is not on the path. "
+                          "Use TCGEMM_CUDA=AUTO or OFF for the CPU library.")
+    endif()
+    set(TCGEMM_CUDA_STATE "not built (no nvcc)")
+  elseif(TCGEMM_CUDA_ARCHS)
+    set(TCGEMM_CUDA_IMAGES ${TCGEMM_CUDA_ARCHS})
+  elseif(TCGEMM_CUDA STREQUAL "ON")
+    set(TCGEMM_CUDA_IMAGES ${TCGEMM_CUDA_ALL_ARCHS})
+  else()
+    tcgemm_find_gpu("${TCGEMM_NVCC}" TCGEMM_CUDA_IMAGES)
+    if(NOT TCGEMM_CUDA_IMAGES)
+      set(TCGEMM_CUDA_STATE "not built (no GPU here)")
+    endif()
+  endif()
+endif()
+
+if(TCGEMM_CUDA_IMAGES)
+  set(TCGEMM_CUDA_BUILD TRUE)
+  get_filename_component(real "${TCGEMM_NVCC}" REALPATH)
+  get_filename_component(bin "${real}" DIRECTORY)
+  find_path(TCGEMM_CUDA_INCLUDE cuda.h
+            HINTS "${bin}/../include" "${bin}/../targets/x86_64-linux/include"
+                  "${bin}/../targets/sbsa-linux/include" "${bin}/../targets/aarch64-linux/include"
+            NO_DEFAULT_PATH)
+  mark_as_advanced(TCGEMM_CUDA_INCLUDE)
+  if(NOT TCGEMM_CUDA_INCLUDE)
+    message(FATAL_ERROR "nvcc is here (${TCGEMM_NVCC}), but cuda.h is not beside it")
+  endif()
+  set(words "")
+  foreach(arch IN LISTS TCGEMM_CUDA_IMAGES)
+    if(NOT arch MATCHES "^([0-9]+[af]?)(-real|-virtual)?$")
+      message(FATAL_ERROR "TCGEMM_CUDA_ARCHS: '${arch}' is not like 80, 90a-real or 80-virtual")
+    endif()
+    if(CMAKE_MATCH_2 STREQUAL "-virtual")
+      list(APPEND words "compute_${CMAKE_MATCH_1}")
+    else()
+      list(APPEND words "sm_${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  list(JOIN words ", " TCGEMM_CUDA_STATE)
 endif()
 message(STATUS "tcgemm: CUDA back end ${TCGEMM_CUDA_STATE}")
+
+# tcgemm_cuda_images(TARGET): compiles every src/cuda/kernels/*/*.cu for every architecture, one at a
+# time so that the build can show and share them, and adds the result to the target's sources:
+#
+#     cuda/<module>.<arch>.fatbin   compressed      cuda/<module>.<arch>.ptxas   registers, spills
+#     cuda/images.c                 embeds them and lists them for src/cuda/module.c
+#
+# A module is named by its file. If the name has _sm80 in it, older architectures are left out; with
+# _sm90a it is compiled for that one alone.
+function(tcgemm_cuda_images target)
+  file(GLOB modules CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cuda/kernels/*/*.cu")
+  file(GLOB headers CONFIGURE_DEPENDS
+       "${PROJECT_SOURCE_DIR}/src/cuda/*.h" "${PROJECT_SOURCE_DIR}/src/cuda/ptx/*"
+       "${PROJECT_SOURCE_DIR}/src/cuda/kernels/*/*.h" "${PROJECT_SOURCE_DIR}/src/cuda/kernels/*/*.cuh"
+       "${PROJECT_SOURCE_DIR}/src/tile/*.h")
+  set(folder "${PROJECT_BINARY_DIR}/cuda")
+  file(MAKE_DIRECTORY "${folder}")
+  set(fatbins "")
+  set(embed "")
+  set(rows "")
+  set(slot 0)
+  foreach(source IN LISTS modules)
+    cmake_path(GET source STEM module)
+    set(least 0)
+    set(only "")
+    if(module MATCHES "_sm([0-9]+)([af]?)")
+      set(least ${CMAKE_MATCH_1})
+      if(CMAKE_MATCH_2)
+        set(only "${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
+      endif()
+    endif()
+    foreach(image IN LISTS TCGEMM_CUDA_IMAGES)
+      string(REGEX MATCH "^([0-9]+)([af]?)(-real|-virtual)?$" image "${image}")
+      set(number "${CMAKE_MATCH_1}")
+      set(arch "${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
+      set(is_ptx 0)
+      set(code "sm_${arch}")
+      if(CMAKE_MATCH_3 STREQUAL "-virtual")
+        set(is_ptx 1)
+        set(code "compute_${arch}")
+      endif()
+      set(only_this 0)
+      if(NOT arch STREQUAL number)
+        set(only_this 1)
+      endif()
+      if(number LESS least OR (only AND NOT arch STREQUAL only))
+        continue()
+      endif()
+      set(stem "${folder}/${module}.${code}")
+      add_custom_command(
+        OUTPUT "${stem}.fatbin"
+        COMMAND ${CMAKE_COMMAND} "-DNVCC=${TCGEMM_NVCC}" "-DSOURCE=${source}" "-DARCH=${arch}"
+                "-DCODE=${code}" "-DOUTPUT=${stem}.fatbin" "-DLOG=${stem}.ptxas"
+                "-DINCLUDE=${PROJECT_SOURCE_DIR}/src|${PROJECT_SOURCE_DIR}/include"
+                -P "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"
+        DEPENDS "${source}" ${headers} "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"
+        COMMENT "Building GPU module ${module} for ${code}" VERBATIM)
+      list(APPEND fatbins "${stem}.fatbin")
+      string(APPEND embed "EMBED(${module}_${code}, \"${stem}.fatbin\")\n")
+      string(APPEND rows
+             "    {\"${module}\", ${slot}, ${number}, ${only_this}, ${is_ptx}, "
+             "tcgemm_image_${module}_${code}},\n")
+    endforeach()
+    math(EXPR slot "${slot} + 1")
+  endforeach()
+  if(NOT rows)
+    message(FATAL_ERROR "no GPU module is for the architectures ${TCGEMM_CUDA_IMAGES}")
+  endif()
+  set(TCGEMM_IMAGES_EMBED "${embed}")
+  set(TCGEMM_IMAGES_ROWS "${rows}")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/tcgemm_images.c.in" "${folder}/images.c" @ONLY)
+  set_source_files_properties("${folder}/images.c" PROPERTIES OBJECT_DEPENDS "${fatbins}")
+  target_sources(${target} PRIVATE "${folder}/images.c")
+endfunction()

@@ -28,11 +28,12 @@
  * Compile it with `cc product.c $(pkg-config --cflags --libs tcgemm)`.
  *
  * The tour:  1 version   2 statuses   3 types   4 the problem   5 the one call
- *            6 context   7 plan       8 describe   9 verify     10 the machine
+ *            6 context   7 plan       8 describe   9 verify     10 the machine   11 GPUs
  *
  * Everywhere below: sizes, leading dimensions and strides count elements, `*_bytes` counts bytes,
  * `*_seconds` counts seconds. Nothing here prints, exits, or changes the caller's floating-point
- * environment. Every function may be called from any thread. Host pointers only.
+ * environment. Every function may be called from any thread. Matrices lie in host memory unless a
+ * function says that they may lie on a GPU.
  */
 #ifndef TCGEMM_TCGEMM_H
 #define TCGEMM_TCGEMM_H
@@ -90,7 +91,12 @@ typedef enum tcgemm_status {
     TCGEMM_STATUS_NO_DEVICE = 32,    /* the device asked for is not there */
 
     /* Resources. */
-    TCGEMM_STATUS_OUT_OF_MEMORY = 50,
+    TCGEMM_STATUS_OUT_OF_MEMORY = 50, /* of the host or of the GPU */
+
+    /* A GPU failed. D is undefined then. */
+    TCGEMM_STATUS_DEVICE_ERROR = 60, /* the driver refused a call; the next one may succeed */
+    TCGEMM_STATUS_DEVICE_LOST = 61,  /* for good, in this process: a kernel faulted, the GPU fell off */
+    TCGEMM_STATUS_AFTER_FORK = 62,   /* a child of a process that used its GPU cannot use it */
 
     TCGEMM_STATUS_INTERNAL = 90 /* a fault in tcgemm itself */
 } tcgemm_status_t;
@@ -201,8 +207,8 @@ typedef enum tcgemm_order {
 /* Flags of a problem, to be or-ed. */
 #define TCGEMM_FLAG_XOR 1u /* b1_s32: count a XOR b instead of a AND b */
 #define TCGEMM_FLAG_F16_ACCUMULATE 2u
-/* ^ f16_f16: a kernel may accumulate in f16 where the hardware is faster that way. The CPU has no
- *   such kernel and goes on accumulating in f32, within the tighter bound. */
+/* ^ f16_f16: a kernel may accumulate in f16 where the hardware is faster that way. Algorithms
+ *   without such a kernel, the CPU's among them, accumulate in f32, within the tighter bound. */
 #define TCGEMM_FLAG_REPRODUCIBLE 4u
 /* ^ Row i of D depends on row i of A, on B, on k, n and the type alone: not on m, the batch, or
  *   the row's place. (Without it: same problem, same machine, same library, same bits.) */
@@ -264,10 +270,12 @@ TCGEMM_API tcgemm_status_t tcgemm_problem_check(const tcgemm_problem_t *problem)
  * ldd == ldc, the same stride); any other overlap of D with an operand is refused. A and B may
  * overlap. Only the m x n elements of D are written: the padding of its rows stays as it was.
  * For the *_s32 types alpha and beta must be whole numbers in -2^31 .. 2^32-1.
- * The call returns when D is complete.
+ * The call returns when D is complete. All matrices lie in host memory, or all on one GPU (or in
+ * managed memory): then the product runs there, behind the work of its default stream.
  *
- * Returns OK; any status of tcgemm_problem_check; BAD_ARGUMENT (a NULL pointer that is needed);
- * BAD_SCALAR, BAD_ALIGNMENT, OVERLAP; OUT_OF_MEMORY; D is untouched by all but OK. */
+ * Returns OK; any status of tcgemm_problem_check; BAD_ARGUMENT (a NULL pointer that is needed, or
+ * matrices in different places); BAD_SCALAR, BAD_ALIGNMENT, OVERLAP; OUT_OF_MEMORY; DEVICE_ERROR,
+ * DEVICE_LOST, AFTER_FORK. D is untouched by all but OK and these last four. */
 TCGEMM_API tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha,
                                        const void *a, const void *b, double beta, const void *c,
                                        void *d);
@@ -275,8 +283,11 @@ TCGEMM_API tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double a
 /* ---- 6. Context --------------------------------------------------------------------------- */
 
 /* Where products run and with how many threads. NULL stands for the default context everywhere:
- * the best device present, TCGEMM_NUM_THREADS or else OMP_NUM_THREADS or else all processors that
- * the calling thread may run on. */
+ * device AUTO, and TCGEMM_NUM_THREADS or else OMP_NUM_THREADS or else all processors that the calling
+ * thread may run on.
+ *
+ * AUTO is GPU 0 for what it does sooner than the CPU, the way of host matrices to the GPU and back
+ * included, and the CPU for the rest, or where no GPU or no kernel for one is at hand. */
 typedef struct tcgemm_context tcgemm_context_t;
 
 #define TCGEMM_DEVICE_AUTO (-2)
@@ -298,12 +309,13 @@ static inline tcgemm_context_options_t tcgemm_context_options(void) {
 }
 
 /* Makes a context; the caller owns it. `options` may be NULL for the defaults.
- * Returns OK, BAD_ARGUMENT (NULL context, num_threads < 0 or > 4096, unknown device), NO_DEVICE
- * or OUT_OF_MEMORY; *context is NULL unless OK. */
+ * Returns OK, BAD_ARGUMENT (NULL context, num_threads < 0 or > 4096, unknown device), NO_DEVICE,
+ * AFTER_FORK or OUT_OF_MEMORY; *context is NULL unless OK. */
 TCGEMM_API tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
                                                  tcgemm_context_t **context);
 
-/* Frees a context; its plans must be gone. NULL is fine. */
+/* Frees a context; its plans must be gone. NULL is fine. What the library keeps on a GPU (modules,
+ * staging buffers) stays for the process. */
 TCGEMM_API void tcgemm_context_destroy(tcgemm_context_t *context);
 
 /* ---- 7. Plan ------------------------------------------------------------------------------ */
@@ -314,8 +326,12 @@ typedef struct tcgemm_plan tcgemm_plan_t;
 
 typedef struct tcgemm_plan_options {
     size_t struct_size;
-    const char *algo;   /* a family: "auto" (also NULL), "cpu", "reference" */
+    const char *algo;   /* a family: "auto" (also NULL), "cpu", "reference"; on a GPU "wmma-direct",
+                         * "wmma-shared", "simt-outer", "mma-pipelined" */
     const char *kernel; /* one row of the kernel table by its name; NULL: the planner's choice */
+    const char *tile;   /* "32x8x16", m x n x k: only rows with this tile, of an instruction for
+                         * wmma-direct, of a block for other GPU rows, of registers for the CPU's;
+                         * NULL: any */
 } tcgemm_plan_options_t;
 
 static inline tcgemm_plan_options_t tcgemm_plan_options(void) {
@@ -323,11 +339,13 @@ static inline tcgemm_plan_options_t tcgemm_plan_options(void) {
     o.struct_size = sizeof o;
     o.algo = NULL;
     o.kernel = NULL;
+    o.tile = NULL;
     return o;
 }
 
 /* Plans a problem. `options` may be NULL. The caller owns the plan; strings and structs are copied.
- * Returns OK; any status of tcgemm_problem_check; UNKNOWN_ALGO, UNSUPPORTED; OUT_OF_MEMORY;
+ * Returns OK; any status of tcgemm_problem_check; UNKNOWN_ALGO, UNSUPPORTED (the sentence of a tile
+ * that no row has lists those there are); OUT_OF_MEMORY; DEVICE_ERROR, DEVICE_LOST, AFTER_FORK;
  * *plan is NULL unless OK. */
 TCGEMM_API tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context,
                                               const tcgemm_problem_t *problem,
@@ -336,7 +354,9 @@ TCGEMM_API tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context,
 
 TCGEMM_API void tcgemm_plan_destroy(tcgemm_plan_t *plan); /* NULL is fine */
 
-/* Runs a plan: the formula, the rules and the statuses of tcgemm_gemm. */
+/* Runs a plan: the formula, the rules and the statuses of tcgemm_gemm. A plan for a GPU takes
+ * matrices on that GPU or in host memory; the latter travel in pieces, so they may be larger than
+ * the GPU's memory. A plan for the CPU takes host memory. */
 TCGEMM_API tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
                                       const void *b, double beta, const void *c, void *d);
 
@@ -344,18 +364,30 @@ TCGEMM_API tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, c
 typedef struct tcgemm_run_stats {
     size_t struct_size;
     double pack_seconds;    /* copying and converting A and B into panels, and waiting for it */
+    double transfer_seconds; /* host matrices on their way to a GPU and back, and waiting for it */
     double product_seconds; /* multiplying, alpha, beta and storing D */
-    double total_seconds;   /* the whole call */
+    double total_seconds;   /* the whole call; on a GPU the steps overlap */
 } tcgemm_run_stats_t;
 
 /* As tcgemm_run with two more rights. `workspace`: plan_info.workspace_bytes bytes at any address,
  * owned by the caller and free again on return; NULL: the library takes its own and keeps it for the
- * next call. `stats`: filled in if not NULL (set its struct_size first).
+ * next call. For a GPU plan the workspace lies on the GPU. `stats`: filled in if not NULL (set its
+ * struct_size first).
  * Returns what tcgemm_run returns, and BAD_ARGUMENT if the workspace is smaller than needed. */
 TCGEMM_API tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const void *a,
                                            const void *b, double beta, const void *c, void *d,
                                            void *workspace, size_t workspace_bytes,
                                            tcgemm_run_stats_t *stats);
+
+/* As tcgemm_run_with for matrices (and workspace) on the plan's GPU, without waiting: the work is
+ * queued in `stream`, a CUstream (or cudaStream_t) of the device's primary context, NULL for its
+ * default stream; D is complete when the stream has got there. May be captured into a CUDA graph:
+ * everything that loads or allocates happened in tcgemm_plan_create, if plan_info.workspace_bytes is 0
+ * or the workspace is the caller's. A fault of the kernel itself shows in a later call.
+ * Returns the statuses of tcgemm_run, and BAD_ARGUMENT for host pointers or a plan for the CPU. */
+TCGEMM_API tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const void *a,
+                                            const void *b, double beta, const void *c, void *d,
+                                            void *workspace, size_t workspace_bytes, void *stream);
 
 /* ---- 8. Describe -------------------------------------------------------------------------- */
 
@@ -363,8 +395,8 @@ TCGEMM_API tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alp
 
 /* One level of the tile hierarchy, the outermost first. */
 typedef struct tcgemm_level {
-    const char *name; /* "problem", "panel", "block", "register tile", ... */
-    const char *home; /* where it lives: "memory", "L3", "L2", "L1", "registers" */
+    const char *name; /* "problem", "panel", "block", "register tile", "warp", "instruction" ... */
+    const char *home; /* where it lives: "memory", "L3", "L2", "L1", "shared memory", "registers" */
     int64_t m, n, k;  /* extent of one tile */
     int64_t count;    /* tiles of this level in the whole problem (one batch item) */
 } tcgemm_level_t;
@@ -374,9 +406,10 @@ typedef struct tcgemm_plan_info {
     size_t struct_size;
     const char *algo;
     const char *kernel;
-    const char *device;  /* "cpu" */
+    const char *device;  /* "cpu", or the GPU's name */
     const char *reason;  /* why the planner took this kernel */
-    int num_threads;     /* that will work */
+    int device_index;    /* of the GPU; TCGEMM_DEVICE_CPU */
+    int num_threads;     /* of the CPU that will work; for a GPU plan, that copy and verify */
     int64_t num_blocks;  /* units of work shared out among them, per batch item */
     int num_levels;
     tcgemm_level_t levels[TCGEMM_MAX_LEVELS];
@@ -384,7 +417,12 @@ typedef struct tcgemm_plan_info {
     size_t a_bytes, b_bytes, c_bytes, d_bytes;   /* as the caller stores them, without gaps */
     size_t packed_a_bytes, packed_b_bytes;       /* rewritten as panels; 0: read in place */
     size_t workspace_bytes;
-    double predicted_seconds; /* of one run by the planner's model */
+    int64_t grid_blocks;      /* GPU: blocks of one launch ... */
+    int threads_per_block;    /* ... threads and registers of each, shared memory in bytes, ... */
+    int registers_per_thread;
+    size_t smem_bytes;
+    int blocks_per_sm;        /* ... and blocks that an SM holds at once; all 0 for the CPU */
+    double predicted_seconds; /* of one run by the planner's model, matrices in place */
     double error_unit;        /* u of the accumulator; 0 for exact types */
     const char *error_bound;  /* the bound |d - exact| obeys, in words */
 } tcgemm_plan_info_t;
@@ -405,9 +443,10 @@ typedef struct tcgemm_kernel_info {
     size_t struct_size;
     const char *name; /* computed from the row */
     const char *algo; /* its family */
-    const char *isa;  /* the instruction set it needs, "any" if none */
+    const char *isa;  /* the instruction set it needs, "any" if none; "sm_80" */
+    const char *device; /* "cpu" or "gpu" */
     int runnable;     /* 1 if this machine can run it */
-    int64_t tile_m, tile_n, tile_k; /* the register tile; k per step */
+    int64_t tile_m, tile_n, tile_k; /* the register tile, for a GPU the block tile; k per step */
     uint64_t types;   /* bit (type - 1) is set if the row does that tcgemm_type_t */
 } tcgemm_kernel_info_t;
 
@@ -425,7 +464,8 @@ TCGEMM_API tcgemm_status_t tcgemm_kernel_get_info(int index, tcgemm_kernel_info_
  *
  * with u the unit roundoff of the accumulator and T(k) = min(k + 2, 3*sqrt(k) + 4), the first the
  * classical bound (Higham, Accuracy and Stability, 2nd ed., section 3.1), the second calibrated
- * (docs/numerics.md). Integers must be exact. NaN and infinities must stand where they belong. */
+ * (docs/numerics.md). Tensor cores truncate: for them T(k) = min(2*k + 4, k/8 + 3*sqrt(k) + 8).
+ * Integers must be exact. NaN and infinities must stand where they belong. Host matrices only. */
 typedef enum tcgemm_verify_mode {
     TCGEMM_VERIFY_AUTO = 0,   /* FULL while it stays cheap (2^31 products), else SAMPLE */
     TCGEMM_VERIFY_SAMPLE = 1, /* some thousand elements, and all rows through random vectors */
@@ -478,6 +518,46 @@ TCGEMM_API tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info);
  * Returns OK, BAD_ARGUMENT, BAD_TYPE or OUT_OF_MEMORY. */
 TCGEMM_API tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads,
                                                double *theoretical, double *measured);
+
+/* ---- 11. GPUs ------------------------------------------------------------------------------- */
+
+#define TCGEMM_MAX_TYPES 64
+
+typedef struct tcgemm_device_info {
+    size_t struct_size;
+    char name[128];
+    int cc_major, cc_minor; /* compute capability */
+    int num_sms;            /* streaming multiprocessors */
+    double clock_hz;        /* highest */
+    size_t memory_bytes;
+    double bandwidth;       /* of the memory, bytes a second, in theory */
+    size_t smem_block_bytes, smem_sm_bytes; /* shared memory: most of one block; of one SM */
+    size_t l2_bytes;
+    int registers_per_sm;   /* of 32 bits */
+    int num_kernels;        /* rows of the kernel table that it can run */
+    double peak[TCGEMM_MAX_TYPES]; /* [type]: theoretical, units x rate x clock, operations (2 per
+                                    * multiply-add) a second; 0: it has no units for the type */
+} tcgemm_device_info_t;
+
+/* The number of GPUs that this library can use: 0 without a driver, a GPU, or kernels in this build;
+ * tcgemm_device_reason() then says which. */
+TCGEMM_API int tcgemm_device_count(void);
+
+/* Why there is no GPU, in one sentence; "" if there is one. Lives as long as the library. */
+TCGEMM_API const char *tcgemm_device_reason(void);
+
+/* Fills `info` (set its struct_size first) for GPU 0 .. tcgemm_device_count()-1.
+ * Returns OK, BAD_ARGUMENT, NO_DEVICE, DEVICE_LOST or AFTER_FORK. */
+TCGEMM_API tcgemm_status_t tcgemm_device_get_info(int index, tcgemm_device_info_t *info);
+
+/* GPU memory for programs that do not use CUDA themselves: matrices that stay there from product to
+ * product. `copy` takes host and GPU memory on either side, comes behind the work of the default
+ * stream, and returns when it is done. Free what you allocate; NULL is fine.
+ * Return OK, BAD_ARGUMENT (a NULL pointer), NO_DEVICE, OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST or
+ * AFTER_FORK; *memory is NULL unless OK. */
+TCGEMM_API tcgemm_status_t tcgemm_device_alloc(int index, size_t bytes, void **memory);
+TCGEMM_API tcgemm_status_t tcgemm_device_free(int index, void *memory);
+TCGEMM_API tcgemm_status_t tcgemm_device_copy(int index, void *to, const void *from, size_t bytes);
 
 #ifdef __cplusplus
 }

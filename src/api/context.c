@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cpu/features.h"
+#include "cuda/backend.h"
 
 enum { MAX_THREADS = 4095 };
 
@@ -38,6 +39,10 @@ int tcgemm_context_threads(const tcgemm_context_t *context) {
     return context ? context->num_threads : default_threads();
 }
 
+int tcgemm_context_device(const tcgemm_context_t *context) {
+    return context ? context->device : TCGEMM_DEVICE_AUTO;
+}
+
 tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
                                       tcgemm_context_t **context) {
     TCGEMM_RETURN_IF(!context, TCGEMM_STATUS_BAD_ARGUMENT, "context is NULL");
@@ -51,12 +56,13 @@ tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
                      "device is %d, neither a GPU number nor CPU (-1) nor AUTO (-2)", o.device);
     TCGEMM_RETURN_IF(o.num_threads < 0 || o.num_threads > MAX_THREADS, TCGEMM_STATUS_BAD_ARGUMENT,
                      "num_threads is %d, not in 0 .. %d", o.num_threads, MAX_THREADS);
-    TCGEMM_RETURN_IF(o.device >= 0, TCGEMM_STATUS_NO_DEVICE,
-                     "GPU %d was asked for, but this library was built without a GPU back end",
-                     o.device);
+    const tcgemm_device_t *device = NULL;
+    if (o.device >= 0)
+        TCGEMM_FORWARD(tcgemm_gpu_find(o.device, &device));
     tcgemm_context_t *made = malloc(sizeof *made);
     TCGEMM_RETURN_IF(!made, TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for a context");
     made->num_threads = o.num_threads ? o.num_threads : default_threads();
+    made->device = o.device;
     *context = made;
     return TCGEMM_STATUS_OK;
 }

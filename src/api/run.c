@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "cpu/gemm.h"
 #include "cpu/memory.h"
+#include "cuda/backend.h"
+#include "plan/gpu_model.h"
 #include "plan/planner.h"
 
 static double now_seconds(void) {
@@ -34,6 +36,38 @@ static tcgemm_status_t run_in(const struct tcgemm_plan *plan, const tcgemm_call_
     return status;
 }
 
+/* A product on the CPU. Nothing is empty. */
+static tcgemm_status_t run_on_cpu(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                                  void *workspace, size_t workspace_bytes,
+                                  tcgemm_run_stats_t *stats) {
+    if (call->alpha == 0.0) {
+        tcgemm_cpu_scale(&plan->g, call);
+        return TCGEMM_STATUS_OK;
+    }
+    return run_in(plan, call, workspace, workspace_bytes, stats);
+}
+
+static tcgemm_status_t run_there(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                                 int place, void *workspace, size_t workspace_bytes,
+                                 tcgemm_run_stats_t *stats) {
+    TCGEMM_RETURN_IF(!plan->device && place != TCGEMM_PLACE_HOST, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the matrices lie on GPU %d, but the plan is for the CPU: make its context "
+                     "with device %d",
+                     place, place);
+    if (plan->device && (call->alpha != 0.0 || place != TCGEMM_PLACE_HOST))
+        return tcgemm_gpu_run(plan, call, place, workspace, workspace_bytes, stats);
+    return run_on_cpu(plan, call, workspace, workspace_bytes, stats);
+}
+
+static bool is_empty(const tcgemm_canonical_t *g) {
+    return g->m == 0 || g->n == 0 || g->batch == 0;
+}
+
+/* The GPU that matrices in managed memory go to. */
+static int home_of(const struct tcgemm_plan *plan) {
+    return plan->device ? plan->device->index : TCGEMM_PLACE_HOST;
+}
+
 static tcgemm_status_t run_plan(const struct tcgemm_plan *plan, double alpha, const void *a,
                                 const void *b, double beta, const void *c, void *d,
                                 void *workspace, size_t workspace_bytes,
@@ -43,24 +77,89 @@ static tcgemm_status_t run_plan(const struct tcgemm_plan *plan, double alpha, co
     const double start = stats ? now_seconds() : 0.0;
     TCGEMM_FORWARD(tcgemm_check_call(g, alpha, a, b, beta, c, d, true, &call));
     if (stats)
-        stats->pack_seconds = stats->product_seconds = 0.0;
+        stats->pack_seconds = stats->transfer_seconds = stats->product_seconds = 0.0;
     tcgemm_status_t status = TCGEMM_STATUS_OK;
-    if (g->m > 0 && g->n > 0 && g->batch > 0) {
-        if (call.alpha == 0.0)
-            tcgemm_cpu_scale(g, &call);
-        else
-            status = run_in(plan, &call, workspace, workspace_bytes, stats);
+    if (!is_empty(g)) {
+        int place;
+        TCGEMM_FORWARD(tcgemm_gpu_place(g, &call, home_of(plan), &place));
+        status = run_there(plan, &call, place, workspace, workspace_bytes, stats);
     }
     if (stats)
         stats->total_seconds = now_seconds() - start;
     return status;
 }
 
+/* ---- plans ---- */
+
+/* Below this the CPU is taken without a look at GPUs: waking one takes a hundred times as long. */
+static const double small_seconds = 2e-3;
+
+/* A plan for GPU `index`, its kernel loaded. */
+static tcgemm_status_t plan_on_gpu(int index, const tcgemm_problem_t *problem,
+                                   const tcgemm_plan_options_t *options, int threads,
+                                   struct tcgemm_plan *plan) {
+    const tcgemm_device_t *device;
+    TCGEMM_FORWARD(tcgemm_gpu_find(index, &device));
+    TCGEMM_FORWARD(tcgemm_plan_make_on(device, problem, options, threads, plan));
+    return tcgemm_gpu_prepare(plan);
+}
+
+/* The better of the CPU, for which `plan` is made, and GPU 0. */
+static void improve_by_gpu(const tcgemm_problem_t *problem, const tcgemm_plan_options_t *options,
+                           int threads, struct tcgemm_plan *plan) {
+    struct tcgemm_plan other;
+    if (plan->predicted_seconds < small_seconds ||
+        plan_on_gpu(0, problem, options, threads, &other) != TCGEMM_STATUS_OK)
+        return;
+    if (other.predicted_seconds + tcgemm_gpu_predict_transfer(&other.g) < plan->predicted_seconds)
+        *plan = other;
+}
+
+static tcgemm_status_t plan_on_any(const tcgemm_problem_t *problem,
+                                   const tcgemm_plan_options_t *options, int threads,
+                                   struct tcgemm_plan *plan) {
+    if (tcgemm_plan_wants_gpu(options))
+        return plan_on_gpu(0, problem, options, threads, plan);
+    const tcgemm_status_t status = tcgemm_plan_make(problem, options, threads, plan);
+    if (tcgemm_plan_wants_cpu(options))
+        return status;
+    if (status == TCGEMM_STATUS_OK)
+        improve_by_gpu(problem, options, threads, plan);
+    else if (status == TCGEMM_STATUS_UNSUPPORTED && options && options->tile &&
+             plan_on_gpu(0, problem, options, threads, plan) == TCGEMM_STATUS_OK)
+        return TCGEMM_STATUS_OK;
+    return status;
+}
+
+static tcgemm_status_t make_plan(const tcgemm_context_t *context, const tcgemm_problem_t *problem,
+                                 const tcgemm_plan_options_t *options, struct tcgemm_plan *plan) {
+    const int device = tcgemm_context_device(context);
+    const int threads = tcgemm_context_threads(context);
+    if (device == TCGEMM_DEVICE_AUTO)
+        return plan_on_any(problem, options, threads, plan);
+    if (device == TCGEMM_DEVICE_CPU)
+        return tcgemm_plan_make(problem, options, threads, plan);
+    return plan_on_gpu(device, problem, options, threads, plan);
+}
+
+/* ---- the calls ---- */
+
 tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha, const void *a,
                             const void *b, double beta, const void *c, void *d) {
     struct tcgemm_plan plan;
-    TCGEMM_FORWARD(tcgemm_plan_make(problem, NULL, tcgemm_context_threads(NULL), &plan));
-    return run_plan(&plan, alpha, a, b, beta, c, d, NULL, 0, NULL);
+    tcgemm_call_t call;
+    int place;
+    const int threads = tcgemm_context_threads(NULL);
+    TCGEMM_FORWARD(tcgemm_plan_make(problem, NULL, threads, &plan));
+    TCGEMM_FORWARD(tcgemm_check_call(&plan.g, alpha, a, b, beta, c, d, true, &call));
+    if (is_empty(&plan.g))
+        return TCGEMM_STATUS_OK;
+    TCGEMM_FORWARD(tcgemm_gpu_place(&plan.g, &call, 0, &place));
+    if (place != TCGEMM_PLACE_HOST)
+        TCGEMM_FORWARD(plan_on_gpu(place, problem, NULL, threads, &plan));
+    else if (call.alpha != 0.0)
+        improve_by_gpu(problem, NULL, threads, &plan);
+    return run_there(&plan, &call, place, NULL, 0, NULL);
 }
 
 tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context, const tcgemm_problem_t *problem,
@@ -68,7 +167,7 @@ tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context, const tcgemm_probl
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     *plan = NULL;
     struct tcgemm_plan made;
-    TCGEMM_FORWARD(tcgemm_plan_make(problem, options, tcgemm_context_threads(context), &made));
+    TCGEMM_FORWARD(make_plan(context, problem, options, &made));
     *plan = malloc(sizeof made);
     TCGEMM_RETURN_IF(!*plan, TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for a plan");
     memcpy(*plan, &made, sizeof made);
@@ -93,4 +192,26 @@ tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const v
     TCGEMM_RETURN_IF(stats && stats->struct_size != sizeof *stats, TCGEMM_STATUS_BAD_ARGUMENT,
                      "stats->struct_size is %zu, expected %zu", stats->struct_size, sizeof *stats);
     return run_plan(plan, alpha, a, b, beta, c, d, workspace, workspace_bytes, stats);
+}
+
+tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const void *a,
+                                 const void *b, double beta, const void *c, void *d,
+                                 void *workspace, size_t workspace_bytes, void *stream) {
+    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
+    TCGEMM_RETURN_IF(!plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the plan is for the CPU, which has no streams");
+    tcgemm_call_t call;
+    int place;
+    TCGEMM_FORWARD(tcgemm_check_call(&plan->g, alpha, a, b, beta, c, d, true, &call));
+    if (is_empty(&plan->g))
+        return TCGEMM_STATUS_OK;
+    TCGEMM_FORWARD(tcgemm_gpu_place(&plan->g, &call, home_of(plan), &place));
+    if (place != plan->device->index && place != TCGEMM_PLACE_HOST)
+        return tcgemm_error_set(TCGEMM_STATUS_BAD_ARGUMENT,
+                                "the matrices lie on GPU %d, but the plan is for GPU %d", place,
+                                plan->device->index);
+    TCGEMM_RETURN_IF(place == TCGEMM_PLACE_HOST && !tcgemm_gpu_is_forked(),
+                     TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the matrices lie in host memory; tcgemm_run_async takes those on the GPU");
+    return tcgemm_gpu_run_async(plan, &call, workspace, workspace_bytes, stream);
 }

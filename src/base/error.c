@@ -37,6 +37,9 @@ static const struct {
     {TCGEMM_STATUS_UNSUPPORTED, "UNSUPPORTED", "that algorithm cannot do this problem here"},
     {TCGEMM_STATUS_NO_DEVICE, "NO_DEVICE", "the device is not there"},
     {TCGEMM_STATUS_OUT_OF_MEMORY, "OUT_OF_MEMORY", "out of memory"},
+    {TCGEMM_STATUS_DEVICE_ERROR, "DEVICE_ERROR", "the GPU's driver refused a call"},
+    {TCGEMM_STATUS_DEVICE_LOST, "DEVICE_LOST", "the GPU is lost to this process"},
+    {TCGEMM_STATUS_AFTER_FORK, "AFTER_FORK", "a forked child cannot use its parent's GPU"},
     {TCGEMM_STATUS_INTERNAL, "INTERNAL", "a fault in tcgemm"},
 };
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    MAX_WORKERS = 4095,
+    MAX_WORKERS = 4094, /* with the caller 4095, the largest team that TEAM_BITS can tell */
     STACK_BYTES = 256 * 1024,
     SPINS = 4000 /* some 20 to 60 us: longer than the gap between two steps of one product */
 };

@@ -9,6 +9,7 @@
 #include "cpu/gemm.h"
 #include "cpu/ukernel.h"
 #include "plan/plan.h"
+#include "table/gpu_row.h"
 
 static int64_t min_i64(int64_t x, int64_t y) {
     return x < y ? x : y;
@@ -24,7 +25,10 @@ static int64_t ceil_div(int64_t x, int64_t y) {
 static void add_level(const struct tcgemm_plan *plan, tcgemm_plan_info_t *info, const char *name,
                       const char *home, int64_t m, int64_t n, int64_t k) {
     const tcgemm_canonical_t *g = &plan->g;
-    const int64_t count = ceil_div(g->m, m) * ceil_div(g->n, n) * (k ? ceil_div(g->k, k) : 0);
+    int64_t count = ceil_div(g->m, m);
+    if (__builtin_mul_overflow(count, ceil_div(g->n, n), &count) ||
+        __builtin_mul_overflow(count, k ? ceil_div(g->k, k) : 0, &count))
+        count = INT64_MAX; /* a problem that fits the address space may have more tiles */
     info->levels[info->num_levels++] = (tcgemm_level_t){
         .name = name,
         .home = home,
@@ -65,6 +69,38 @@ static void describe_cpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
     info->packed_b_bytes = g->swapped ? sizes.packed_a_bytes : sizes.packed_b_bytes;
 }
 
+static tcgemm_dtype_t accumulator_of(const struct tcgemm_plan *plan) {
+    const tcgemm_gpu_row_t *row = plan->kernel->gpu;
+    return row && tcgemm_gpu_row_sums_f16(row) ? TCGEMM_DTYPE_F16 : plan->g.type->accumulator;
+}
+
+static void describe_gpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *info) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_gpu_row_t *row = plan->kernel->gpu;
+    info->device = plan->device->name;
+    info->device_index = plan->device->index;
+    info->grid_blocks = plan->gpu.grid_blocks;
+    info->threads_per_block = row->threads;
+    info->registers_per_thread = plan->gpu.registers;
+    info->smem_bytes = plan->gpu.smem_bytes;
+    info->blocks_per_sm = plan->gpu.blocks_per_sm;
+    if (g->m == 0 || g->n == 0)
+        return;
+    const bool tensor = plan->g.type->type != TCGEMM_F32_F32;
+    add_level(plan, info, "problem", "memory", g->m, g->n, g->k);
+    add_level(plan, info, "block", row->smem_bytes ? "shared memory" : "L2", row->bm, row->bn,
+              row->bk);
+    add_level(plan, info, "warp", "registers", row->wm, row->wn, row->bk);
+    add_level(plan, info, tensor ? "instruction" : "thread", tensor ? "tensor core" : "registers",
+              row->im, row->in, row->ik);
+    const int64_t tiles_m = ceil_div(g->m, row->bm);
+    const int64_t tiles_n = ceil_div(g->n, row->bn);
+    info->num_blocks = tiles_m * tiles_n;
+    info->padded_m = g->swapped ? tiles_n * row->bn : tiles_m * row->bm;
+    info->padded_n = g->swapped ? tiles_m * row->bm : tiles_n * row->bn;
+    info->padded_k = ceil_div(g->k, row->bk) * row->bk;
+}
+
 tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info_t *info) {
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
@@ -76,6 +112,7 @@ tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info
         .algo = plan->kernel->algo,
         .kernel = plan->kernel->name,
         .device = "cpu",
+        .device_index = TCGEMM_DEVICE_CPU,
         .reason = plan->reason,
         .num_threads = plan->num_threads,
         .num_blocks = 1,
@@ -88,11 +125,13 @@ tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info
         .d_bytes = matrix_bytes(p->m, p->n, type->d),
         .workspace_bytes = plan->workspace_bytes,
         .predicted_seconds = plan->predicted_seconds,
-        .error_unit = tcgemm_dtype_unit(type->accumulator),
+        .error_unit = tcgemm_dtype_unit(accumulator_of(plan)),
         .error_bound = plan->kernel->error_bound,
     };
     if (plan->kernel->cpu)
         describe_cpu(plan, info);
+    else if (plan->kernel->gpu)
+        describe_gpu(plan, info);
     else if (p->m > 0 && p->n > 0)
         add_level(plan, info, "problem", "memory", plan->g.m, plan->g.n, plan->g.k);
     return TCGEMM_STATUS_OK;
@@ -125,7 +164,14 @@ static void write_text(text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_i
         p->order == TCGEMM_ROW_MAJOR ? "row" : "column", (long long)p->m, (long long)p->n,
         (long long)p->k, (long long)p->batch);
     add(t, "kernel     %s (algo %s, device %s): %s\n", i->kernel, i->algo, i->device, i->reason);
-    add(t, "threads    %d, %lld blocks\n", i->num_threads, (long long)i->num_blocks);
+    if (i->device_index == TCGEMM_DEVICE_CPU)
+        add(t, "threads    %d, %lld blocks\n", i->num_threads, (long long)i->num_blocks);
+    else
+        add(t,
+            "launch     %lld blocks of %d threads, %d an SM; %d registers a thread, %zu bytes of "
+            "shared memory a block\n",
+            (long long)i->grid_blocks, i->threads_per_block, i->blocks_per_sm,
+            i->registers_per_thread, i->smem_bytes);
     for (int l = 0; l < i->num_levels; ++l)
         add(t, "%-10s %-14s %8lld x %8lld x %8lld   %lld of them, in %s\n", l ? "" : "tiles",
             i->levels[l].name, (long long)i->levels[l].m, (long long)i->levels[l].n,
@@ -159,6 +205,12 @@ static void write_json(text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_i
         i->c_bytes, i->d_bytes);
     add(t, "\"packed_a_bytes\":%zu,\"packed_b_bytes\":%zu,\"workspace_bytes\":%zu,",
         i->packed_a_bytes, i->packed_b_bytes, i->workspace_bytes);
+    if (i->device_index != TCGEMM_DEVICE_CPU)
+        add(t,
+            "\"grid_blocks\":%lld,\"threads_per_block\":%d,\"registers_per_thread\":%d,"
+            "\"smem_bytes\":%zu,\"blocks_per_sm\":%d,",
+            (long long)i->grid_blocks, i->threads_per_block, i->registers_per_thread,
+            i->smem_bytes, i->blocks_per_sm);
     add(t, "\"predicted_seconds\":%.6g,\"error_unit\":%.17g,\"error_bound\":\"%s\"}",
         i->predicted_seconds, i->error_unit, i->error_bound);
 }

@@ -2,6 +2,7 @@
 #ifndef TCGEMM_PLAN_PLAN_H
 #define TCGEMM_PLAN_PLAN_H
 
+#include "plan/device.h"
 #include "plan/gemm.h"
 #include "table/table.h"
 
@@ -21,6 +22,17 @@ typedef struct tcgemm_cpu_blocking {
     bool direct_output; /* true: tiles are stored straight into D; false: through f32 sums */
 } tcgemm_cpu_blocking_t;
 
+/* The launch of a GPU row. The planner sets the raster; tcgemm_gpu_prepare the rest. */
+typedef struct tcgemm_gpu_launch {
+    uint32_t raster_group; /* tile rows of D that are swept together (tile/raster.h) */
+    void *function;        /* CUfunction of the row for this layout of A and B */
+    void *scale;           /* CUfunction of D = beta * C */
+    int64_t grid_blocks;
+    int registers;     /* per thread */
+    size_t smem_bytes; /* per block, static and dynamic */
+    int blocks_per_sm; /* that can be resident */
+} tcgemm_gpu_launch_t;
+
 struct tcgemm_plan {
     tcgemm_problem_t problem; /* the caller's */
     tcgemm_canonical_t g;
@@ -29,6 +41,8 @@ struct tcgemm_plan {
     const char *reason;
     double predicted_seconds;
     tcgemm_cpu_blocking_t cpu;
+    const tcgemm_device_t *device; /* NULL: the CPU */
+    tcgemm_gpu_launch_t gpu;
     size_t workspace_bytes;
 };
 

@@ -10,6 +10,18 @@ tcgemm_status_t tcgemm_plan_make(const tcgemm_problem_t *problem,
                                  const tcgemm_plan_options_t *options, int max_threads,
                                  struct tcgemm_plan *plan);
 
+/* The same for a GPU's rows; the launch is then prepared by tcgemm_gpu_prepare (cuda/backend.h).
+ * `threads` of the CPU copy and verify. device NULL: tcgemm_plan_make. */
+tcgemm_status_t tcgemm_plan_make_on(const tcgemm_device_t *device, const tcgemm_problem_t *problem,
+                                    const tcgemm_plan_options_t *options, int threads,
+                                    struct tcgemm_plan *plan);
+
+/* True if the options name an algorithm or a kernel that runs on a GPU. */
+bool tcgemm_plan_wants_gpu(const tcgemm_plan_options_t *options);
+
+/* The same for one that runs on the CPU. */
+bool tcgemm_plan_wants_cpu(const tcgemm_plan_options_t *options);
+
 /* Cycles a second of this processor, measured once with a chain of dependent additions. */
 double tcgemm_clock_hz(void);
 

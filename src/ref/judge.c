@@ -6,19 +6,36 @@
 
 #include "base/dtype.h"
 #include "cpu/features.h"
+#include "table/gpu_row.h"
 
 /* The most that one operation of this plan's kernel can lose to underflow. The instruction
  * VDPBF16PS flushes sums below the smallest normal f32; its kernels see to subnormal inputs by
  * other means. */
-static double underflow_unit(const struct tcgemm_plan *plan) {
+static double underflow_unit(const struct tcgemm_plan *plan, tcgemm_dtype_t accumulator) {
     if (plan->kernel && (plan->kernel->features & TCGEMM_CPU_AVX512_BF16) != 0)
         return (double)FLT_MIN;
-    return tcgemm_dtype_tiny(plan->g.type->accumulator);
+    return tcgemm_dtype_tiny(accumulator);
+}
+
+/* True if tensor cores sum in f32 or f16: they align a few products and truncate their sum, so that
+ * errors lean to one side. (In f64 they round like everyone.) */
+static bool sums_are_truncated(const struct tcgemm_plan *plan) {
+    const tcgemm_type_t type = plan->g.type->type;
+    return plan->kernel && plan->kernel->gpu && type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64;
+}
+
+/* What the plan's kernel sums in. */
+static tcgemm_dtype_t accumulator_of(const struct tcgemm_plan *plan) {
+    if (plan->kernel && plan->kernel->gpu && tcgemm_gpu_row_sums_f16(plan->kernel->gpu))
+        return TCGEMM_DTYPE_F16;
+    return plan->g.type->accumulator;
 }
 
 /* T(k): how many roundings the error of a sum of k products may amount to. */
-static double growth_factor(int64_t k) {
+static double growth_factor(int64_t k, bool truncated) {
     const double terms = (double)k;
+    if (truncated)
+        return fmin(2.0 * terms + 4.0, terms / 8.0 + 3.0 * sqrt(terms) + 8.0);
     return fmin(terms + 2.0, 3.0 * sqrt(terms) + 4.0);
 }
 
@@ -43,15 +60,17 @@ void tcgemm_judge_init(tcgemm_judge_t *judge, const struct tcgemm_plan *plan,
     judge->is_integer = tcgemm_dtype_is_integer(type->d) != 0;
     if (judge->is_integer)
         return;
+    const tcgemm_dtype_t accumulator = accumulator_of(plan);
     const int64_t k = tcgemm_reads_product(g, call) ? g->k : 0;
     const double d_unit = tcgemm_dtype_unit(type->d);
     const double d_largest = largest_of(type->d);
-    judge->accumulator_unit = tcgemm_dtype_unit(type->accumulator);
-    judge->growth = growth_factor(k) * judge->accumulator_unit;
+    judge->accumulator_unit = tcgemm_dtype_unit(accumulator);
+    judge->growth = growth_factor(k, sums_are_truncated(plan)) * judge->accumulator_unit;
     judge->rounding = d_unit > judge->accumulator_unit ? d_unit : 0.0;
-    judge->underflow = ((double)k + 2.0) * underflow_unit(plan) * fmax(1.0, fabs(call->alpha)) +
+    judge->underflow = ((double)k + 2.0) * underflow_unit(plan, accumulator) *
+                           fmax(1.0, fabs(call->alpha)) +
                        tcgemm_dtype_tiny(type->d);
-    judge->accumulator_largest = largest_of(type->accumulator);
+    judge->accumulator_largest = largest_of(accumulator);
     /* Half a unit in the last place above the largest; for f64 the sum is infinite. */
     judge->d_overflow = d_largest + d_unit * ldexp(1.0, ilogb(d_largest));
 }
@@ -59,6 +78,8 @@ void tcgemm_judge_init(tcgemm_judge_t *judge, const struct tcgemm_plan *plan,
 /* The bound on |d - ref|, in units of 2^exponent like the reference itself. */
 static double bound_of(const tcgemm_judge_t *judge, const tcgemm_ref_value_t *ref) {
     const double before = judge->growth * ref->magnitude + ldexp(judge->underflow, -ref->exponent);
+    if (judge->rounding == 0.0) /* near the largest number 0 * infinity would make a NaN */
+        return before;
     return before + judge->rounding * (fabs(ref->hi) + before);
 }
 
@@ -141,6 +162,7 @@ void tcgemm_tally_merge(tcgemm_tally_t *whole, const tcgemm_tally_t *part) {
     }
     whole->num_checked += part->num_checked;
     whole->num_wrong += part->num_wrong;
-    whole->max_ratio = fmax(whole->max_ratio, part->max_ratio);
+    if (!(part->max_ratio <= whole->max_ratio)) /* a NaN is kept: fmax would drop it */
+        whole->max_ratio = part->max_ratio;
     whole->max_bound = fmax(whole->max_bound, part->max_bound);
 }

@@ -8,7 +8,9 @@
 #include "cpu/gemm.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/ukernel.h"
+#include "cuda/backend.h"
 #include "ref/reference.h"
+#include "table/gpu_row.h"
 
 /* ---- which types a family computes ---- */
 
@@ -81,6 +83,95 @@
     _Static_assert((nr_) <= 48, #isa "_" #family_ ": packing knows panels up to 48 wide");
 #include "table/kernels.def"
 
+/* ---- the GPU rows ---- */
+
+#ifdef TCGEMM_HAVE_CUDA
+#define ID_OF_f16_f32   TCGEMM_F16_F32
+#define ID_OF_f16_f16   TCGEMM_F16_F16
+#define ID_OF_bf16_f32  TCGEMM_BF16_F32
+#define ID_OF_bf16_bf16 TCGEMM_BF16_BF16
+#define ID_OF_tf32_f32  TCGEMM_TF32_F32
+#define ID_OF_f32_f32   TCGEMM_F32_F32
+#define ID_OF_f64_f64   TCGEMM_F64_F64
+#define ID_OF_s8_s32    TCGEMM_S8_S32
+#define ID_OF_u8_s32    TCGEMM_U8_S32
+#define ID_OF_u8s8_s32  TCGEMM_U8S8_S32
+#define ID_OF_s8u8_s32  TCGEMM_S8U8_S32
+#define ID_OF_e4m3_f32  TCGEMM_E4M3_F32
+#define ID_OF_e5m2_f32  TCGEMM_E5M2_F32
+#define ID_OF_e4m3_bf16 TCGEMM_E4M3_BF16
+#define ID_OF_e5m2_bf16 TCGEMM_E5M2_BF16
+#define ID_OF_s4_s32    TCGEMM_S4_S32
+#define ID_OF_u4_s32    TCGEMM_U4_S32
+#define ID_OF_b1_s32    TCGEMM_B1_S32
+
+#define ALGO_OF_wmma_direct   "wmma-direct"
+#define ALGO_OF_wmma_shared   "wmma-shared"
+#define ALGO_OF_simt_outer    "simt-outer"
+#define ALGO_OF_mma_pipelined "mma-pipelined"
+
+#define BY_INSTRUCTION_wmma_direct   true
+#define BY_INSTRUCTION_wmma_shared   false
+#define BY_INSTRUCTION_simt_outer    false
+#define BY_INSTRUCTION_mma_pipelined false
+
+#define TENSOR_BOUND                                                                               \
+    "T(k) u s + rounding of D, T(k) = min(2 k + 4, k / 8 + 3 sqrt(k) + 8): tensor cores truncate"
+
+#define GPU_BOUND_f16_f32   TENSOR_BOUND
+#define GPU_BOUND_f16_f16   TENSOR_BOUND
+#define GPU_BOUND_bf16_f32  TENSOR_BOUND
+#define GPU_BOUND_bf16_bf16 TENSOR_BOUND
+#define GPU_BOUND_tf32_f32  TENSOR_BOUND
+#define GPU_BOUND_f32_f32   FLOAT_BOUND
+#define GPU_BOUND_f64_f64   FLOAT_BOUND
+#define GPU_BOUND_s8_s32    EXACT_BOUND
+#define GPU_BOUND_u8_s32    EXACT_BOUND
+#define GPU_BOUND_u8s8_s32  EXACT_BOUND
+#define GPU_BOUND_s8u8_s32  EXACT_BOUND
+#define GPU_BOUND_e4m3_f32  TENSOR_BOUND
+#define GPU_BOUND_e5m2_f32  TENSOR_BOUND
+#define GPU_BOUND_e4m3_bf16 TENSOR_BOUND
+#define GPU_BOUND_e5m2_bf16 TENSOR_BOUND
+#define GPU_BOUND_s4_s32    EXACT_BOUND
+#define GPU_BOUND_u4_s32    EXACT_BOUND
+#define GPU_BOUND_b1_s32    EXACT_BOUND
+
+#define TCGEMM_GPU(algo, type_, module_, tag_, min_cc_, max_cc_, bm_, bn_, bk_, wm_, wn_, im_,     \
+                   in_, ik_, threads_, stages_, smem_, blocks_per_sm_, persistent_, macs_)         \
+    static const tcgemm_gpu_row_t gpu_##algo##_##type_##_##bm_##x##bn_##x##bk_##_##tag_ = {        \
+        .entry = "tcgemm_" #algo "_" #type_ "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag_,                  \
+        .module = #module_,                                                                        \
+        .tag = #tag_,                                                                              \
+        .type = ID_OF_##type_,                                                                     \
+        .min_cc = (min_cc_),                                                                       \
+        .max_cc = (max_cc_),                                                                       \
+        .bm = (bm_),                                                                               \
+        .bn = (bn_),                                                                               \
+        .bk = (bk_),                                                                               \
+        .wm = (wm_),                                                                               \
+        .wn = (wn_),                                                                               \
+        .im = (im_),                                                                               \
+        .in = (in_),                                                                               \
+        .ik = (ik_),                                                                               \
+        .threads = (threads_),                                                                     \
+        .stages = (stages_),                                                                       \
+        .smem_bytes = (smem_),                                                                     \
+        .blocks_per_sm = (blocks_per_sm_),                                                         \
+        .persistent = (persistent_) != 0,                                                          \
+        .by_instruction = BY_INSTRUCTION_##algo,                                                   \
+        .macs = (macs_),                                                                           \
+    };                                                                                             \
+    _Static_assert((bm_) % (wm_) == 0 && (bn_) % (wn_) == 0,                                       \
+                   #algo "_" #type_ "_" #tag_ ": the block tile must hold whole warp tiles");      \
+    _Static_assert((wm_) % (im_) == 0 && (wn_) % (in_) == 0 && (bk_) % (ik_) == 0,                 \
+                   #algo "_" #type_ "_" #tag_ ": the warp tile must hold whole instruction tiles"); \
+    _Static_assert((threads_) % 32 == 0 && (threads_) <= 1024,                                     \
+                   #algo "_" #type_ "_" #tag_ ": threads must be whole warps, at most 1024");      \
+    _Static_assert((smem_) <= 232448, #algo "_" #type_ "_" #tag_ ": no device has that much smem");
+#include "table/kernels.def"
+#endif
+
 /* ---- the rows ---- */
 
 #define TCGEMM_REFERENCE()                                                                         \
@@ -108,6 +199,20 @@
      .error_bound = BOUND_OF_##family,                                                             \
      .cpu = &ukernel_##isa_##_##family,                                                            \
      .run = tcgemm_cpu_run},
+#ifdef TCGEMM_HAVE_CUDA
+#define TCGEMM_GPU(algo_, type, module, tag, min_cc, max_cc, bm, bn, bk, wm, wn, im, in, ik,       \
+                   threads, stages, smem, blocks_per_sm, persistent, macs)                         \
+    {.name = "gpu_" #algo_ "_" #type "_" #bm "x" #bn "x" #bk "_" #tag,                             \
+     .algo = ALGO_OF_##algo_,                                                                      \
+     .isa = "sm_" #min_cc,                                                                         \
+     .types = TCGEMM_TYPE_BIT(ID_OF_##type),                                                       \
+     .mr = (bm),                                                                                   \
+     .nr = (bn),                                                                                   \
+     .ku = (bk),                                                                                   \
+     .macs_per_cycle = (macs),                                                                     \
+     .error_bound = GPU_BOUND_##type,                                                              \
+     .gpu = &gpu_##algo_##_##type##_##bm##x##bn##x##bk##_##tag},
+#endif
 const tcgemm_kernel_t tcgemm_kernels[] = {
 #include "table/kernels.def"
 };
@@ -115,6 +220,8 @@ const tcgemm_kernel_t tcgemm_kernels[] = {
 const int tcgemm_num_kernels = (int)(sizeof tcgemm_kernels / sizeof tcgemm_kernels[0]);
 
 bool tcgemm_kernel_is_runnable(const tcgemm_kernel_t *kernel) {
+    if (kernel->gpu)
+        return tcgemm_gpu_row_is_runnable(kernel->gpu);
     return (kernel->features & ~tcgemm_cpu_features()) == 0;
 }
 
@@ -135,6 +242,7 @@ tcgemm_status_t tcgemm_kernel_get_info(int index, tcgemm_kernel_info_t *info) {
         .name = kernel->name,
         .algo = kernel->algo,
         .isa = kernel->isa,
+        .device = kernel->gpu ? "gpu" : "cpu",
         .runnable = tcgemm_kernel_is_runnable(kernel),
         .tile_m = kernel->mr,
         .tile_n = kernel->nr,

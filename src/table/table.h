@@ -10,6 +10,7 @@
 struct tcgemm_plan;
 struct tcgemm_call;
 struct tcgemm_cpu_ukernel;
+struct tcgemm_gpu_row;
 
 #define TCGEMM_TYPE_BIT(type) (UINT64_C(1) << ((type) - 1))
 
@@ -22,9 +23,11 @@ typedef struct tcgemm_kernel {
     int mr, nr, ku;           /* register tile; k per step of the inner loop */
     int macs_per_cycle;       /* multiply-adds a cycle that the planner's model expects */
     const char *error_bound;  /* the bound it meets, in words */
-    const struct tcgemm_cpu_ukernel *cpu; /* NULL for the reference */
+    const struct tcgemm_cpu_ukernel *cpu; /* NULL for the reference and for GPU rows */
+    const struct tcgemm_gpu_row *gpu;     /* NULL for all but GPU rows */
 
-    /* Runs a plan made for this row. `workspace` holds plan->workspace_bytes. */
+    /* Runs a plan made for this row. `workspace` holds plan->workspace_bytes. NULL for GPU rows:
+     * they run through cuda/backend.h. */
     tcgemm_status_t (*run)(const struct tcgemm_plan *plan, const struct tcgemm_call *call,
                            void *workspace, tcgemm_run_stats_t *stats);
 } tcgemm_kernel_t;
@@ -33,7 +36,8 @@ typedef struct tcgemm_kernel {
 extern const tcgemm_kernel_t tcgemm_kernels[];
 extern const int tcgemm_num_kernels;
 
-/* True if this machine (as TCGEMM_ARCH_MASK lets it appear) has what the row needs. */
+/* True if this machine (as TCGEMM_ARCH lets it appear) has what the row needs: for a GPU row, if one
+ * of its GPUs has. */
 bool tcgemm_kernel_is_runnable(const tcgemm_kernel_t *kernel);
 
 #endif

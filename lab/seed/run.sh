@@ -1,0 +1,13 @@
+#!/bin/sh
+# Builds the seed kernels for the GPU at hand (sm_90a unless ARCH says otherwise), checks and times them.
+#     bash lab/seed/run.sh [check | time | all] [substring of kernel names]
+set -e
+root=$(cd "$(dirname "$0")/../.." && pwd)
+arch=${ARCH:-90a}
+out=${BUILD:-/tmp/tcgemm-seed-lab}
+mkdir -p "$out"
+flags="-std=c++17 -O3 -I$root/src -I$root/include -I$root/lab/seed -gencode arch=compute_$arch,code=sm_$arch"
+ls "$root"/src/cuda/kernels/sm70_wmma/*.cu "$root"/src/cuda/kernels/simt/*.cu "$root"/lab/seed/seed_lab.cu |
+    xargs -P "${JOBS:-$(nproc)}" -I{} sh -c "nvcc $flags -c {} -o $out/\$(basename {} .cu).o"
+nvcc -gencode "arch=compute_$arch,code=sm_$arch" "$out"/*.o -o "$out/seed_lab"
+exec "$out/seed_lab" "$@"

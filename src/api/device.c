@@ -1,0 +1,57 @@
+/* device.c - the public view of GPUs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cuda/backend.h"
+#include "table/gpu_row.h"
+#include "table/table.h"
+
+int tcgemm_device_count(void) {
+    return tcgemm_gpu_count();
+}
+
+const char *tcgemm_device_reason(void) {
+    return tcgemm_gpu_reason();
+}
+
+tcgemm_status_t tcgemm_device_get_info(int index, tcgemm_device_info_t *info) {
+    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "info is NULL or its struct_size is not set");
+    const tcgemm_device_t *device;
+    TCGEMM_FORWARD(tcgemm_gpu_find(index, &device));
+    *info = (tcgemm_device_info_t){
+        .struct_size = sizeof *info,
+        .cc_major = device->cc / 10,
+        .cc_minor = device->cc % 10,
+        .num_sms = device->num_sms,
+        .clock_hz = device->clock_hz,
+        .memory_bytes = device->memory_bytes,
+        .bandwidth = device->bandwidth,
+        .smem_block_bytes = device->smem_block_bytes,
+        .smem_sm_bytes = device->smem_sm_bytes,
+        .l2_bytes = device->l2_bytes,
+        .registers_per_sm = device->registers_per_sm,
+    };
+    (void)snprintf(info->name, sizeof info->name, "%s", device->name);
+    for (int i = 0; i < tcgemm_num_kernels; ++i)
+        info->num_kernels +=
+            tcgemm_kernels[i].gpu && tcgemm_gpu_row_fits(tcgemm_kernels[i].gpu, device);
+    for (int t = 1; t <= tcgemm_type_count() && t < TCGEMM_MAX_TYPES; ++t)
+        info->peak[t] = tcgemm_device_peak(device, (tcgemm_type_t)t);
+    return TCGEMM_STATUS_OK;
+}
+
+tcgemm_status_t tcgemm_device_alloc(int index, size_t bytes, void **memory) {
+    TCGEMM_RETURN_IF(!memory, TCGEMM_STATUS_BAD_ARGUMENT, "memory is NULL");
+    return tcgemm_gpu_alloc(index, bytes, memory);
+}
+
+tcgemm_status_t tcgemm_device_free(int index, void *memory) {
+    return tcgemm_gpu_free(index, memory);
+}
+
+tcgemm_status_t tcgemm_device_copy(int index, void *to, const void *from, size_t bytes) {
+    TCGEMM_RETURN_IF((!to || !from) && bytes > 0, TCGEMM_STATUS_BAD_ARGUMENT, "%s is NULL",
+                     to ? "from" : "to");
+    return tcgemm_gpu_copy(index, to, from, bytes);
+}

@@ -1,0 +1,150 @@
+/* backend.h - what the rest of the library may ask of the CUDA back end, in plain C. In a build without
+ * it (TCGEMM_HAVE_CUDA undefined) the answers are "no GPU".
+ *
+ *     device.c   which GPUs there are; contexts; lost devices; forks
+ *     module.c   the kernels in this library, loaded when a plan first needs them
+ *     launch.c   one product whose matrices are on the GPU
+ *     panels.c   one product whose matrices are on the host
+ *     driver.c   libcuda, opened at run time
+ */
+#ifndef TCGEMM_CUDA_BACKEND_H
+#define TCGEMM_CUDA_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "plan/device.h"
+#include "plan/gemm.h"
+
+struct tcgemm_plan;
+struct tcgemm_gpu_row;
+
+enum { TCGEMM_PLACE_HOST = -1 };
+
+#ifdef TCGEMM_HAVE_CUDA
+
+/* The GPU's facts. `*device` is NULL unless OK. Returns OK, NO_DEVICE, DEVICE_LOST or AFTER_FORK. */
+tcgemm_status_t tcgemm_gpu_find(int index, const tcgemm_device_t **device);
+
+/* How many GPUs there are, and why there is none ("" if there is one). */
+int tcgemm_gpu_count(void);
+const char *tcgemm_gpu_reason(void);
+
+/* True in a child forked from a process that used its GPU. */
+bool tcgemm_gpu_is_forked(void);
+
+/* Memory on a GPU, for callers without CUDA; `copy` goes from and to anywhere and waits.
+ * Statuses of tcgemm_gpu_find, OUT_OF_MEMORY, DEVICE_ERROR. */
+tcgemm_status_t tcgemm_gpu_alloc(int index, size_t bytes, void **memory);
+tcgemm_status_t tcgemm_gpu_free(int index, void *memory);
+tcgemm_status_t tcgemm_gpu_copy(int index, void *to, const void *from, size_t bytes);
+
+/* True if some GPU of this machine meets the row. */
+bool tcgemm_gpu_row_is_runnable(const struct tcgemm_gpu_row *row);
+
+/* Where the matrices of a call lie: *place is TCGEMM_PLACE_HOST or the number of a GPU. Managed memory
+ * goes with the others; all of it managed is on GPU `home`. A process that has not loaded the driver
+ * has nothing on a GPU, and asking does not load it.
+ * Returns OK or BAD_ARGUMENT (some here, some there). */
+tcgemm_status_t tcgemm_gpu_place(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int home,
+                                 int *place);
+
+/* Loads the kernel of a plan that the planner made for a GPU row, and fills in plan->gpu.
+ * Returns OK, UNSUPPORTED, OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST or AFTER_FORK. */
+tcgemm_status_t tcgemm_gpu_prepare(struct tcgemm_plan *plan);
+
+/* Runs a prepared plan, matrices in `place`, and waits for it. Nothing is empty.
+ * Returns OK, BAD_ARGUMENT, OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST or AFTER_FORK. */
+tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int place,
+                               void *workspace, size_t workspace_bytes, tcgemm_run_stats_t *stats);
+
+/* Queues it in `stream`; matrices on the GPU. */
+tcgemm_status_t tcgemm_gpu_run_async(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                                     void *workspace, size_t workspace_bytes, void *stream);
+
+#else
+
+static inline tcgemm_status_t tcgemm_gpu_find(int index, const tcgemm_device_t **device) {
+    *device = NULL;
+    return tcgemm_error_set(TCGEMM_STATUS_NO_DEVICE,
+                            "GPU %d was asked for, but this library was built without a GPU back end",
+                            index);
+}
+
+static inline int tcgemm_gpu_count(void) {
+    return 0;
+}
+
+static inline const char *tcgemm_gpu_reason(void) {
+    return "this library was built without a GPU back end";
+}
+
+static inline bool tcgemm_gpu_is_forked(void) {
+    return false;
+}
+
+static inline tcgemm_status_t tcgemm_gpu_alloc(int index, size_t bytes, void **memory) {
+    const tcgemm_device_t *device;
+    (void)bytes;
+    *memory = NULL;
+    return tcgemm_gpu_find(index, &device);
+}
+
+static inline tcgemm_status_t tcgemm_gpu_free(int index, void *memory) {
+    const tcgemm_device_t *device;
+    return memory ? tcgemm_gpu_find(index, &device) : TCGEMM_STATUS_OK;
+}
+
+static inline tcgemm_status_t tcgemm_gpu_copy(int index, void *to, const void *from, size_t bytes) {
+    const tcgemm_device_t *device;
+    (void)to;
+    (void)from;
+    (void)bytes;
+    return tcgemm_gpu_find(index, &device);
+}
+
+static inline bool tcgemm_gpu_row_is_runnable(const struct tcgemm_gpu_row *row) {
+    (void)row;
+    return false;
+}
+
+static inline tcgemm_status_t tcgemm_gpu_place(const tcgemm_canonical_t *g,
+                                               const tcgemm_call_t *call, int home, int *place) {
+    (void)g;
+    (void)call;
+    (void)home;
+    *place = TCGEMM_PLACE_HOST;
+    return TCGEMM_STATUS_OK;
+}
+
+static inline tcgemm_status_t tcgemm_gpu_prepare(struct tcgemm_plan *plan) {
+    (void)plan;
+    return tcgemm_error_set(TCGEMM_STATUS_INTERNAL, "a GPU plan in a build without GPUs");
+}
+
+static inline tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan,
+                                             const tcgemm_call_t *call, int place, void *workspace,
+                                             size_t workspace_bytes, tcgemm_run_stats_t *stats) {
+    (void)plan;
+    (void)call;
+    (void)place;
+    (void)workspace;
+    (void)workspace_bytes;
+    (void)stats;
+    return tcgemm_error_set(TCGEMM_STATUS_INTERNAL, "a GPU plan in a build without GPUs");
+}
+
+static inline tcgemm_status_t tcgemm_gpu_run_async(const struct tcgemm_plan *plan,
+                                                   const tcgemm_call_t *call, void *workspace,
+                                                   size_t workspace_bytes, void *stream) {
+    (void)plan;
+    (void)call;
+    (void)workspace;
+    (void)workspace_bytes;
+    (void)stream;
+    return tcgemm_error_set(TCGEMM_STATUS_INTERNAL, "a GPU plan in a build without GPUs");
+}
+
+#endif
+#endif

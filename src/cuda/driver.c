@@ -1,0 +1,155 @@
+/* driver.c - opens libcuda and translates its errors. */
+#include "cuda/driver.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char library_name[] = "libcuda.so.1"; /* no path: the loader knows where drivers live */
+
+static tcgemm_driver_t driver;
+static const char *absence; /* NULL once the driver is ready */
+static char absence_text[256];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool is_ready;
+static atomic_bool is_forked;
+
+static void after_fork_in_child(void) {
+    if (atomic_load(&is_ready))
+        atomic_store(&is_forked, true);
+}
+
+/* The addresses of all functions. dlsym gives data pointers; POSIX promises that copying works. */
+static const char *find_functions(void *library) {
+#define TEXT(x) #x
+#define FIND(member, function)                                                                     \
+    {                                                                                              \
+        void *const address = dlsym(library, TEXT(function));                                      \
+        if (!address)                                                                              \
+            return TEXT(function);                                                                 \
+        memcpy(&driver.member, &address, sizeof address);                                          \
+    }
+    TCGEMM_DRIVER_FUNCTIONS(FIND)
+#undef FIND
+#undef TEXT
+    return NULL;
+}
+
+static void open_driver(void) {
+    void *const library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    absence = absence_text;
+    if (!library) {
+        (void)snprintf(absence_text, sizeof absence_text, "no NVIDIA driver (%s) on this machine",
+                       library_name);
+        return;
+    }
+    const char *const missing = find_functions(library);
+    if (missing) {
+        (void)snprintf(absence_text, sizeof absence_text,
+                       "the NVIDIA driver is too old: it has no %s", missing);
+        return;
+    }
+    const CUresult result = driver.init(0);
+    if (result != CUDA_SUCCESS) {
+        const char *words = NULL;
+        (void)driver.error_string(result, &words);
+        (void)snprintf(absence_text, sizeof absence_text, "the NVIDIA driver has no usable GPU: %s",
+                       words ? words : "unknown error");
+        return;
+    }
+    (void)pthread_atfork(NULL, NULL, after_fork_in_child);
+    absence = NULL;
+    atomic_store(&is_ready, true);
+}
+
+const tcgemm_driver_t *tcgemm_driver(const char **why) {
+    (void)pthread_once(&once, open_driver);
+    if (why)
+        *why = absence;
+    return absence ? NULL : &driver;
+}
+
+bool tcgemm_driver_is_present(void) {
+    enum { UNKNOWN, NO_GPU, PERHAPS, PRESENT };
+    static atomic_int state = UNKNOWN;
+    if (atomic_load_explicit(&state, memory_order_relaxed) == UNKNOWN) {
+        static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvhost-ctrl",
+                                            "/dev/nvmap", "/dev/dxg"};
+        int found = NO_GPU;
+        for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; ++i)
+            if (access(nodes[i], F_OK) == 0)
+                found = PERHAPS;
+        atomic_store(&state, found);
+    }
+    const int known = atomic_load_explicit(&state, memory_order_relaxed);
+    if (known != PERHAPS)
+        return known == PRESENT;
+    void *const library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD);
+    if (!library)
+        return false;
+    atomic_store(&state, PRESENT); /* and the reference stays: nobody unloads it under us */
+    return true;
+}
+
+bool tcgemm_driver_is_forked(void) {
+    return atomic_load_explicit(&is_forked, memory_order_relaxed);
+}
+
+bool tcgemm_driver_error_is_sticky(CUresult result) {
+    switch (result) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_DEVICE_UNAVAILABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+    case CUDA_ERROR_UNKNOWN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static tcgemm_status_t status_of(CUresult result) {
+    if (tcgemm_driver_error_is_sticky(result))
+        return TCGEMM_STATUS_DEVICE_LOST;
+    switch (result) {
+    case CUDA_SUCCESS:
+        return TCGEMM_STATUS_OK;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return TCGEMM_STATUS_OUT_OF_MEMORY;
+    case CUDA_ERROR_INVALID_HANDLE: /* a stream that is none, or of another context */
+        return TCGEMM_STATUS_BAD_ARGUMENT;
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+    case CUDA_ERROR_INVALID_IMAGE:
+        return TCGEMM_STATUS_UNSUPPORTED;
+    case CUDA_ERROR_NO_DEVICE:
+    case CUDA_ERROR_INVALID_DEVICE:
+        return TCGEMM_STATUS_NO_DEVICE;
+    default:
+        return TCGEMM_STATUS_DEVICE_ERROR;
+    }
+}
+
+tcgemm_status_t tcgemm_driver_status(CUresult result, const char *what) {
+    if (result == CUDA_SUCCESS)
+        return TCGEMM_STATUS_OK;
+    const char *words = NULL;
+    (void)driver.error_string(result, &words);
+    return tcgemm_error_set(status_of(result), "%s: %s (CUDA error %d)", what,
+                            words ? words : "unknown error", (int)result);
+}

@@ -1,0 +1,256 @@
+/* simt_f32_f32.cu - mma-pipelined, f32_f32: the same plan without tensor cores, on FFMA.
+ *
+ * For true f32 products; every tensor-core format has fewer bits. Wins wherever tf32 is not exact
+ * enough, loses to every tensor-core row in speed by a factor of four and more.
+ *
+ *     grid        one block a tile of D, in the order of tile/raster.h, batch by batch
+ *     block       128 x 128, 8 warps (2 x 4)
+ *     warp        64 x 32: lanes 8 x 4, each 8 x 8 of D as 2 x 2 squares of 4 x 4
+ *
+ *        n   0    4    8    12  | 16 ...            a lane reads, for each k, two 16-byte pieces of
+ * A m  0   l0   l1   l2   l3  | l0   l1 ...       and two of B, and multiplies them 64 times 4   l4
+ * l5   l6   l7  | l4
+ *        ..                                         shared memory: 2 slots of
+ *        28  l28  l29  l30  l31 | l28                   A: 16 k x (128 + 4) floats    8448 bytes
+ *        32  l0   l1  ...                               B: 16 k x (128 + 4) floats    8448 bytes
+ *
+ * Both operands lie in shared memory with m or n contiguous. An operand that global memory has that
+ * way is copied in 16-byte pieces; one with k contiguous is turned round by 4-byte cp.async: 8 k x
+ * 4 rows a warp, whole 32-byte sectors of global memory, and, with rows of 132 floats, 32 different
+ * banks. Since the pieces are single elements there is no alignment to think of.
+ *
+ *     time, block b of k       wait for b, sync | ask for b+1 (the other slot) | products of b
+ *
+ * sm_75: the copies go through registers, at the place where they are asked for.
+ */
+#include "cuda/gpu_args.h"
+#include "cuda/ptx/cp_async.cuh"
+#include "cuda/ptx/special.cuh"
+#include "tile/pipeline.h"
+#include "tile/raster.h"
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define TCGEMM_HAVE_CP_ASYNC 0
+#else
+#define TCGEMM_HAVE_CP_ASYNC 1
+#endif
+
+enum { BM = 128, BK = 16 };
+
+static __device__ __forceinline__ void copy_4(float *to, const float *from, bool inside) {
+#if TCGEMM_HAVE_CP_ASYNC
+    tcgemm_cp_async_4(tcgemm_smem_address(to), from, inside ? 4 : 0);
+#else
+    *to = inside ? *from : 0.0f;
+#endif
+}
+
+static __device__ __forceinline__ void copy_16(float *to, const float *from, bool inside) {
+#if TCGEMM_HAVE_CP_ASYNC
+    tcgemm_cp_async_16(tcgemm_smem_address(to), from, inside ? 16 : 0);
+#else
+    *(float4 *)to = inside ? *(const float4 *)from : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#endif
+}
+
+/* ---- one operand on its way into shared memory: MN rows of A (columns of B), BK of k a block ----
+ */
+
+/* TURN: k is contiguous, element (row, p) at x[row * ld + p]. Otherwise at x[p * ld + row], and
+ * with WIDE four rows are copied at once: rows of k start at 16 bytes and have a multiple of four
+ * elements. */
+template <int MN, int TURN, int WIDE, int THREADS> struct simt_copy {
+    enum {
+        PITCH = MN + 4, /* floats in a row of shared memory */
+        ACROSS = TURN   ? BK
+                 : WIDE ? MN / 4
+                        : MN,                               /* threads side by side */
+        DOWN = THREADS / ACROSS > 0 ? THREADS / ACROSS : 1, /* rows (TURN) or k of a pass */
+        PASSES = (TURN ? MN : BK) / DOWN,
+        PASS_FLOATS = DOWN * (TURN ? 1 : PITCH)
+    };
+    static_assert(THREADS % ACROSS == 0, "a pass is whole rows");
+
+    const float *from;
+    float *to;
+    int64_t pass_step, rewind; /* elements */
+    int32_t limit, k0;
+
+    /* rows: those inside the matrix, at most MN. */
+    __device__ __forceinline__ void begin(const float *x, int64_t ld, int32_t rows, float *tile) {
+        const int32_t t = threadIdx.x;
+        int32_t row;
+        if (TURN) { /* a warp: 8 k by 4 rows */
+            k0 = t % 8 + t / 32 % 2 * 8;
+            row = t / 8 % 4 + t / 64 * 4;
+            from = x + row * ld + k0;
+        } else {
+            k0 = t / ACROSS;
+            row = t % ACROSS * (WIDE ? 4 : 1);
+            from = x + k0 * ld + row;
+        }
+        to = tile + k0 * PITCH + row;
+        pass_step = DOWN * ld;
+        rewind = (TURN ? BK : BK * ld) - PASSES * pass_step;
+        limit = rows - row;
+    }
+
+    __device__ __forceinline__ void copy(uint32_t slot, int32_t k_left) {
+        /* TURN: rows left if k is inside; otherwise k left if the row is inside. */
+        const int32_t left = TURN ? (k0 < k_left ? limit : 0) : (limit > 0 ? k_left - k0 : 0);
+#pragma unroll
+        for (int pass = 0; pass < PASSES; ++pass) {
+            if (TURN || !WIDE)
+                copy_4(to + slot + pass * PASS_FLOATS, from, pass * DOWN < left);
+            else
+                copy_16(to + slot + pass * PASS_FLOATS, from, pass * DOWN < left);
+            from += pass_step;
+        }
+        from += rewind;
+    }
+};
+
+/* ---- epilogue ---- */
+
+/* Four neighbouring elements of a row of D. */
+static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, const float c[4],
+                                              const float *from, float *to, int64_t cols_left,
+                                              bool whole) {
+    const float alpha = args.alpha.f32, beta = args.beta.f32;
+    if (whole && cols_left >= 4) {
+        float4 d = make_float4(alpha * c[0], alpha * c[1], alpha * c[2], alpha * c[3]);
+        if (args.c) {
+            const float4 old = *(const float4 *)from;
+            d.x += beta * old.x;
+            d.y += beta * old.y;
+            d.z += beta * old.z;
+            d.w += beta * old.w;
+        }
+        *(float4 *)to = d;
+        return;
+    }
+#pragma unroll
+    for (int x = 0; x < 4; ++x)
+        if (x < cols_left)
+            to[x] = args.c ? alpha * c[x] + beta * from[x] : alpha * c[x];
+}
+
+/* ---- the kernel ---- */
+
+/* BN x WN: columns of D of a block and of a warp; a lane has 8 x WN/4 elements. */
+template <int BN, int WN, int WIDE, int A_TRANS, int B_TRANS>
+static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &args) {
+    enum {
+        WARPS_N = BN / WN,
+        THREADS = BM / 64 * WARPS_N * 32,
+        PIECES = WN / 16,
+        PITCH_A = BM + 4,
+        PITCH_B = BN + 4,
+        SLOT_FLOATS = BK * (PITCH_A + PITCH_B)
+    };
+    extern __shared__ __align__(16) float memory[];
+    const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
+    const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
+    const tcgemm_batch_tile_t tile =
+        tcgemm_batch_raster(tcgemm_block_index(), tiles_m, tiles_n, args.raster_group);
+    const int64_t m0 = (int64_t)tile.at.m * BM, n0 = (int64_t)tile.at.n * BN;
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const uint32_t row0 = warp / WARPS_N * 64 + lane / 4 * 4; /* and 32 further down */
+    const uint32_t col0 = warp % WARPS_N * WN + lane % 4 * 4; /* and every 16 to the right */
+    const uint32_t blocks = tcgemm_pipeline_blocks(args.k, BK);
+    const int32_t tail = (int32_t)(args.k - (int64_t)(blocks - 1) * BK);
+
+    simt_copy<BM, !A_TRANS, WIDE, THREADS> copy_a;
+    simt_copy<BN, B_TRANS, WIDE, THREADS> copy_b;
+    copy_a.begin((const float *)args.a + tile.batch * args.stride_a + m0 * (A_TRANS ? 1 : args.lda),
+                 args.lda, args.m - m0 < BM ? (int32_t)(args.m - m0) : BM, memory);
+    copy_b.begin((const float *)args.b + tile.batch * args.stride_b + n0 * (B_TRANS ? args.ldb : 1),
+                 args.ldb, args.n - n0 < BN ? (int32_t)(args.n - n0) : BN, memory + BK * PITCH_A);
+
+    float c[2][4][PIECES][4] = {}; /* (half of m, row, piece of n, column) */
+    copy_a.copy(0, blocks == 1 ? tail : BK);
+    copy_b.copy(0, blocks == 1 ? tail : BK);
+    uint32_t slot = 0;
+#pragma unroll 1
+    for (uint32_t block = 0; block < blocks; ++block) {
+#if TCGEMM_HAVE_CP_ASYNC
+        tcgemm_cp_async_commit();
+        tcgemm_cp_async_wait<0>();
+#endif
+        __syncthreads();
+        const float *a = memory + slot + row0;
+        const float *b = memory + slot + BK * PITCH_A + col0;
+        slot = SLOT_FLOATS - slot;
+        if (block + 1 < blocks) {
+            const int32_t k_left = block + 2 == blocks ? tail : BK;
+            copy_a.copy(slot, k_left);
+            copy_b.copy(slot, k_left);
+        }
+#pragma unroll
+        for (int k = 0; k < BK; ++k) {
+            float ra[2][4], rb[PIECES][4];
+#pragma unroll
+            for (int h = 0; h < 2; ++h) {
+                const float4 x = *(const float4 *)(a + k * PITCH_A + 32 * h);
+                ra[h][0] = x.x, ra[h][1] = x.y, ra[h][2] = x.z, ra[h][3] = x.w;
+            }
+#pragma unroll
+            for (int h = 0; h < PIECES; ++h) {
+                const float4 y = *(const float4 *)(b + k * PITCH_B + 16 * h);
+                rb[h][0] = y.x, rb[h][1] = y.y, rb[h][2] = y.z, rb[h][3] = y.w;
+            }
+#pragma unroll
+            for (int hm = 0; hm < 2; ++hm)
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+#pragma unroll
+                    for (int hn = 0; hn < PIECES; ++hn)
+#pragma unroll
+                        for (int j = 0; j < 4; ++j)
+                            c[hm][i][hn][j] = fmaf(ra[hm][i], rb[hn][j], c[hm][i][hn][j]);
+        }
+    }
+
+    const bool whole = args.vector_d >= 16 && (!args.c || args.vector_c >= 16);
+#pragma unroll
+    for (int hm = 0; hm < 2; ++hm)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const int64_t row = m0 + row0 + 32 * hm + i;
+            if (row >= args.m)
+                continue;
+            float *to = (float *)args.d + tile.batch * args.stride_d + row * args.ldd;
+            const float *from = (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
+#pragma unroll
+            for (int hn = 0; hn < PIECES; ++hn) {
+                const int64_t col = n0 + col0 + 16 * hn;
+                finish(args, c[hm][i][hn], from + col, to + col, args.n - col, whole);
+            }
+        }
+}
+
+/* Wide copies need whole pieces in the operands that are not turned round. */
+template <int A_TRANS, int B_TRANS>
+static __device__ __forceinline__ bool takes_wide_copies(const tcgemm_gpu_args_t &args) {
+    return (!A_TRANS || (args.vector_a >= 16 && args.m % 4 == 0)) &&
+           (B_TRANS || (args.vector_b >= 16 && args.n % 4 == 0));
+}
+
+#define SIMT_KERNEL(bn, wn, threads, blocks_per_sm, tag, layout, a_trans, b_trans)                 \
+    extern "C" __global__ void __launch_bounds__(threads, blocks_per_sm)                           \
+        tcgemm_mma_pipelined_f32_f32_128x##bn##x16_##tag##_##layout(                               \
+            const __grid_constant__ tcgemm_gpu_args_t args) {                                      \
+        if (takes_wide_copies<a_trans, b_trans>(args))                                             \
+            simt_pipelined<bn, wn, 1, a_trans, b_trans>(args);                                     \
+        else                                                                                       \
+            simt_pipelined<bn, wn, 0, a_trans, b_trans>(args);                                     \
+    }
+#define SIMT_PIPELINED(bn, wn, threads, blocks_per_sm, tag)                                        \
+    SIMT_KERNEL(bn, wn, threads, blocks_per_sm, tag, nn, 0, 0)                                     \
+    SIMT_KERNEL(bn, wn, threads, blocks_per_sm, tag, nt, 0, 1)                                     \
+    SIMT_KERNEL(bn, wn, threads, blocks_per_sm, tag, tn, 1, 0)                                     \
+    SIMT_KERNEL(bn, wn, threads, blocks_per_sm, tag, tt, 1, 1)
+
+SIMT_PIPELINED(128, 32, 256, 2, ffma)
+SIMT_PIPELINED(128, 64, 128, 3, ffma_b)
+SIMT_PIPELINED(256, 64, 256, 1, ffma_c)

@@ -1,0 +1,36 @@
+/* device.h - what the planner knows of a GPU: plain numbers, filled in by src/cuda. */
+#ifndef TCGEMM_PLAN_DEVICE_H
+#define TCGEMM_PLAN_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tcgemm/tcgemm.h"
+
+typedef struct tcgemm_device {
+    int index;
+    char name[128];
+    int cc; /* 10 x compute capability */
+    int num_sms;
+    double clock_hz;         /* highest */
+    double bandwidth;        /* of the memory, bytes a second */
+    size_t memory_bytes;
+    size_t l2_bytes;
+    size_t smem_block_bytes; /* most that one block may ask for */
+    size_t smem_sm_bytes;
+    size_t smem_reserved_bytes; /* that the system takes from each block's share */
+    int registers_per_sm;
+    int threads_per_sm;
+    bool half_rate_f32; /* GeForce: tensor cores that accumulate in f32 run at half rate */
+} tcgemm_device_t;
+
+/* Multiply-adds per clock and SM that the device's units can do for the type; 0: no such units. */
+double tcgemm_device_macs(const tcgemm_device_t *device, tcgemm_type_t type);
+
+/* The theoretical peak: operations (2 per multiply-add) a second. */
+double tcgemm_device_peak(const tcgemm_device_t *device, tcgemm_type_t type);
+
+/* The largest shared memory of one block on an architecture, for a device that plays an older one. */
+size_t tcgemm_smem_of_cc(int cc);
+
+#endif

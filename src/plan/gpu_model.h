@@ -1,0 +1,20 @@
+/* gpu_model.h - how long a GPU row takes, and in which order it should visit its tiles. */
+#ifndef TCGEMM_PLAN_GPU_MODEL_H
+#define TCGEMM_PLAN_GPU_MODEL_H
+
+#include "plan/device.h"
+#include "plan/gemm.h"
+#include "table/gpu_row.h"
+
+/* Tile rows of D that are swept together, so that what the resident blocks read stays in the L2. */
+uint32_t tcgemm_gpu_raster_group(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
+                                 const tcgemm_device_t *device);
+
+/* Seconds of one product whose matrices are on the GPU. */
+double tcgemm_gpu_predict(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
+                          const tcgemm_device_t *device);
+
+/* Seconds that host matrices need to the GPU and back. */
+double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g);
+
+#endif

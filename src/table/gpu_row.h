@@ -1,0 +1,40 @@
+/* gpu_row.h - the columns of a GPU row of kernels.def. */
+#ifndef TCGEMM_TABLE_GPU_ROW_H
+#define TCGEMM_TABLE_GPU_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "plan/device.h"
+
+typedef struct tcgemm_gpu_row {
+    const char *entry; /* the kernel's symbol without _nn, _nt, _tn, _tt */
+    const char *module;
+    const char *tag;
+    tcgemm_type_t type;
+    int min_cc, max_cc; /* 10 x compute capability */
+    int bm, bn, bk;     /* block tile */
+    int wm, wn;         /* warp tile */
+    int im, in, ik;     /* instruction tile */
+    int threads;        /* per block */
+    int stages;
+    size_t smem_bytes; /* dynamic, per block */
+    int blocks_per_sm;
+    bool persistent;
+    bool by_instruction; /* plan_options.tile names im x in x ik rather than bm x bn x bk */
+    double macs;         /* multiply-adds per clock and SM */
+} tcgemm_gpu_row_t;
+
+/* True if the device has the architecture and the shared memory for the row. */
+static inline bool tcgemm_gpu_row_fits(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device) {
+    return device->cc >= row->min_cc && device->cc <= row->max_cc &&
+           row->smem_bytes <= device->smem_block_bytes;
+}
+
+/* True for a row that accumulates in f16: it serves TCGEMM_FLAG_F16_ACCUMULATE alone. */
+static inline bool tcgemm_gpu_row_sums_f16(const tcgemm_gpu_row_t *row) {
+    return strstr(row->tag, "f16acc") != NULL;
+}
+
+#endif
