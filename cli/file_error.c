@@ -18,7 +18,7 @@ static void replace_control_characters(char *text) {
     }
 }
 
-bool file_fail(file_error_t *err, int exit_status, const char *name, const char *format, ...) {
+bool(file_fail)(file_error_t *err, int exit_status, const char *name, const char *format, ...) {
     const size_t length = strlen(name);
     const bool cut = length > LONGEST_NAME;
     const size_t size = sizeof err->message;

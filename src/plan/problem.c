@@ -133,7 +133,9 @@ static tcgemm_operand_t transposed(tcgemm_operand_t x) {
     return x;
 }
 
-tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *p, tcgemm_canonical_t *g) {
+tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *problem,
+                                    tcgemm_canonical_t *canonical) {
+    const tcgemm_problem_t *const p = problem;
     TCGEMM_RETURN_IF(!p, TCGEMM_STATUS_BAD_ARGUMENT, "problem is NULL");
     TCGEMM_RETURN_IF(p->struct_size != sizeof *p, TCGEMM_STATUS_BAD_ARGUMENT,
                      "problem->struct_size is %zu, expected %zu: build it with tcgemm_problem()",
@@ -144,13 +146,13 @@ tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *p, tcgemm_canonical_
     stored_t s[NUM_MATRICES];
     describe_storage(p, type, s);
     TCGEMM_FORWARD(check_storage(p, s));
-    if (!g)
+    if (!canonical)
         return TCGEMM_STATUS_OK;
 
     const tcgemm_operand_t a = operand(&s[A], p->order, p->op_a);
     const tcgemm_operand_t b = operand(&s[B], p->order, p->op_b);
     const bool swapped = p->order == TCGEMM_COL_MAJOR;
-    *g = (tcgemm_canonical_t){
+    *canonical = (tcgemm_canonical_t){
         .type = type,
         .flags = p->flags,
         .swapped = swapped,

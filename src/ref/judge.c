@@ -67,9 +67,9 @@ void tcgemm_judge_init(tcgemm_judge_t *judge, const struct tcgemm_plan *plan,
     judge->accumulator_unit = tcgemm_dtype_unit(accumulator);
     judge->growth = growth_factor(k, sums_are_truncated(plan)) * judge->accumulator_unit;
     judge->rounding = d_unit > judge->accumulator_unit ? d_unit : 0.0;
-    judge->underflow = ((double)k + 2.0) * underflow_unit(plan, accumulator) *
-                           fmax(1.0, fabs(call->alpha)) +
-                       tcgemm_dtype_tiny(type->d);
+    judge->underflow =
+        ((double)k + 2.0) * underflow_unit(plan, accumulator) * fmax(1.0, fabs(call->alpha)) +
+        tcgemm_dtype_tiny(type->d);
     judge->accumulator_largest = largest_of(accumulator);
     /* Half a unit in the last place above the largest; for f64 the sum is infinite. */
     judge->d_overflow = d_largest + d_unit * ldexp(1.0, ilogb(d_largest));

@@ -269,7 +269,7 @@ static int64_t num_items(const tcgemm_canonical_t *g) {
 
 /* NULL for count * size that no address space holds, too; never NULL for 0 elements. */
 static void *allocate(int64_t count, size_t size) {
-    return (uint64_t)count > SIZE_MAX / size / 2 ? NULL : malloc((size_t)(count + 1) * size);
+    return (uint64_t)count > SIZE_MAX / size / 2 ? NULL : calloc((size_t)count + 1, size);
 }
 
 static void free_job(job_t *job) {
