@@ -5,8 +5,8 @@
 #
 # The suite is only worth something if a broken library does not pass it. Each defect is one sed edit
 # of one file (an edit that changes nothing is an error), built in Release and run through the tests
-# at the small level. Exit status 1 if a defect is caught by fewer than two tests. Takes some 20 to 40
-# minutes; not part of CTest. -k keeps the build folder. Results: docs/testing.md.
+# at the small level. Exit status 1 if a defect is caught by fewer than two tests. Takes a quarter
+# of an hour; not part of CTest. -k keeps the build folder. Results: docs/testing.md.
 set -u
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 keep=
@@ -109,7 +109,7 @@ defect "the term of signed A has the wrong sign" cpu/gemm.c \
 defect "bf16 subnormals are not noticed" cpu/kernels/pack_tmpl.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/'
 defect "k is cut by the number of threads" plan/planner.c \
-    's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, u->kc \/ (threads > 1 ? 2 : 1), u->ku);\n    plan->num_threads = threads;/'
+    's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, plan->kernel->cpu->kc \/ (threads > 1 ? 2 : 1), plan->kernel->cpu->ku);\n    plan->num_threads = threads;/'
 defect "nobody waits for the packing" cpu/gemm.c \
     '/^    pack_block(x, block, b_is_packed);$/{n;s/^    tcgemm_barrier_wait(&x->barrier, num_threads);//}'
 defect "items of a batch start at the first item" cpu/gemm.c \

@@ -383,21 +383,25 @@ static void overlap(void **state) {
     assert_no_failures();
 }
 
-/* Rows of D four gigabytes apart: an offset that is cut to 32 bits lands elsewhere. */
+/* Rows of D a gigabyte apart, more of them than one register tile has: an offset that is cut to 32
+ * bits lands elsewhere. */
 static void rows_far_apart(void **state) {
     (void)state;
-    const int64_t ld = (INT64_C(1) << 30) + 3;
-    const size_t bytes = (size_t)(2 * ld + 2) * sizeof(float);
+    enum { ROWS = 17 };
+    const int64_t ld = (INT64_C(1) << 28) + 3;
+    const size_t bytes = (size_t)((ROWS - 1) * ld + 2) * sizeof(float);
     float *d = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (d == MAP_FAILED)
         skip();
-    const float a[3] = {1, 2, 3};
     const float b[2] = {5, 7};
-    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 3, 2, 1);
+    float a[ROWS];
+    for (int i = 0; i < ROWS; ++i)
+        a[i] = (float)(i + 1);
+    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, ROWS, 2, 1);
     p.ldd = ld;
     expect(tcgemm_gemm(&p, 1, a, b, 0, NULL, d), TCGEMM_STATUS_OK, "", "wide D");
-    for (int64_t i = 0; i < 3; ++i)
+    for (int64_t i = 0; i < ROWS; ++i)
         for (int64_t j = 0; j < 2; ++j)
             if (d[i * ld + j] != a[i] * b[j])
                 report_failure("D(%d, %d) is %g, expected %g", (int)i, (int)j,

@@ -1,8 +1,9 @@
-/* gpu_test.h - products on the GPU with everything around them watched; for the tests of this folder.
+/* gpu_test.h - products on the GPU with everything around them watched; for the tests of this
+ * folder.
  *
- * The matrices are made on the host, all bytes 0xFF (NaN, or large integers) but for their elements,
- * and copied to the GPU at an offset, so that neither pointers nor rows need be aligned. What lies
- * around and between the rows of D must be the same afterwards.
+ * The matrices are made on the host, all bytes 0xFF (NaN, or large integers) but for their
+ * elements, and copied to the GPU at an offset, so that neither pointers nor rows need be aligned.
+ * What lies around and between the rows of D must be the same afterwards.
  */
 #ifndef GPU_TEST_H
 #define GPU_TEST_H
@@ -47,10 +48,6 @@ static uint64_t random_state = 1;
 static uint32_t random_bits(void) {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(random_state >> 32);
-}
-
-static int64_t random_below(int64_t limit) {
-    return (int64_t)(random_bits() % (uint64_t)limit);
 }
 
 static void put_random(matrix_t *x, int64_t element) {

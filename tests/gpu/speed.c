@@ -1,9 +1,10 @@
 /* speed.c - the speed of GPU rows, matrices on the GPU, in a table of comma-separated values.
  *
- *     speed [--size N | --shape MxNxK] [--algo NAME] [--type NAME] [--rows] [--seconds S] [--layout nt]
+ *     speed [--size N | --shape MxNxK] [--algo NAME] [--type NAME] [--rows] [--seconds S] [--layout
+ * nt]
  *
- * One line for each algorithm and type (with --rows: for each row). Random data; medians of the GPU's
- * own time. `tcgemm bench` is the thorough tool; this one needs nothing but the library.
+ * One line for each algorithm and type (with --rows: for each row). Random data; medians of the
+ * GPU's own time. `tcgemm bench` is the thorough tool; this one needs nothing but the library.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -45,11 +45,10 @@ static int find_driver(void) {
     return FIND(init, "cuInit") && FIND(retain, "cuDevicePrimaryCtxRetain") &&
            FIND(push, "cuCtxPushCurrent_v2") && FIND(pop, "cuCtxPopCurrent_v2") &&
            FIND(current, "cuCtxGetCurrent") && FIND(stream_create, "cuStreamCreate") &&
-           FIND(stream_synchronize, "cuStreamSynchronize") &&
-           FIND(stream_query, "cuStreamQuery") && FIND(begin, "cuStreamBeginCapture_v2") &&
-           FIND(end, "cuStreamEndCapture") && FIND(instantiate, "cuGraphInstantiateWithFlags") &&
-           FIND(launch, "cuGraphLaunch") && FIND(managed, "cuMemAllocManaged") &&
-           FIND(release, "cuMemFree_v2");
+           FIND(stream_synchronize, "cuStreamSynchronize") && FIND(stream_query, "cuStreamQuery") &&
+           FIND(begin, "cuStreamBeginCapture_v2") && FIND(end, "cuStreamEndCapture") &&
+           FIND(instantiate, "cuGraphInstantiateWithFlags") && FIND(launch, "cuGraphLaunch") &&
+           FIND(managed, "cuMemAllocManaged") && FIND(release, "cuMemFree_v2");
 #undef FIND
 }
 
@@ -98,8 +97,8 @@ static void check_places(tcgemm_type_t type, int64_t m, int64_t n, int64_t k, in
               "%s from the host", what);
         CHECK(stats.transfer_seconds > 0 && stats.product_seconds > 0 &&
                   stats.total_seconds >= stats.transfer_seconds,
-              "%s: %g s of transfers, %g s of products, %g s in all", what,
-              stats.transfer_seconds, stats.product_seconds, stats.total_seconds);
+              "%s: %g s of transfers, %g s of products, %g s in all", what, stats.transfer_seconds,
+              stats.product_seconds, stats.total_seconds);
         CHECK(is_right(plan, &p, 2, -1, host + p.d.offset), "%s: wrong result", what);
         CHECK(tcgemm_run(plan, 2, device_data(&p.a), device_data(&p.b), -1, device_data(&p.c),
                          device_data(&p.d)) == TCGEMM_STATUS_OK,
@@ -117,9 +116,9 @@ static void check_places(tcgemm_type_t type, int64_t m, int64_t n, int64_t k, in
 
 /* ---- the tests ---- */
 
-static const tcgemm_type_t types[] = {TCGEMM_F32_F32,   TCGEMM_BF16_F32,  TCGEMM_F16_F16,
-                                      TCGEMM_TF32_F32,  TCGEMM_F64_F64,   TCGEMM_S8_S32,
-                                      TCGEMM_BF16_BF16, TCGEMM_U8_S32,    TCGEMM_F16_F32};
+static const tcgemm_type_t types[] = {TCGEMM_F32_F32,   TCGEMM_BF16_F32, TCGEMM_F16_F16,
+                                      TCGEMM_TF32_F32,  TCGEMM_F64_F64,  TCGEMM_S8_S32,
+                                      TCGEMM_BF16_BF16, TCGEMM_U8_S32,   TCGEMM_F16_F32};
 enum { NUM_TYPES = sizeof types / sizeof types[0] };
 
 static int has_kernel(tcgemm_type_t type) {
@@ -370,22 +369,20 @@ static void test_threads(void) {
 
 /* In a child: what the parent's GPU says, and the CPU. Returns the exit status. */
 static int child_of_fork(const tcgemm_plan_t *plan, const product_t *p) {
-    const tcgemm_status_t run = tcgemm_run(plan, 1, host_data(&p->a), host_data(&p->b), 0, NULL,
-                                           host_data(&p->d));
-    const tcgemm_status_t queued =
-        tcgemm_run_async(plan, 1, device_data(&p->a), device_data(&p->b), 0, NULL,
-                         device_data(&p->d), NULL, 0, NULL);
+    const tcgemm_status_t run =
+        tcgemm_run(plan, 1, host_data(&p->a), host_data(&p->b), 0, NULL, host_data(&p->d));
+    const tcgemm_status_t queued = tcgemm_run_async(plan, 1, device_data(&p->a), device_data(&p->b),
+                                                    0, NULL, device_data(&p->d), NULL, 0, NULL);
     tcgemm_context_options_t o = tcgemm_context_options();
     tcgemm_context_t *context = NULL;
     o.device = 0;
     const tcgemm_status_t again = tcgemm_context_create(&o, &context);
-    const tcgemm_status_t one = tcgemm_gemm(&p->problem, 1, host_data(&p->a), host_data(&p->b), 0,
-                                            NULL, host_data(&p->d));
+    const tcgemm_status_t one =
+        tcgemm_gemm(&p->problem, 1, host_data(&p->a), host_data(&p->b), 0, NULL, host_data(&p->d));
     return run == TCGEMM_STATUS_AFTER_FORK && queued == TCGEMM_STATUS_AFTER_FORK &&
                    again == TCGEMM_STATUS_AFTER_FORK && one == TCGEMM_STATUS_OK
                ? 0
-               : 10 + (run != TCGEMM_STATUS_AFTER_FORK) +
-                     2 * (queued != TCGEMM_STATUS_AFTER_FORK) +
+               : 10 + (run != TCGEMM_STATUS_AFTER_FORK) + 2 * (queued != TCGEMM_STATUS_AFTER_FORK) +
                      4 * (again != TCGEMM_STATUS_AFTER_FORK) + 8 * (one != TCGEMM_STATUS_OK);
 }
 
@@ -423,8 +420,7 @@ static int main_of_fault(void) {
     const tcgemm_status_t first = tcgemm_run(plan, 1, other, other, 0, NULL, small);
     CHECK(first == TCGEMM_STATUS_DEVICE_LOST, "the fault: %s", tcgemm_status_name(first));
     for (int i = 0; i < 3; ++i)
-        CHECK(tcgemm_run(plan, 1, other, other, 0, NULL, other) != TCGEMM_STATUS_OK,
-              "for ever");
+        CHECK(tcgemm_run(plan, 1, other, other, 0, NULL, other) != TCGEMM_STATUS_OK, "for ever");
     tcgemm_plan_t *none = NULL;
     CHECK(tcgemm_plan_create(gpu, &p, NULL, &none) == TCGEMM_STATUS_DEVICE_LOST, "no new plan");
     tcgemm_plan_destroy(plan);
@@ -467,9 +463,9 @@ int main(int argc, char **argv) {
                  info.name, info.cc_major, info.cc_minor, info.num_sms, info.clock_hz * 1e-6,
                  info.bandwidth * 1e-9, info.smem_block_bytes >> 10,
                  info.peak[TCGEMM_BF16_F32] * 1e-12);
-    static void (*const tests[])(void) = {test_places,  test_panels,  test_refusals,
-                                          test_scaling, test_streams_and_graphs,
-                                          test_automatic, test_managed, test_threads, test_fork};
+    static void (*const tests[])(void) = {
+        test_places,    test_panels,  test_refusals, test_scaling, test_streams_and_graphs,
+        test_automatic, test_managed, test_threads,  test_fork};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i)
         tests[i]();
     test_fault(argv[0]);

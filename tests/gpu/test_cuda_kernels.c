@@ -2,8 +2,8 @@
  *
  *     test_cuda_kernels [--quick | --full | --cover] [--algo NAME] [--kernel NAME] [--type NAME]
  *
- * --cover takes one small product of each layout a row, for compute-sanitizer. The seed of a case is
- * its number, so a failing line is the same in every run.
+ * --cover takes one small product of each layout a row, for compute-sanitizer. The seed of a case
+ * is its number, so a failing line is the same in every run.
  */
 #include "gpu_test.h"
 
@@ -22,6 +22,10 @@ static tcgemm_context_t *context;
 static const double scalars[][2] = {{1, 0}, {1, 1}, {2, -3}, {-1, 0}, {0, 2}, {-2, 1}, {3, 2}};
 enum { NUM_SCALARS = sizeof scalars / sizeof scalars[0] };
 
+static int64_t random_below(int64_t limit) {
+    return (int64_t)(random_bits() % (uint64_t)limit);
+}
+
 /* One product. What fails is told; returns 1 if it is right. */
 static int run_case(const tcgemm_kernel_info_t *kernel, product_t *p, double alpha, double beta,
                     int in_place, int repeat, double *ratio) {
@@ -36,9 +40,9 @@ static int run_case(const tcgemm_kernel_info_t *kernel, product_t *p, double alp
     int good = c_before != NULL;
     if (good)
         memcpy(c_before, c->host, c_bytes);
-    good = good && tcgemm_run_async(plan, alpha, device_data(&p->a), device_data(&p->b), beta,
-                                    device_data(c), device_data(&p->d), NULL, 0, NULL) ==
-                       TCGEMM_STATUS_OK;
+    good = good &&
+           tcgemm_run_async(plan, alpha, device_data(&p->a), device_data(&p->b), beta,
+                            device_data(c), device_data(&p->d), NULL, 0, NULL) == TCGEMM_STATUS_OK;
     good = good && fetch_d(p) == 0;
     tcgemm_verify_report_t report = {.struct_size = sizeof report};
     good = good && tcgemm_verify(plan, alpha, host_data(&p->a), host_data(&p->b), beta,
@@ -57,8 +61,8 @@ static int run_case(const tcgemm_kernel_info_t *kernel, product_t *p, double alp
         if (first)
             memcpy(first, p->d.host, p->d.bytes);
         good = first &&
-               tcgemm_run(plan, alpha, device_data(&p->a), device_data(&p->b), beta,
-                          device_data(c), device_data(&p->d)) == TCGEMM_STATUS_OK &&
+               tcgemm_run(plan, alpha, device_data(&p->a), device_data(&p->b), beta, device_data(c),
+                          device_data(&p->d)) == TCGEMM_STATUS_OK &&
                fetch_d(p) == 0 && memcmp(first, p->d.host, p->d.bytes) == 0;
         free(first);
     }
@@ -91,8 +95,7 @@ static void one_case(const tcgemm_kernel_info_t *kernel, tcgemm_type_t type, con
         memset(p.c.host, 0xFF, p.c.bytes);
         good = tcgemm_device_copy(0, p.c.device, p.c.host, p.c.bytes) == TCGEMM_STATUS_OK;
     }
-    good = good &&
-           run_case(kernel, &p, s[0], s[1], in_place, number % 8 == 0, &ratio);
+    good = good && run_case(kernel, &p, s[0], s[1], in_place, number % 8 == 0, &ratio);
     free_product(&p);
     ++result->cases;
     if (ratio > result->ratio)
@@ -103,12 +106,11 @@ static void one_case(const tcgemm_kernel_info_t *kernel, tcgemm_type_t type, con
     }
     ++num_failed;
     ++result->failures;
-    (void)printf("  FAILED %s %s %" PRId64 " x %" PRId64 " x %" PRId64
-                 " way %d alpha %g beta %g pad %" PRId64 " skew %" PRId64 " batch %" PRId64
-                 "%s: %s\n",
-                 kernel->name, tcgemm_type_info(type)->name, size[0], size[1], size[2], way, s[0],
-                 s[1], pad, skew, p.problem.batch, in_place ? " in place" : "",
-                 tcgemm_last_error());
+    (void)printf(
+        "  FAILED %s %s %" PRId64 " x %" PRId64 " x %" PRId64
+        " way %d alpha %g beta %g pad %" PRId64 " skew %" PRId64 " batch %" PRId64 "%s: %s\n",
+        kernel->name, tcgemm_type_info(type)->name, size[0], size[1], size[2], way, s[0], s[1], pad,
+        skew, p.problem.batch, in_place ? " in place" : "", tcgemm_last_error());
 }
 
 enum { MAX_SIZES = 32 };
@@ -119,12 +121,21 @@ static int sizes_of(const tcgemm_kernel_info_t *k, const settings_t *s,
     const int64_t n = k->tile_n;
     const int64_t d = k->tile_k;
     const int64_t all[][3] = {
-        {m + 1, n + 1, 2 * d + 1}, {1, 1, 1},        {m, n, d},
-        {2 * m, 2 * n, 4 * d},     {m - 1, n + 3, d - 1 > 0 ? d - 1 : 1},
-        {1, n + 5, 3 * d},         {m + 7, 1, 5 * d}, {37, 41, 43},
-        {m / 2 + 1, n / 2 + 1, 8 * d + 3}, {2 * m + 8, n + 8, 6 * d + 8},
-        {m, 2 * n, 1},             {3 * m + 16, n, 2 * d + 16}, {17, 300, 7},
-        {129, 257, 511},           {5, 3, 1000},
+        {m + 1, n + 1, 2 * d + 1},
+        {1, 1, 1},
+        {m, n, d},
+        {2 * m, 2 * n, 4 * d},
+        {m - 1, n + 3, d - 1 > 0 ? d - 1 : 1},
+        {1, n + 5, 3 * d},
+        {m + 7, 1, 5 * d},
+        {37, 41, 43},
+        {m / 2 + 1, n / 2 + 1, 8 * d + 3},
+        {2 * m + 8, n + 8, 6 * d + 8},
+        {m, 2 * n, 1},
+        {3 * m + 16, n, 2 * d + 16},
+        {17, 300, 7},
+        {129, 257, 511},
+        {5, 3, 1000},
     };
     const int count = s->cover ? 2 : s->full ? (int)(sizeof all / sizeof all[0]) : 5;
     memcpy(sizes, all, (size_t)count * sizeof all[0]);
