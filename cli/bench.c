@@ -29,6 +29,10 @@ typedef struct bench {
     size_shapes_t shapes;
     size_list_t threads;
     peer_t *peer;
+    int device;               /* a GPU's number, or TCGEMM_DEVICE_CPU */
+    tcgemm_device_info_t gpu; /* on a GPU: its facts, */
+    gpu_clock_t *clock;       /* its time, */
+    cublaslt_t *lt;           /* and the peer there */
     tcgemm_context_t *context;
     int num_threads; /* of the context */
     double cold_bytes;
@@ -40,26 +44,36 @@ typedef struct bench {
 typedef struct heat {
     tcgemm_problem_t problem;
     rotation_t data, peer_data;
+    gpu_data_t gpu_data, gpu_peer_data;
+    cublaslt_plan_t *lt_plan;
     tcgemm_plan_t *plans[MAX_ALGOS];
     int num_plans;
     tcgemm_plan_t *peer_plan;
     const char *peer_name; /* NULL: no peer */
+    const char *peer_version;
+    bool has_peer; /* false with a name: "none" */
     contestant_t contestants[MAX_ALGOS + 1];
 } heat_t;
 
 /* ---- contestants ---- */
 
-static bool knows_type(const tcgemm_kernel_info_t *kernel, tcgemm_type_t type) {
-    return kernel->runnable && (kernel->types & (uint64_t)1 << (type - 1));
+static bool is_on_gpu(const bench_t *b) {
+    return b->device >= 0;
+}
+
+static bool knows_type(const bench_t *b, const tcgemm_kernel_info_t *kernel, tcgemm_type_t type) {
+    return kernel->runnable && strcmp(kernel->device, is_on_gpu(b) ? "gpu" : "cpu") == 0 &&
+           (kernel->types & (uint64_t)1 << (type - 1));
 }
 
 /* Every family with a kernel for the type, as a list; the reference only where it ends soon. */
-static void all_algos(const tcgemm_problem_t *p, char *names, size_t size) {
+static void all_algos(const bench_t *b, const tcgemm_problem_t *p, char *names, size_t size) {
     const double products = (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
     names[0] = '\0';
     for (int i = 0; i < tcgemm_kernel_count(); ++i) {
         tcgemm_kernel_info_t kernel = {.struct_size = sizeof kernel};
-        if (tcgemm_kernel_get_info(i, &kernel) != TCGEMM_STATUS_OK || !knows_type(&kernel, p->type))
+        if (tcgemm_kernel_get_info(i, &kernel) != TCGEMM_STATUS_OK ||
+            !knows_type(b, &kernel, p->type))
             continue;
         if (strcmp(kernel.algo, "reference") == 0 && products > 0x1p27)
             continue;
@@ -77,6 +91,7 @@ static int add_plan(const bench_t *b, heat_t *heat, const char *algo) {
     tcgemm_plan_options_t options = tcgemm_plan_options();
     options.algo = algo;
     options.kernel = b->settings->kernel;
+    options.tile = b->settings->tile;
     if (heat->num_plans == MAX_ALGOS)
         return message_usage("bench", "--algo lists more than %d families", MAX_ALGOS);
     tcgemm_plan_t **plan = &heat->plans[heat->num_plans];
@@ -96,13 +111,42 @@ static int add_plans(const bench_t *b, heat_t *heat) {
     const char *wanted = b->settings->algo ? b->settings->algo : "auto";
     (void)snprintf(names, sizeof names, "%s", wanted);
     if (strcmp(wanted, "all") == 0)
-        all_algos(&heat->problem, names, sizeof names);
+        all_algos(b, &heat->problem, names, sizeof names);
     int status = CLI_OK;
     char *rest = NULL;
     for (char *name = strtok_r(names, ",", &rest); name && status == CLI_OK;
          name = strtok_r(NULL, ",", &rest))
         status = add_plan(b, heat, name);
     return status;
+}
+
+/* cuBLAS may cut what it takes as tf32 instead of rounding it; elements that are tf32 already meet
+ * both alike. */
+static void make_tf32(const tcgemm_problem_t *p, char operand, void *data) {
+    const layout_t x = layout_of(p, operand);
+    unsigned char *at = data;
+    for (int64_t i = 0; i < x.elements; ++i, at += sizeof(uint32_t)) {
+        uint32_t bits;
+        memcpy(&bits, at, sizeof bits);
+        bits &= 0xFFFFE000u;
+        memcpy(at, &bits, sizeof bits);
+    }
+}
+
+/* Random operands: on the CPU in as many copies as --cold needs, for a GPU once here and the copies
+ * there. */
+static int make_data(const bench_t *b, const tcgemm_problem_t *problem, rotation_t *data,
+                     gpu_data_t *gpu) {
+    const settings_t *s = b->settings;
+    int status = rotation_create(data, problem, (uint64_t)s->seed, s->beta != 0,
+                                 is_on_gpu(b) ? 0 : b->cold_bytes);
+    if (status != CLI_OK || !is_on_gpu(b))
+        return status;
+    if (problem->type == TCGEMM_TF32_F32) {
+        make_tf32(problem, 'A', data->copies[0].a);
+        make_tf32(problem, 'B', data->copies[0].b);
+    }
+    return gpu_data_create(gpu, b->device, &data->copies[0], b->cold_bytes);
 }
 
 static int place_peer(const bench_t *b, heat_t *heat, tcgemm_type_t type,
@@ -113,44 +157,121 @@ static int place_peer(const bench_t *b, heat_t *heat, tcgemm_type_t type,
     const tcgemm_status_t status = layout_place(problem, 0);
     if (status != TCGEMM_STATUS_OK)
         return message_library(status);
-    return rotation_create(&heat->peer_data, problem, (uint64_t)b->settings->seed,
-                           b->settings->beta != 0, b->cold_bytes);
+    return make_data(b, problem, &heat->peer_data, &heat->gpu_peer_data);
 }
 
-static int add_peer(const bench_t *b, heat_t *heat) {
+static int add_openblas(const bench_t *b, heat_t *heat) {
     tcgemm_problem_t problem;
-    const int vs = b->settings->vs;
-    if (vs == PEER_NONE || (vs == PEER_OPENBLAS && !peer_can(&heat->problem)))
+    if (!peer_can(&heat->problem))
         return CLI_OK;
-    const tcgemm_type_t type = vs == PEER_F32 ? TCGEMM_F32_F32 : peer_type(heat->problem.type);
-    const int status = place_peer(b, heat, type, &problem);
+    heat->peer_name = peer_name(heat->problem.type);
+    heat->peer_version = peer_config(b->peer);
+    heat->has_peer = true;
+    peer_set_threads(b->peer, b->num_threads);
+    return place_peer(b, heat, peer_type(heat->problem.type), &problem);
+}
+
+static int add_f32(const bench_t *b, heat_t *heat) {
+    tcgemm_problem_t problem;
+    const int status = place_peer(b, heat, TCGEMM_F32_F32, &problem);
     if (status != CLI_OK)
         return status;
-    heat->peer_name = vs == PEER_F32 ? "tcgemm f32_f32" : peer_name(heat->problem.type);
-    if (vs == PEER_OPENBLAS) {
-        peer_set_threads(b->peer, b->num_threads);
-        return CLI_OK;
-    }
+    heat->peer_name = "tcgemm f32_f32";
+    heat->has_peer = true;
     const tcgemm_status_t made = tcgemm_plan_create(b->context, &problem, NULL, &heat->peer_plan);
     return made == TCGEMM_STATUS_OK ? CLI_OK : message_library(made);
 }
 
+static int judge_on_gpu(const bench_t *b, heat_t *heat, const tcgemm_plan_t *plan,
+                        const cublaslt_plan_t *lt, tcgemm_verify_report_t *report);
+
+/* Its result is judged, too: a wrong description of the problem would be a wrong comparison. */
+static int add_cublaslt(const bench_t *b, heat_t *heat) {
+    const settings_t *s = b->settings;
+    heat->peer_name = "none";
+    heat->lt_plan =
+        cublaslt_plan(b->lt, &heat->problem, s->alpha, s->beta, &heat->gpu_data.sets[0]);
+    if (!heat->lt_plan)
+        return CLI_OK;
+    heat->peer_name = "cublaslt";
+    heat->peer_version = cublaslt_version(b->lt);
+    heat->has_peer = true;
+    tcgemm_verify_report_t report = {.struct_size = sizeof report};
+    const int status = judge_on_gpu(b, heat, heat->plans[0], heat->lt_plan, &report);
+    if (status == CLI_OK && report.num_wrong != 0)
+        message_note("%s is beyond our bound for %s %lld x %lld x %lld: %.3g of it",
+                     heat->peer_name, tcgemm_type_info(heat->problem.type)->name,
+                     (long long)heat->problem.m, (long long)heat->problem.n,
+                     (long long)heat->problem.k, report.max_ratio);
+    return status;
+}
+
+static int add_peer(const bench_t *b, heat_t *heat) {
+    switch (b->settings->vs) {
+    case PEER_OPENBLAS:
+        return add_openblas(b, heat);
+    case PEER_CUBLASLT:
+        return add_cublaslt(b, heat);
+    case PEER_F32:
+        return add_f32(b, heat);
+    default:
+        return CLI_OK;
+    }
+}
+
 /* ---- one heat ---- */
+
+/* Runs one plan, or cublasLt's, on operands that lie on the GPU, and judges a copy of D. */
+static int judge_on_gpu(const bench_t *b, heat_t *heat, const tcgemm_plan_t *plan,
+                        const cublaslt_plan_t *lt, tcgemm_verify_report_t *report) {
+    const settings_t *s = b->settings;
+    workload_t *w = &heat->data.copies[0];
+    const gpu_set_t *set = &heat->gpu_data.sets[0];
+    double seconds;
+    int status = gpu_data_mark(&heat->gpu_data, w);
+    if (status != CLI_OK)
+        return status;
+    bool good = gpu_clock_start(b->clock);
+    if (lt)
+        good = cublaslt_run(lt, set) && good;
+    else {
+        const tcgemm_status_t run =
+            tcgemm_run_async(plan, s->alpha, set->a, set->b, s->beta, set->c, set->d, NULL, 0,
+                             gpu_clock_stream(b->clock));
+        if (run != TCGEMM_STATUS_OK)
+            return message_library(run);
+    }
+    if (!gpu_clock_stop(b->clock, &seconds) || !good)
+        return message_fail(CLI_NO_DEVICE, "the GPU failed in a product");
+    status = gpu_data_fetch(&heat->gpu_data, w);
+    if (status != CLI_OK)
+        return status;
+    const tcgemm_status_t judged = tcgemm_verify(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d,
+                                                 TCGEMM_VERIFY_SAMPLE, (uint64_t)s->seed, report);
+    return judged == TCGEMM_STATUS_OK ? CLI_OK : message_library(judged);
+}
+
+static int judge_here(const bench_t *b, const heat_t *heat, const tcgemm_plan_t *plan,
+                      tcgemm_verify_report_t *report) {
+    const settings_t *s = b->settings;
+    const workload_t *w = &heat->data.copies[0];
+    tcgemm_status_t status = tcgemm_run(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d);
+    if (status == TCGEMM_STATUS_OK)
+        status = tcgemm_verify(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d,
+                               TCGEMM_VERIFY_SAMPLE, (uint64_t)s->seed, report);
+    return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
+}
 
 /* The first result of every plan is checked. A wrong one is told and leaves the contest. */
 static int check_plans(bench_t *b, heat_t *heat) {
-    const settings_t *s = b->settings;
-    const workload_t *w = &heat->data.copies[0];
     int kept = 0;
     for (int i = 0; i < heat->num_plans; ++i) {
         tcgemm_plan_t *plan = heat->plans[i];
         tcgemm_verify_report_t report = {.struct_size = sizeof report};
-        tcgemm_status_t status = tcgemm_run(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d);
-        if (status == TCGEMM_STATUS_OK)
-            status = tcgemm_verify(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d,
-                                   TCGEMM_VERIFY_SAMPLE, (uint64_t)s->seed, &report);
-        if (status != TCGEMM_STATUS_OK)
-            return message_library(status);
+        const int status = is_on_gpu(b) ? judge_on_gpu(b, heat, plan, NULL, &report)
+                                        : judge_here(b, heat, plan, &report);
+        if (status != CLI_OK)
+            return status;
         if (report.num_wrong == 0) {
             heat->plans[i] = NULL;
             heat->plans[kept++] = plan;
@@ -175,14 +296,21 @@ static int time_heat(bench_t *b, heat_t *heat) {
     const contest_limits_t limits = {s->samples, s->min_seconds};
     contestant_t *c = heat->contestants;
     const int ours = heat->num_plans;
-    const int count = ours + (heat->peer_name != NULL);
+    const int count = ours + heat->has_peer;
     for (int i = 0; i < ours; ++i)
-        c[i] = (contestant_t){
-            .plan = heat->plans[i], .data = &heat->data, .alpha = s->alpha, .beta = s->beta};
-    if (heat->peer_name)
+        c[i] = (contestant_t){.plan = heat->plans[i],
+                              .data = &heat->data,
+                              .clock = b->clock,
+                              .gpu = &heat->gpu_data,
+                              .alpha = s->alpha,
+                              .beta = s->beta};
+    if (heat->has_peer)
         c[ours] = (contestant_t){.plan = heat->peer_plan,
-                                 .peer = heat->peer_plan ? NULL : b->peer,
+                                 .peer = s->vs == PEER_OPENBLAS ? b->peer : NULL,
+                                 .lt = heat->lt_plan,
                                  .data = &heat->peer_data,
+                                 .clock = b->clock,
+                                 .gpu = heat->lt_plan ? &heat->gpu_data : &heat->gpu_peer_data,
                                  .alpha = s->alpha,
                                  .beta = s->beta};
     int64_t num_samples = 0;
@@ -190,8 +318,9 @@ static int time_heat(bench_t *b, heat_t *heat) {
     for (int i = 0; i < ours && status == CLI_OK; ++i) {
         const bench_row_t row = {.problem = &heat->problem,
                                  .ours = &c[i],
-                                 .peer = heat->peer_name ? &c[ours] : NULL,
+                                 .peer = heat->has_peer ? &c[ours] : NULL,
                                  .peer_name = heat->peer_name,
+                                 .peer_version = heat->peer_version,
                                  .num_samples = num_samples,
                                  .num_threads = b->num_threads,
                                  .cold = s->cold};
@@ -204,8 +333,7 @@ static int time_heat(bench_t *b, heat_t *heat) {
 static int run_heat(bench_t *b, heat_t *heat) {
     int status = add_plans(b, heat);
     if (status == CLI_OK && heat->num_plans > 0)
-        status = rotation_create(&heat->data, &heat->problem, (uint64_t)b->settings->seed,
-                                 b->settings->beta != 0, b->cold_bytes);
+        status = make_data(b, &heat->problem, &heat->data, &heat->gpu_data);
     if (status != CLI_OK || heat->num_plans == 0)
         return status;
     status = check_plans(b, heat);
@@ -220,6 +348,9 @@ static void free_heat(heat_t *heat) {
     for (int i = 0; i < heat->num_plans; ++i)
         tcgemm_plan_destroy(heat->plans[i]);
     tcgemm_plan_destroy(heat->peer_plan);
+    cublaslt_plan_free(heat->lt_plan);
+    gpu_data_free(&heat->gpu_data);
+    gpu_data_free(&heat->gpu_peer_data);
     rotation_free(&heat->data);
     rotation_free(&heat->peer_data);
 }
@@ -255,7 +386,7 @@ static int threads_of(tcgemm_context_t *context) {
 static int one_thread_count(bench_t *b, int64_t threads) {
     if (threads > 4096)
         return message_usage("bench", "--threads is %lld, more than 4096", (long long)threads);
-    int status = setup_context(b->settings, (int)threads, &b->context);
+    int status = setup_context_on(b->device, (int)threads, &b->context);
     if (status != CLI_OK)
         return status;
     b->num_threads = threads > 0 ? (int)threads : threads_of(b->context);
@@ -329,7 +460,50 @@ static int check_settings(const settings_t *s) {
     return CLI_OK;
 }
 
+/* Unless a GPU is asked for, or `auto` finds one, the CPU is measured. */
+static int choose_device(bench_t *b) {
+    const settings_t *s = b->settings;
+    b->device = TCGEMM_DEVICE_CPU;
+    const int status = s->device ? setup_device(s, &b->device) : CLI_OK;
+    if (status != CLI_OK)
+        return status;
+    if (b->device == TCGEMM_DEVICE_AUTO)
+        b->device = tcgemm_device_count() > 0 ? 0 : TCGEMM_DEVICE_CPU;
+    if (s->vs == (is_on_gpu(b) ? PEER_OPENBLAS : PEER_CUBLASLT))
+        return message_usage("bench", "--vs %s",
+                             is_on_gpu(b) ? "openblas runs on the CPU: leave out --device"
+                                          : "cublaslt runs on a GPU: give --device 0");
+    if (!is_on_gpu(b))
+        return CLI_OK;
+    b->gpu.struct_size = sizeof b->gpu;
+    const tcgemm_status_t told = tcgemm_device_get_info(b->device, &b->gpu);
+    return told == TCGEMM_STATUS_OK ? CLI_OK : message_library(told);
+}
+
+static int open_clock(bench_t *b) {
+    const char *why;
+    if (!is_on_gpu(b))
+        return CLI_OK;
+    b->clock = gpu_clock_open(b->device, &why);
+    if (!b->clock)
+        return message_fail(CLI_NO_DEVICE, "GPU %d cannot be timed: %s", b->device, why);
+    gpu_clock_driver(b->clock, b->rows.driver, sizeof b->rows.driver);
+    return CLI_OK;
+}
+
+static int open_cublaslt(bench_t *b) {
+    const char *why;
+    b->lt = cublaslt_open(b->clock, b->device, &why);
+    if (!b->lt)
+        return message_fail(CLI_NO_DEVICE, "no peer: %s", why);
+    message_note("the peer is cublaslt %s, the best of its proposals for each problem",
+                 cublaslt_version(b->lt));
+    return CLI_OK;
+}
+
 static int open_peer(bench_t *b) {
+    if (b->settings->vs == PEER_CUBLASLT)
+        return open_cublaslt(b);
     if (b->settings->vs != PEER_OPENBLAS)
         return CLI_OK;
     const char *why;
@@ -350,17 +524,23 @@ int command_bench(const settings_t *s) {
     if (status == CLI_OK)
         status = bench_shapes(s, &b.shapes);
     if (status == CLI_OK)
-        status = open_peer(&b);
+        status = choose_device(&b);
     if (status == CLI_OK)
-        status = bench_rows_create(&b.rows, s);
+        status = bench_rows_create(&b.rows, s, is_on_gpu(&b) ? &b.gpu : NULL);
+    if (status == CLI_OK)
+        status = open_clock(&b);
+    if (status == CLI_OK)
+        status = open_peer(&b);
     if (s->cold)
-        b.cold_bytes = 3 * bench_rows_last_cache(&b.rows);
+        b.cold_bytes = (is_on_gpu(&b) ? 2 : 3) * bench_rows_last_cache(&b.rows);
     if (status == CLI_OK)
         status = run_all(&b);
     if (status == CLI_OK)
         status = write_results(&b);
     bench_rows_free(&b.rows);
     peer_close(b.peer);
+    cublaslt_close(b.lt);
+    gpu_clock_close(b.clock);
     sizes_free_shapes(&b.shapes);
     sizes_free_list(&b.threads);
     return status;

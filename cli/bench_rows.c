@@ -10,7 +10,7 @@
 #include "message.h"
 #include "report.h"
 
-static const table_column_t columns[] = {
+static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"type", "type", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"ops", "ops", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"order", "order", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
@@ -28,21 +28,50 @@ static const table_column_t columns[] = {
     {"time_min_seconds", "least s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"time_spread_fraction", "spread", TABLE_RIGHT, 2, TABLE_MACHINES_ONLY},
     {"gflops", "GFLOP/s", TABLE_RIGHT, 4, TABLE_EVERYWHERE},
+    {"tflops", "TFLOP/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"peak_gflops", "peak", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"peak_kind", "peak is", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"peak_fraction", "of peak", TABLE_RIGHT, 3, TABLE_EVERYWHERE},
     {"peer", "peer", TABLE_LEFT, 0, TABLE_EVERYWHERE},
+    {"peer_version", "version", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"peer_time_median_seconds", "peer s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"peer_gflops", "peer GFLOP/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"peer_tflops", "TFLOP/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"peer_peak_fraction", "peer of peak", TABLE_RIGHT, 3, TABLE_MACHINES_ONLY},
     {"ratio_median", "ratio", TABLE_RIGHT, 3, TABLE_EVERYWHERE},
     {"ratio_spread_fraction", "+-", TABLE_RIGHT, 2, TABLE_EVERYWHERE},
     {"commit", "commit", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"cpu", "cpu", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"device", "device", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"driver", "driver", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"compiler", "compiler", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"date_utc", "date", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
 };
 
-int bench_rows_create(bench_rows_t *rows, const settings_t *settings) {
-    *rows = (bench_rows_t){.settings = settings, .machine = {.struct_size = sizeof rows->machine}};
+/* A GPU's speed reads in TFLOP/s, and no threads take part. */
+static void choose_columns(bench_rows_t *rows) {
+    static const struct {
+        const char *name;
+        table_place_t place;
+    } of_gpu[] = {
+        {"gflops", TABLE_MACHINES_ONLY},
+        {"threads", TABLE_MACHINES_ONLY},
+        {"tflops", TABLE_EVERYWHERE},
+        {"peer_tflops", TABLE_EVERYWHERE},
+        {"ratio_spread_fraction", TABLE_MACHINES_ONLY},
+    };
+    memcpy(rows->columns, columns, sizeof columns);
+    for (size_t i = 0; i < BENCH_NUM_COLUMNS && rows->gpu; ++i)
+        for (size_t j = 0; j < sizeof of_gpu / sizeof of_gpu[0]; ++j)
+            if (strcmp(rows->columns[i].name, of_gpu[j].name) == 0)
+                rows->columns[i].place = of_gpu[j].place;
+}
+
+int bench_rows_create(bench_rows_t *rows, const settings_t *settings,
+                      const tcgemm_device_info_t *gpu) {
+    *rows = (bench_rows_t){
+        .settings = settings, .gpu = gpu, .machine = {.struct_size = sizeof rows->machine}};
+    choose_columns(rows);
     const tcgemm_status_t status = tcgemm_machine_get_info(&rows->machine);
     if (status != TCGEMM_STATUS_OK)
         return message_library(status);
@@ -52,7 +81,7 @@ int bench_rows_create(bench_rows_t *rows, const settings_t *settings) {
     struct tm utc;
     if (gmtime_r(&now, &utc))
         (void)strftime(rows->date, sizeof rows->date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    rows->table = table_new(columns, sizeof columns / sizeof columns[0]);
+    rows->table = table_new(rows->columns, BENCH_NUM_COLUMNS);
     return rows->table ? CLI_OK : message_fail(CLI_NO_MEMORY, "no memory for the table");
 }
 
@@ -62,13 +91,18 @@ void bench_rows_free(bench_rows_t *rows) {
 }
 
 double bench_rows_last_cache(const bench_rows_t *rows) {
+    if (rows->gpu)
+        return rows->gpu->l2_bytes > 0 ? (double)rows->gpu->l2_bytes : 64e6;
     if (rows->machine.l3_bytes > 0)
         return (double)rows->machine.l3_bytes;
     return rows->machine.l2_bytes > 0 ? (double)rows->machine.l2_bytes : 64e6;
 }
 
-/* The measured peak of a type on so many threads, or 0. */
+/* The peak of a type in operations a second, or 0: measured on so many threads, of a GPU in theory.
+ */
 static double peak_of(bench_rows_t *rows, tcgemm_type_t type, int num_threads) {
+    if (rows->gpu)
+        return rows->gpu->peak[type];
     for (int i = 0; i < rows->num_peaks; ++i)
         if (rows->peaks[i].type == type && rows->peaks[i].num_threads == num_threads)
             return rows->peaks[i].measured;
@@ -113,21 +147,35 @@ static void add_times(bench_rows_t *rows, const bench_row_t *row) {
     table_real(rows->table, time.least);
     table_real(rows->table, time.spread);
     real_or_empty(rows->table, timed, flop / time.median * 1e-9);
+    real_or_empty(rows->table, timed, flop / time.median * 1e-12);
     real_or_empty(rows->table, peak > 0, peak * 1e-9);
+    table_text(rows->table, rows->gpu ? "theory" : "measured");
     real_or_empty(rows->table, peak > 0 && timed, flop / time.median / peak);
 }
 
+static void text_or_empty(table_t *table, const char *text) {
+    if (text)
+        table_text(table, text);
+    else
+        table_empty(table);
+}
+
 static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
+    text_or_empty(rows->table, row->peer_name);
+    text_or_empty(rows->table, row->peer ? row->peer_version : NULL);
     if (!row->peer) {
-        for (int i = 0; i < 5; ++i)
+        for (int i = 0; i < 6; ++i)
             table_empty(rows->table);
         return;
     }
     const contest_summary_t time = contest_summarize(row->peer->samples, row->num_samples);
     const contest_summary_t ratio = contest_ratio(row->ours, row->peer, row->num_samples);
-    table_text(rows->table, row->peer_name);
+    const double peak = rows->gpu ? peak_of(rows, row->problem->type, row->num_threads) : 0;
+    const double rate = time.median > 0 ? report_flop(row->problem) / time.median : 0;
     table_real(rows->table, time.median);
-    real_or_empty(rows->table, time.median > 0, report_flop(row->problem) / time.median * 1e-9);
+    real_or_empty(rows->table, rate > 0, rate * 1e-9);
+    real_or_empty(rows->table, rate > 0, rate * 1e-12);
+    real_or_empty(rows->table, peak > 0 && rate > 0, rate / peak);
     table_real(rows->table, ratio.median);
     table_real(rows->table, ratio.spread);
 }
@@ -146,6 +194,8 @@ int bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {
     add_peer(rows, row);
     table_text(rows->table, rows->commit);
     table_text(rows->table, rows->machine.cpu);
+    table_text(rows->table, info.device);
+    table_text(rows->table, rows->driver);
     table_text(rows->table, rows->compiler);
     table_text(rows->table, rows->date);
     return CLI_OK;

@@ -10,7 +10,8 @@
 #include "message.h"
 
 static const double shortest_sample = 2e-4; /* seconds */
-static const double patience = 30;          /* seconds for one contest, unless more are asked for */
+static const double shortest_gpu_sample = 5e-3;
+static const double patience = 30; /* seconds for one contest, unless more are asked for */
 
 enum { FEWEST_SAMPLES = 3, MAX_COPIES = 4096 };
 
@@ -40,45 +41,77 @@ void rotation_free(rotation_t *data) {
     *data = (rotation_t){0};
 }
 
-static tcgemm_status_t call(const contestant_t *c) {
-    const workload_t *w = &c->data->copies[c->data->next];
-    c->data->next = (c->data->next + 1) % c->data->count;
-    if (c->plan)
-        return tcgemm_run(c->plan, c->alpha, w->a, w->b, c->beta, w->c, w->d);
-    peer_run(c->peer, &w->problem, c->alpha, w->a, w->b, c->beta, w->d);
-    return TCGEMM_STATUS_OK;
+static int call(const contestant_t *c) {
+    if (c->lt)
+        return cublaslt_run(c->lt, gpu_data_next(c->gpu))
+                   ? CLI_OK
+                   : message_fail(CLI_NO_DEVICE, "cublasLt refuses a call that it has done before");
+    tcgemm_status_t status = TCGEMM_STATUS_OK;
+    if (c->clock) {
+        const gpu_set_t *set = gpu_data_next(c->gpu);
+        status = tcgemm_run_async(c->plan, c->alpha, set->a, set->b, c->beta, set->c, set->d, NULL,
+                                  0, gpu_clock_stream(c->clock));
+    } else {
+        const workload_t *w = &c->data->copies[c->data->next];
+        c->data->next = (c->data->next + 1) % c->data->count;
+        if (c->plan)
+            status = tcgemm_run(c->plan, c->alpha, w->a, w->b, c->beta, w->c, w->d);
+        else
+            peer_run(c->peer, &w->problem, c->alpha, w->a, w->b, c->beta, w->d);
+    }
+    return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
 }
 
-/* One sample: the mean of `inner` calls. */
-static tcgemm_status_t sample(contestant_t *c, double *value) {
+static int call_often(const contestant_t *c) {
+    int status = CLI_OK;
+    for (int64_t i = 0; i < c->inner && status == CLI_OK; ++i)
+        status = call(c);
+    return status;
+}
+
+/* By the GPU's own time, from the first launch to the end of the last. */
+static int time_on_gpu(const contestant_t *c, double *elapsed) {
+    bool good = gpu_clock_start(c->clock);
+    const int status = good ? call_often(c) : CLI_OK;
+    good = good && gpu_clock_stop(c->clock, elapsed);
+    if (status != CLI_OK || good)
+        return status;
+    return message_fail(CLI_NO_DEVICE, "the GPU failed while it was timed");
+}
+
+static int time_here(const contestant_t *c, double *elapsed) {
     const double start = clock_seconds();
-    for (int64_t i = 0; i < c->inner; ++i) {
-        const tcgemm_status_t status = call(c);
-        if (status != TCGEMM_STATUS_OK)
-            return status;
-    }
-    const double elapsed = clock_seconds() - start;
+    const int status = call_often(c);
+    *elapsed = clock_seconds() - start;
+    return status;
+}
+
+/* One sample: the mean of `inner` calls. Returns an exit status. */
+static int sample(contestant_t *c, double *value) {
+    double elapsed = 0;
+    const int status = c->clock ? time_on_gpu(c, &elapsed) : time_here(c, &elapsed);
     c->sum += elapsed;
     *value = elapsed / (double)c->inner;
-    return TCGEMM_STATUS_OK;
+    return status;
 }
 
 /* Runs until the time settles on how many calls make a sample. */
-static tcgemm_status_t warm_up(contestant_t *c) {
+static int warm_up(contestant_t *c) {
+    const double shortest = c->clock ? shortest_gpu_sample : shortest_sample;
     double value = 0;
     c->inner = 1;
     for (int i = 0; i < 24; ++i) {
-        const tcgemm_status_t status = sample(c, &value);
-        if (status != TCGEMM_STATUS_OK)
+        const int status = sample(c, &value);
+        if (status != CLI_OK)
             return status;
-        const bool long_enough = value * (double)c->inner >= shortest_sample;
+        const bool long_enough = value * (double)c->inner >= shortest;
         if (long_enough && (i > 0 || value > 0.5))
             break;
         if (!long_enough)
             c->inner *= 2;
     }
     c->sum = 0;
-    return TCGEMM_STATUS_OK;
+    return CLI_OK;
 }
 
 static bool all_have(const contestant_t *contestants, int count, double seconds) {
@@ -112,9 +145,9 @@ static bool make_room(contestant_t *contestants, int count, int64_t rounds) {
 int contest_run(contestant_t *contestants, int count, const contest_limits_t *limits,
                 int64_t *num_samples) {
     for (int i = 0; i < count; ++i) {
-        const tcgemm_status_t status = warm_up(&contestants[i]);
-        if (status != TCGEMM_STATUS_OK)
-            return message_library(status);
+        const int status = warm_up(&contestants[i]);
+        if (status != CLI_OK)
+            return status;
     }
     const double start = clock_seconds();
     int64_t rounds = 0;
@@ -122,9 +155,9 @@ int contest_run(contestant_t *contestants, int count, const contest_limits_t *li
         if (!make_room(contestants, count, rounds))
             return message_fail(CLI_NO_MEMORY, "no memory for the samples");
         for (int i = 0; i < count; ++i) {
-            const tcgemm_status_t status = sample(&contestants[i], &contestants[i].samples[rounds]);
-            if (status != TCGEMM_STATUS_OK)
-                return message_library(status);
+            const int status = sample(&contestants[i], &contestants[i].samples[rounds]);
+            if (status != CLI_OK)
+                return status;
         }
         ++rounds;
     }

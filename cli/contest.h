@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpu_clock.h"
+#include "gpu_data.h"
 #include "peer.h"
+#include "peer_cublaslt.h"
 #include "tcgemm/tcgemm.h"
 #include "workload.h"
 
@@ -22,8 +25,11 @@ typedef struct rotation {
 
 typedef struct contestant {
     const tcgemm_plan_t *plan; /* ours, or */
-    const peer_t *peer;        /* OpenBLAS */
+    const peer_t *peer;        /* OpenBLAS, or */
+    const cublaslt_plan_t *lt; /* cublasLt */
     rotation_t *data;
+    gpu_clock_t *clock; /* on a GPU: times the calls there, on these operands; else NULL */
+    gpu_data_t *gpu;
     double alpha, beta;
     int64_t inner; /* calls per sample, so that one sample is not below the clock's grain */
     double *samples;

@@ -11,8 +11,6 @@
 #include "setup.h"
 #include "tcgemm/tcgemm.h"
 
-static const char no_gpus[] = "none: this build has no CUDA back end";
-
 static const table_column_t columns[] = {
     {"type", "type", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"theoretical_gflops", "theoretical GFLOP/s", TABLE_RIGHT, 4, TABLE_EVERYWHERE},
@@ -88,6 +86,64 @@ static void cache_text(const char *name, size_t bytes) {
         (void)printf("%-13sunknown\n", name);
 }
 
+static int gpu_facts(int index, tcgemm_device_info_t *gpu) {
+    gpu->struct_size = sizeof *gpu;
+    const tcgemm_status_t status = tcgemm_device_get_info(index, gpu);
+    return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
+}
+
+/* The peak of every type and how it comes about: SMs x operations per clock and SM x clock. */
+static void gpu_peaks_text(const tcgemm_device_info_t *g) {
+    (void)printf("%-13speaks in theory: SMs x operations a clock x clock\n", "");
+    for (int t = 1; t <= tcgemm_type_count() && t < TCGEMM_MAX_TYPES; ++t)
+        if (g->peak[t] > 0)
+            (void)printf("%-13s  %-10s %d x %6.0f x %.3f GHz = %8.2f TFLOP/s\n", "",
+                         tcgemm_type_info((tcgemm_type_t)t)->name, g->num_sms,
+                         g->peak[t] / g->num_sms / g->clock_hz, g->clock_hz * 1e-9,
+                         g->peak[t] * 1e-12);
+}
+
+static void gpus_text(void) {
+    if (tcgemm_device_count() == 0)
+        (void)printf("%-13snone: %s\n", "GPUs", tcgemm_device_reason());
+    for (int i = 0; i < tcgemm_device_count(); ++i) {
+        tcgemm_device_info_t g;
+        if (gpu_facts(i, &g) != CLI_OK)
+            continue;
+        (void)printf("GPU %-9d%s, compute capability %d.%d, %d kernels for it\n", i, g.name,
+                     g.cc_major, g.cc_minor, g.num_kernels);
+        (void)printf("%-13s%d SMs, up to %.3f GHz; L2 %zu KiB; memory %zu MiB, %.0f GB/s\n", "",
+                     g.num_sms, g.clock_hz * 1e-9, g.l2_bytes / 1024, g.memory_bytes >> 20,
+                     g.bandwidth * 1e-9);
+        (void)printf("%-13sshared memory %zu KiB an SM, %zu KiB a block; %d registers an SM\n", "",
+                     g.smem_sm_bytes / 1024, g.smem_block_bytes / 1024, g.registers_per_sm);
+        gpu_peaks_text(&g);
+    }
+}
+
+static json_t *gpus_data(void) {
+    json_t *gpus = json_array();
+    for (int i = 0; i < tcgemm_device_count(); ++i) {
+        tcgemm_device_info_t g;
+        if (gpu_facts(i, &g) != CLI_OK)
+            continue;
+        json_t *peaks = json_object();
+        for (int t = 1; t <= tcgemm_type_count(); ++t)
+            if (g.peak[t] > 0)
+                (void)json_object_set_new(peaks, tcgemm_type_info((tcgemm_type_t)t)->name,
+                                          json_real(g.peak[t] * 1e-9));
+        (void)json_array_append_new(
+            gpus, json_pack("{s:s, s:i, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:i, s:i, s:o}", "name",
+                            g.name, "cc", 10 * g.cc_major + g.cc_minor, "num_sms", g.num_sms,
+                            "clock_hz", g.clock_hz, "bandwidth", g.bandwidth, "memory_bytes",
+                            (json_int_t)g.memory_bytes, "l2_bytes", (json_int_t)g.l2_bytes,
+                            "smem_sm_bytes", (json_int_t)g.smem_sm_bytes, "smem_block_bytes",
+                            (json_int_t)g.smem_block_bytes, "registers_per_sm", g.registers_per_sm,
+                            "num_kernels", g.num_kernels, "theoretical_gflops", peaks));
+    }
+    return gpus;
+}
+
 static void machine_text(const tcgemm_machine_info_t *machine) {
     (void)printf("%-13s%s\n", "processor", machine->cpu);
     (void)printf("%-13s%d for this process\n", "processors", machine->num_processors);
@@ -97,17 +153,18 @@ static void machine_text(const tcgemm_machine_info_t *machine) {
     cache_text("L3", machine->l3_bytes);
     (void)printf("%-13s%s\n", "features", machine->features);
     (void)printf("%-13s%s\n", "kernel set", machine->isa);
-    (void)printf("%-13s%s\n", "GPUs", no_gpus);
+    gpus_text();
 }
 
 static json_t *machine_data(const tcgemm_machine_info_t *machine, int threads, json_t *peaks) {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:I, s:I, s:I, s:[], s:s, s:i, s:O}",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:I, s:I, s:I, s:o, s:s, s:i, s:O}",
                      "schema", "tcgemm.info/1", "version", tcgemm_version_string(), "build",
                      tcgemm_build_info(), "cpu", machine->cpu, "features", machine->features, "isa",
                      machine->isa, "num_processors", machine->num_processors, "clock_hz",
                      machine->clock_hz, "l1_bytes", (json_int_t)machine->l1_bytes, "l2_bytes",
                      (json_int_t)machine->l2_bytes, "l3_bytes", (json_int_t)machine->l3_bytes,
-                     "gpus", "gpus_reason", no_gpus, "peak_threads", threads, "peaks", peaks);
+                     "gpus", gpus_data(), "gpus_reason", tcgemm_device_reason(), "peak_threads",
+                     threads, "peaks", peaks);
 }
 
 static bool write_all(const settings_t *s, const tcgemm_machine_info_t *machine, int threads,

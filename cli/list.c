@@ -12,6 +12,7 @@
 static const table_column_t columns[] = {
     {"kernel", "kernel", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"algo", "algo", TABLE_LEFT, 0, TABLE_EVERYWHERE},
+    {"device", "device", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"isa", "isa", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"runnable", "runs here", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"tile_m", "tile m", TABLE_RIGHT, 0, TABLE_EVERYWHERE},
@@ -44,6 +45,7 @@ static void add_row(table_t *table, const tcgemm_kernel_info_t *kernel) {
     type_names(kernel->types, types, sizeof types);
     table_text(table, kernel->name);
     table_text(table, kernel->algo);
+    table_text(table, kernel->device);
     table_text(table, kernel->isa);
     table_truth(table, kernel->runnable != 0);
     table_integer(table, kernel->tile_m);

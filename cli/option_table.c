@@ -21,7 +21,8 @@ const command_t command_table[NUM_COMMANDS] = {
          "results, and compares each element with the reference. Prints one line that reproduces "
          "each failure.",
          "tcgemm verify --quick  # a few seconds\n"
-         "tcgemm verify --full --type bf16_f32  # everything, for one type\n"},
+         "tcgemm verify --full --type bf16_f32  # everything, for one type\n"
+         "tcgemm verify --device 0 --full  # the kernels of a GPU\n"},
     [COMMAND_BENCH] =
         {"bench", "", "measure speed, alone or beside a peer",
          "Times products of random data. Contestants run in turns (A B A B), so that a change of "
@@ -29,14 +30,15 @@ const command_t command_table[NUM_COMMANDS] = {
          "kernel is not timed. Sizes are lists and ranges: 64,128  128:1024:128  128:4096:*2.",
          "tcgemm bench --type f32_f32 --shape 256:2048:*2 --vs openblas  # cubes\n"
          "tcgemm bench --type bf16_f32,s8_s32 --shape 1024 --vs f32  # against our own f32\n"
-         "tcgemm bench --type f32_f32 --shapes shapes.txt --csv out.csv  # a file of shapes\n"},
+         "tcgemm bench --type f32_f32 --shapes shapes.txt --csv out.csv  # a file of shapes\n"
+         "tcgemm bench --device 0 --type f16_f32 --shape 8192 --vs cublaslt  # on a GPU\n"},
     [COMMAND_INFO] = {"info", "", "show this machine",
                       "Shows the processor, its caches, the GPUs, and for each type the peak speed "
                       "in theory and as measured.",
                       "tcgemm info --json  # for a bug report\n"},
     [COMMAND_LIST] = {"list", "", "list the kernels",
-                      "Lists the kernel table: name, family, instruction set, register tile, "
-                      "types, and whether this machine can run it.",
+                      "Lists the kernel table: name, family, device, instruction set, tile (of "
+                      "registers; for a GPU of a block), types, and whether it runs here.",
                       "tcgemm list --format md\n"},
 };
 
@@ -105,11 +107,18 @@ const option_row_t option_table[] = {
      "a row of D has the same bits for any m and batch", NULL, AT(reproducible), 0, 0},
 
     {"algo", 'a', OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH,
-     "a family of kernels: auto, cpu, reference (bench: a list, or all)", "@algo", AT(algo), 0, 0},
+     "a family of kernels: auto, cpu, reference; on a GPU wmma-direct, wmma-shared, simt-outer, "
+     "mma-pipelined (bench: a list, or all)",
+     "@algo", AT(algo), 0, 0},
     {"kernel", 0, OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH,
      "one kernel by its name, from tcgemm list", "@kernel", AT(kernel), 0, 0},
+    {"tile", 0, OPTION_TEXT, "MxNxK", GROUP_METHOD, RUN | BENCH,
+     "only kernels with this tile: of an instruction for wmma-direct, of a block for other GPU "
+     "kernels, of registers for the CPU's",
+     NULL, AT(tile), 0, 0},
     {"device", 0, OPTION_TEXT, "DEVICE", GROUP_METHOD, RUN | VERIFY | BENCH,
-     "auto, cpu, or the number of a GPU (default: auto)", "auto|cpu|0", AT(device), 0, 0},
+     "auto, cpu, or the number of a GPU (default: auto; bench: cpu)", "auto|cpu|0", AT(device), 0,
+     0},
     {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | INFO,
      "threads (bench: a list; default: TCGEMM_NUM_THREADS, OMP_NUM_THREADS, or all processors)",
      NULL, AT(threads), 0, 0},
@@ -117,14 +126,16 @@ const option_row_t option_table[] = {
     {"repeat", 'r', OPTION_COUNT, "N", GROUP_MEASURE, RUN,
      "run N times and report the median (default: 1)", NULL, AT(repeat), 1, 1000000},
     {"vs", 0, OPTION_CHOICE, "PEER", GROUP_MEASURE, BENCH,
-     "run in turns with openblas (its sgemm where it lacks the type), or with our own f32",
-     "openblas|f32", AT(vs), 0, 0},
+     "run in turns with openblas (its sgemm where it lacks the type), on a GPU with cublaslt, or "
+     "with our own f32",
+     "openblas|cublaslt|f32", AT(vs), 0, 0},
     {"min-seconds", 0, OPTION_NUMBER, "S", GROUP_MEASURE, BENCH,
      "time at least this long per contestant (default: 0.5)", NULL, AT(min_seconds), 0, 0},
     {"samples", 0, OPTION_COUNT, "N", GROUP_MEASURE, BENCH, "and at least this often (default: 10)",
      NULL, AT(samples), 1, 1000000},
     {"cold", 0, OPTION_FLAG, NULL, GROUP_MEASURE, BENCH,
-     "take fresh operands each time, beyond three times the last cache", NULL, AT(cold), 0, 0},
+     "take fresh operands each time, beyond three times the last cache (twice a GPU's L2)", NULL,
+     AT(cold), 0, 0},
 
     {"verify", 0, OPTION_CHOICE, "MODE", GROUP_CHECK, RUN,
      "auto, none, sample or full (default: auto, full while that is cheap)",

@@ -71,7 +71,7 @@ extern const size_t num_options;
 /* In the order of the options' values. */
 typedef enum verify_choice { VERIFY_AUTO, VERIFY_NONE, VERIFY_SAMPLE, VERIFY_FULL } verify_choice_t;
 typedef enum print_choice { PRINT_NOTHING = -1, PRINT_PYTHON, PRINT_TABLE } print_choice_t;
-typedef enum peer_choice { PEER_NONE = -1, PEER_OPENBLAS, PEER_F32 } peer_choice_t;
+typedef enum peer_choice { PEER_NONE = -1, PEER_OPENBLAS, PEER_CUBLASLT, PEER_F32 } peer_choice_t;
 
 /* Everything a command line can say. Sizes, types and threads are texts, because `bench` takes
  * lists of what `run` takes one of. */
@@ -89,7 +89,7 @@ typedef struct settings {
     int64_t batch, pad, seed;
     bool xor, f16_accumulate, reproducible, in_place;
 
-    const char *algo, *kernel, *device, *threads;
+    const char *algo, *kernel, *tile, *device, *threads;
 
     int64_t repeat, samples;
     double min_seconds;

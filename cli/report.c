@@ -20,6 +20,10 @@ double report_flop(const tcgemm_problem_t *p) {
     return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
 }
 
+bool report_is_gpu(const run_facts_t *f) {
+    return f->plan.threads_per_block > 0;
+}
+
 double report_input_bytes(const run_facts_t *f) {
     return (double)f->plan.a_bytes + (double)f->plan.b_bytes +
            (f->c_is_read ? (double)f->plan.c_bytes : 0);
@@ -124,19 +128,36 @@ static void operands(const run_facts_t *f, FILE *out) {
     operand(f, 'D', s->output ? s->output : "kept in memory", f->plan.d_bytes, out);
 }
 
+/* How the work lies on a GPU. */
+static void launch(const tcgemm_plan_info_t *plan, FILE *out) {
+    char text[TEXT_SIZE];
+    (void)fprintf(out, "GPU          number %d, %s\n", plan->device_index, plan->device);
+    (void)fprintf(out, "grid         %lld block%s of %d threads, for %lld tile%s of D\n",
+                  (long long)plan->grid_blocks, plan->grid_blocks == 1 ? "" : "s",
+                  plan->threads_per_block, (long long)plan->num_blocks,
+                  plan->num_blocks == 1 ? "" : "s");
+    (void)fprintf(
+        out, "block        %d registers per thread, %s bytes of shared memory, %d per SM\n",
+        plan->registers_per_thread, grouped((double)plan->smem_bytes, text), plan->blocks_per_sm);
+    (void)fprintf(out, "predicted    %s\n", seconds(plan->predicted_seconds, text));
+}
+
 static void levels(const run_facts_t *f, FILE *out) {
     const tcgemm_plan_info_t *plan = &f->plan;
     (void)fprintf(out, "\nkernel       %s, of family %s, on device %s\n", plan->kernel, plan->algo,
-                  plan->device);
+                  report_is_gpu(f) ? "gpu" : plan->device);
     if (plan->reason && plan->reason[0])
         (void)fprintf(out, "because      %.86s\n", plan->reason);
-    (void)fprintf(out, "threads      %d, sharing %lld block%s\n", plan->num_threads,
-                  (long long)plan->num_blocks, plan->num_blocks == 1 ? "" : "s");
-    (void)fprintf(out, "\n%-16s %-10s %10s %10s %10s %14s\n", "tile hierarchy", "lives in", "m",
+    if (report_is_gpu(f))
+        launch(plan, out);
+    else
+        (void)fprintf(out, "threads      %d, sharing %lld block%s\n", plan->num_threads,
+                      (long long)plan->num_blocks, plan->num_blocks == 1 ? "" : "s");
+    (void)fprintf(out, "\n%-16s %-14s %10s %10s %10s %14s\n", "tile hierarchy", "lives in", "m",
                   "n", "k", "tiles");
     for (int i = 0; i < plan->num_levels && i < TCGEMM_MAX_LEVELS; ++i) {
         const tcgemm_level_t *level = &plan->levels[i];
-        (void)fprintf(out, "%*s%-*s %-10s %10lld %10lld %10lld %14lld\n", i, "", 16 - i,
+        (void)fprintf(out, "%*s%-*s %-14s %10lld %10lld %10lld %14lld\n", i, "", 16 - i,
                       level->name, level->home, (long long)level->m, (long long)level->n,
                       (long long)level->k, (long long)level->count);
     }
@@ -178,7 +199,10 @@ static void times(const run_facts_t *f, FILE *out) {
                   rates(f, f->stats.product_seconds, rate));
     (void)fprintf(out, "together     %s%s\n", seconds(f->stats.total_seconds, text),
                   rates(f, f->stats.total_seconds, rate));
-    (void)fputs("transfer     none (CPU)\n", out);
+    if (report_is_gpu(f))
+        (void)fprintf(out, "transfer     %s\n", seconds(f->stats.transfer_seconds, text));
+    else
+        (void)fputs("transfer     none (CPU)\n", out);
     if (f->verified) {
         (void)fprintf(out, "reference    %s", seconds(f->check.seconds, text));
         if (f->check.mode == TCGEMM_VERIFY_FULL && f->check.seconds > 0)

@@ -40,6 +40,9 @@ void report_formula(const settings_t *settings, char *text, size_t size);
 /* "CORRECT", "WRONG" or "NOT VERIFIED". */
 const char *report_verdict(const run_facts_t *facts);
 
+/* Whether a GPU does the work. */
+bool report_is_gpu(const run_facts_t *facts);
+
 /* Input and output bytes, as the caller stores them. */
 double report_input_bytes(const run_facts_t *facts);
 

@@ -50,11 +50,23 @@ static json_t *level_data(const tcgemm_plan_info_t *plan) {
     return levels;
 }
 
+/* How the work lies on a GPU; null on the CPU. */
+static json_t *gpu_data(const run_facts_t *f) {
+    const tcgemm_plan_info_t *plan = &f->plan;
+    if (!report_is_gpu(f))
+        return json_null();
+    return json_pack("{s:i, s:s, s:I, s:i, s:i, s:o, s:i}", "index", plan->device_index, "name",
+                     plan->device, "grid_blocks", (json_int_t)plan->grid_blocks,
+                     "threads_per_block", plan->threads_per_block, "registers_per_thread",
+                     plan->registers_per_thread, "smem_bytes", count(plan->smem_bytes),
+                     "blocks_per_sm", plan->blocks_per_sm);
+}
+
 static json_t *plan_data(const run_facts_t *f) {
     const tcgemm_plan_info_t *plan = &f->plan;
     return json_pack(
         "{s:s, s:s, s:s, s:s?, s:i, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:s?}",
+        "s:o, s:o, s:s?, s:o}",
         "algo", plan->algo, "kernel", plan->kernel, "device", plan->device, "reason", plan->reason,
         "num_threads", plan->num_threads, "num_blocks", (json_int_t)plan->num_blocks, "levels",
         level_data(plan), "padded_m", (json_int_t)plan->padded_m, "padded_n",
@@ -63,7 +75,7 @@ static json_t *plan_data(const run_facts_t *f) {
         "d_bytes", count(plan->d_bytes), "packed_a_bytes", count(plan->packed_a_bytes),
         "packed_b_bytes", count(plan->packed_b_bytes), "workspace_bytes",
         count(plan->workspace_bytes), "predicted_seconds", real(plan->predicted_seconds),
-        "error_unit", real(plan->error_unit), "error_bound", plan->error_bound);
+        "error_unit", real(plan->error_unit), "error_bound", plan->error_bound, "gpu", gpu_data(f));
 }
 
 static json_t *work_data(const run_facts_t *f) {
@@ -80,14 +92,15 @@ static json_t *time_data(const run_facts_t *f) {
     const double eops = report_eops(&f->problem);
     const double flop = report_flop(&f->problem);
     const tcgemm_run_stats_t *t = &f->stats;
-    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:n, s:o}", "runs",
-                     (json_int_t)f->settings->repeat, "pack_seconds", real(t->pack_seconds),
-                     "product_seconds", real(t->product_seconds), "product_etops",
-                     rate(eops, t->product_seconds), "product_tflops",
-                     rate(flop, t->product_seconds), "total_seconds", real(t->total_seconds),
-                     "total_etops", rate(eops, t->total_seconds), "total_tflops",
-                     rate(flop, t->total_seconds), "transfer_seconds", "extraction_seconds",
-                     f->extraction_seconds >= 0 ? real(f->extraction_seconds) : json_null());
+    return json_pack(
+        "{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "runs",
+        (json_int_t)f->settings->repeat, "pack_seconds", real(t->pack_seconds), "product_seconds",
+        real(t->product_seconds), "product_etops", rate(eops, t->product_seconds), "product_tflops",
+        rate(flop, t->product_seconds), "total_seconds", real(t->total_seconds), "total_etops",
+        rate(eops, t->total_seconds), "total_tflops", rate(flop, t->total_seconds),
+        "transfer_seconds", report_is_gpu(f) ? real(t->transfer_seconds) : json_null(),
+        "extraction_seconds",
+        f->extraction_seconds >= 0 ? real(f->extraction_seconds) : json_null());
 }
 
 static json_t *wrong_data(const tcgemm_verify_report_t *r) {

@@ -26,7 +26,7 @@ static double median(double *values, int64_t count) {
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-/* Runs `repeat` times; `times` has room for three values each. */
+/* Runs `repeat` times; `times` has room for four values each. */
 static int time_runs(job_t *job, const tcgemm_plan_t *plan, run_facts_t *facts, double *times) {
     const settings_t *s = job->settings;
     const int64_t repeat = s->repeat;
@@ -41,15 +41,17 @@ static int time_runs(job_t *job, const tcgemm_plan_t *plan, run_facts_t *facts, 
         times[i] = stats.pack_seconds;
         times[repeat + i] = stats.product_seconds;
         times[2 * repeat + i] = stats.total_seconds;
+        times[3 * repeat + i] = stats.transfer_seconds;
     }
     facts->stats.pack_seconds = median(times, repeat);
     facts->stats.product_seconds = median(times + repeat, repeat);
     facts->stats.total_seconds = median(times + 2 * repeat, repeat);
+    facts->stats.transfer_seconds = median(times + 3 * repeat, repeat);
     return CLI_OK;
 }
 
 static int multiply(job_t *job, const tcgemm_plan_t *plan, run_facts_t *facts) {
-    double *times = calloc((size_t)job->settings->repeat, 3 * sizeof *times);
+    double *times = calloc((size_t)job->settings->repeat, 4 * sizeof *times);
     if (!times)
         return message_fail(CLI_NO_MEMORY, "no memory for the times of %lld runs",
                             (long long)job->settings->repeat);
@@ -180,6 +182,7 @@ static int run_job(job_t *job, tcgemm_context_t *context) {
     tcgemm_plan_options_t options = tcgemm_plan_options();
     options.algo = s->algo;
     options.kernel = s->kernel;
+    options.tile = s->tile;
     tcgemm_plan_t *plan;
     const tcgemm_status_t status = tcgemm_plan_create(context, &job->problem, &options, &plan);
     if (status != TCGEMM_STATUS_OK)

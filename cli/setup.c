@@ -107,7 +107,7 @@ int setup_threads(const settings_t *s, int *threads) {
     return CLI_OK;
 }
 
-static int parse_device(const settings_t *s, int *device) {
+int setup_device(const settings_t *s, int *device) {
     *device = TCGEMM_DEVICE_AUTO;
     if (!s->device || strcmp(s->device, "auto") == 0)
         return CLI_OK;
@@ -124,15 +124,20 @@ static int parse_device(const settings_t *s, int *device) {
     return CLI_OK;
 }
 
-int setup_context(const settings_t *s, int threads, tcgemm_context_t **context) {
+int setup_context_on(int device, int threads, tcgemm_context_t **context) {
     tcgemm_context_options_t options = tcgemm_context_options();
-    *context = NULL;
-    const int status = parse_device(s, &options.device);
-    if (status != CLI_OK)
-        return status;
+    options.device = device;
     options.num_threads = threads;
+    *context = NULL;
     const tcgemm_status_t made = tcgemm_context_create(&options, context);
     return made == TCGEMM_STATUS_OK ? CLI_OK : message_library(made);
+}
+
+int setup_context(const settings_t *s, int threads, tcgemm_context_t **context) {
+    int device;
+    *context = NULL;
+    const int status = setup_device(s, &device);
+    return status == CLI_OK ? setup_context_on(device, threads, context) : status;
 }
 
 void setup_problem(const settings_t *s, tcgemm_problem_t *problem) {

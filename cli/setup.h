@@ -26,7 +26,11 @@ int setup_shape(const settings_t *s, size_shape_t *shape);
 /* One number of threads; 0 if none is given. */
 int setup_threads(const settings_t *s, int *threads);
 
-/* A context on the device asked for. */
+/* The device asked for: AUTO if none is, CPU, or a number that the library has yet to accept. */
+int setup_device(const settings_t *s, int *device);
+
+/* A context on that device, and on the one asked for. */
+int setup_context_on(int device, int threads, tcgemm_context_t **context);
 int setup_context(const settings_t *s, int threads, tcgemm_context_t **context);
 
 /* Flags, order and batch of a problem. */

@@ -3,6 +3,7 @@
  *                 shapes                             for each shape
  *     --quick     around the tile, on its diagonal   4 transposes x 2 orders, the rest in turns
  *     --full      {1, t-1, t, t+1}^3 and larger      ... x all 9 scalars around the tile
+ *                 on a GPU: pairs of these, larger   ... x all 9 scalars where that is cheap
  *
  * In turns: scalars, padded leading dimension, batch, in-place, xor. C is NaN where it must not be
  * read, and canaries stand around D and between its rows. */
@@ -85,8 +86,37 @@ static void tile_shapes(const tcgemm_kernel_info_t *kernel, bool full, shape_t *
         add_shape(shapes, count, ms[i / 16], ns[i / 4 % 4], ks[i % 4], true);
 }
 
+static bool is_gpu(const tcgemm_kernel_info_t *kernel) {
+    return strcmp(kernel->device, "gpu") == 0;
+}
+
+/* Every pair of {t-1, t, t+1} along two sides (a Latin square), several blocks, and all scalars. A
+ * GPU's tiles are large, and each case pays for the way there and back. */
+static void gpu_full_shapes(const tcgemm_kernel_info_t *kernel, shape_t *shapes, int *count) {
+    const int64_t tm = clamp_tile(kernel->tile_m);
+    const int64_t tn = clamp_tile(kernel->tile_n);
+    const int64_t tk = clamp_tile(kernel->tile_k);
+    for (int i = 0; i < 9; ++i)
+        add_shape(shapes, count, tm - 1 + i / 3, tn - 1 + i % 3, tk - 1 + (i / 3 + i % 3) % 3,
+                  false);
+    add_shape(shapes, count, 2 * tm + 1, tn + 3, 5 * tk + 7, false);
+    add_shape(shapes, count, tm + 5, 2 * tn - 1, 4 * tk - 1, false);
+    add_shape(shapes, count, 5, tn + 1, 2 * tk + 1, true);
+    add_shape(shapes, count, 131, 137, 139, false);
+    add_shape(shapes, count, 1031, 17, 19, false);
+    add_shape(shapes, count, 13, 2053, 11, false);
+    add_shape(shapes, count, 11, 13, 8209, false);
+}
+
 static int make_shapes(const tcgemm_kernel_info_t *kernel, bool full, shape_t *shapes) {
     int count = 0;
+    if (full && is_gpu(kernel)) {
+        count = make_shapes(kernel, false, shapes);
+        for (int i = 0; i < count; ++i) /* all scalars where that is cheap */
+            shapes[i].around_tile = shapes[i].m * shapes[i].n * shapes[i].k <= 1;
+        gpu_full_shapes(kernel, shapes, &count);
+        return count;
+    }
     tile_shapes(kernel, full, shapes, &count);
     add_shape(shapes, &count, 37, 41, 43, false); /* primes */
     add_shape(shapes, &count, 257, 3, 5, false);  /* tall */
@@ -173,8 +203,10 @@ static int one_shape(sweep_t *sweep, verify_case_t c, const shape_t *shape, uint
 static int one_kernel_type(sweep_t *sweep, const tcgemm_kernel_info_t *kernel, tcgemm_type_t type) {
     shape_t shapes[MAX_SHAPES];
     const int count = make_shapes(kernel, sweep->settings->full, shapes);
-    const verify_case_t base = {
-        .type = type, .kernel = kernel->name, .seed = (uint64_t)sweep->settings->seed};
+    const verify_case_t base = {.type = type,
+                                .kernel = kernel->name,
+                                .device = sweep->settings->device,
+                                .seed = (uint64_t)sweep->settings->seed};
     tally_t tally = {0};
     uint64_t number = (uint64_t)type;
     for (int i = 0; i < count; ++i) {
@@ -194,9 +226,17 @@ static int one_kernel_type(sweep_t *sweep, const tcgemm_kernel_info_t *kernel, t
     return CLI_OK;
 }
 
+/* The device asked for, or none in particular, is one of the kernel's kind. */
+static bool is_on_device(const settings_t *s, const tcgemm_kernel_info_t *kernel) {
+    if (!s->device || strcmp(s->device, "auto") == 0)
+        return true;
+    return is_gpu(kernel) == (strcmp(s->device, "cpu") != 0);
+}
+
 static bool is_wanted(const sweep_t *sweep, const tcgemm_kernel_info_t *kernel) {
     const settings_t *s = sweep->settings;
-    return kernel->runnable && (!s->kernel || strcmp(s->kernel, kernel->name) == 0) &&
+    return kernel->runnable && is_on_device(s, kernel) &&
+           (!s->kernel || strcmp(s->kernel, kernel->name) == 0) &&
            (!s->algo || strcmp(s->algo, "auto") == 0 || strcmp(s->algo, kernel->algo) == 0);
 }
 

@@ -2,10 +2,16 @@
 #include "verify_case.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 #include "layout.h"
 #include "workload.h"
+
+/* A kernel that sums in f16 must be allowed to. */
+static bool sums_f16(const verify_case_t *c) {
+    return c->kernel && strstr(c->kernel, "f16acc");
+}
 
 static tcgemm_problem_t problem_of(const verify_case_t *c) {
     tcgemm_problem_t p = tcgemm_problem(c->type, c->m, c->n, c->k);
@@ -13,6 +19,8 @@ static tcgemm_problem_t problem_of(const verify_case_t *c) {
     p.op_a = c->trans_a ? TCGEMM_OP_T : TCGEMM_OP_N;
     p.op_b = c->trans_b ? TCGEMM_OP_T : TCGEMM_OP_N;
     p.flags = c->xor ? TCGEMM_FLAG_XOR : 0;
+    if (sums_f16(c))
+        p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
     p.batch = c->batch;
     return p;
 }
@@ -72,16 +80,20 @@ int verify_case_run(const verify_case_t *c, tcgemm_context_t *context, verify_ou
 void verify_case_command(const verify_case_t *c, char *text, size_t size) {
     char pad[32] = "";
     char batch[32] = "";
+    char device[32] = "";
+    if (c->device)
+        (void)snprintf(device, sizeof device, " --device %.16s", c->device);
     if (c->pad)
         (void)snprintf(pad, sizeof pad, " --pad %lld", (long long)c->pad);
     if (c->batch != 1)
         (void)snprintf(batch, sizeof batch, " --batch %lld", (long long)c->batch);
     (void)snprintf(text, size,
                    "tcgemm run -m %lld -n %lld -k %lld --type %s%s%s%s --alpha %.9g --beta "
-                   "%.9g%s%s%s%s --kernel %s --seed %llu --verify full",
+                   "%.9g%s%s%s%s%s%s --kernel %s --seed %llu --verify full",
                    (long long)c->m, (long long)c->n, (long long)c->k,
                    tcgemm_type_info(c->type)->name, c->trans_a ? " --trans-a" : "",
                    c->trans_b ? " --trans-b" : "", c->col_major ? " --order col" : "", c->alpha,
                    c->beta, pad, batch, c->in_place ? " --in-place" : "", c->xor ? " --xor" : "",
-                   c->kernel, (unsigned long long)c->seed);
+                   sums_f16(c) ? " --f16-accumulate" : "", device, c->kernel,
+                   (unsigned long long)c->seed);
 }

@@ -12,6 +12,7 @@
 typedef struct verify_case {
     tcgemm_type_t type;
     const char *kernel;
+    const char *device; /* as it was given; NULL */
     int64_t m, n, k;
     bool trans_a, trans_b, col_major;
     double alpha, beta;

@@ -7,11 +7,15 @@
 # TCGEMM_CUDA_ARCHS, a list such as "80;90a-real;80-virtual", overrides the choice. As in CMake's own
 # CUDA_ARCHITECTURES, N-real is machine code for sm_N, N-virtual is PTX, which the driver compiles
 # for newer devices; N alone stands for N-real here. The driver is opened at run time, so that nothing
-# of CUDA is linked, and nvcc only ever makes fatbins: it needs no host compiler that it likes.
+# of CUDA is linked.
 #
 # Sets TCGEMM_CUDA_BUILD, TCGEMM_CUDA_IMAGES (the archs) and TCGEMM_CUDA_STATE, the words that
 # `tcgemm --version` prints.
-set(TCGEMM_CUDA_ALL_ARCHS 75 80 86 87 89 90a 80-virtual 90-virtual)
+set(TCGEMM_CUDA_ALL_ARCHS 75 80 86 87 89 90a 90-virtual)
+
+# The rooms whose kernels are the same on all of 8.x: if sm_80 is built, its code serves 86, 87 and 89
+# (the driver runs machine code on every later minor version). It keeps the library below 10 MB.
+set(TCGEMM_CUDA_COMMON_ROOMS common simt sm70_wmma)
 set(TCGEMM_CUDA_ARCHS "" CACHE STRING "GPU architectures, e.g. 80;90a; empty: by TCGEMM_CUDA")
 
 if(NOT TCGEMM_CUDA MATCHES "^(AUTO|ON|OFF)$")
@@ -86,6 +90,12 @@ if(TCGEMM_CUDA_IMAGES)
   if(NOT TCGEMM_CUDA_INCLUDE)
     message(FATAL_ERROR "nvcc is here (${TCGEMM_NVCC}), but cuda.h is not beside it")
   endif()
+  # The best compression that this nvcc knows (zstd from 12.4 on).
+  execute_process(COMMAND "${TCGEMM_NVCC}" --help OUTPUT_VARIABLE text ERROR_QUIET)
+  set(TCGEMM_NVCC_COMPRESS "")
+  if(text MATCHES "--compress-mode")
+    set(TCGEMM_NVCC_COMPRESS "--compress-mode=size")
+  endif()
   set(words "")
   foreach(arch IN LISTS TCGEMM_CUDA_IMAGES)
     if(NOT arch MATCHES "^([0-9]+[af]?)(-real|-virtual)?$")
@@ -123,6 +133,8 @@ function(tcgemm_cuda_images target)
   set(slot 0)
   foreach(source IN LISTS modules)
     cmake_path(GET source STEM module)
+    cmake_path(GET source PARENT_PATH room)
+    cmake_path(GET room FILENAME room)
     set(least 0)
     set(only "")
     if(module MATCHES "_sm([0-9]+)([af]?)")
@@ -145,6 +157,10 @@ function(tcgemm_cuda_images target)
       if(NOT arch STREQUAL number)
         set(only_this 1)
       endif()
+      if(room IN_LIST TCGEMM_CUDA_COMMON_ROOMS AND arch MATCHES "^(86|87|89)$" AND NOT is_ptx AND
+         ("80" IN_LIST TCGEMM_CUDA_IMAGES OR "80-real" IN_LIST TCGEMM_CUDA_IMAGES))
+        continue()
+      endif()
       if(number LESS least OR (only AND NOT arch STREQUAL only))
         continue()
       endif()
@@ -152,7 +168,7 @@ function(tcgemm_cuda_images target)
       add_custom_command(
         OUTPUT "${stem}.fatbin"
         COMMAND ${CMAKE_COMMAND} "-DNVCC=${TCGEMM_NVCC}" "-DSOURCE=${source}" "-DARCH=${arch}"
-                "-DCODE=${code}" "-DOUTPUT=${stem}.fatbin" "-DLOG=${stem}.ptxas"
+                "-DCODE=${code}" "-DCOMPRESS=${TCGEMM_NVCC_COMPRESS}" "-DOUTPUT=${stem}.fatbin" "-DLOG=${stem}.ptxas"
                 "-DINCLUDE=${PROJECT_SOURCE_DIR}/src|${PROJECT_SOURCE_DIR}/include"
                 -P "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"
         DEPENDS "${source}" ${headers} "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"

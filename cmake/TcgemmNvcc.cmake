@@ -9,7 +9,7 @@ endforeach()
 execute_process(
   COMMAND "${NVCC}" -fatbin -std=c++17 -O3 ${includes}
           -gencode "arch=compute_${ARCH},code=${CODE}"
-          -Xptxas -v -Xfatbin -compress-all -Wno-deprecated-gpu-targets
+          -Xptxas -v -Xfatbin -compress-all ${COMPRESS} -Wno-deprecated-gpu-targets
           -o "${OUTPUT}" "${SOURCE}"
   OUTPUT_VARIABLE log ERROR_VARIABLE log RESULT_VARIABLE failed)
 file(WRITE "${LOG}" "${log}")

@@ -309,7 +309,7 @@ static inline tcgemm_context_options_t tcgemm_context_options(void) {
 }
 
 /* Makes a context; the caller owns it. `options` may be NULL for the defaults.
- * Returns OK, BAD_ARGUMENT (NULL context, num_threads < 0 or > 4096, unknown device), NO_DEVICE,
+ * Returns OK, BAD_ARGUMENT (NULL context, num_threads < 0 or > 4095, unknown device), NO_DEVICE,
  * AFTER_FORK or OUT_OF_MEMORY; *context is NULL unless OK. */
 TCGEMM_API tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
                                                  tcgemm_context_t **context);

@@ -6,8 +6,12 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 arch=${ARCH:-90a}
 out=${BUILD:-/tmp/tcgemm-seed-lab}
 mkdir -p "$out"
-flags="-std=c++17 -O3 -I$root/src -I$root/include -I$root/lab/seed -gencode arch=compute_$arch,code=sm_$arch"
+{ grep -E '^TCGEMM_GPU\((wmma_direct|wmma_shared|simt_outer) *,' "$root/src/table/kernels.def"
+  echo '#undef TCGEMM_GPU'; } >"$out/rows.h"
+flags="-std=c++17 -O3 -I$root/src -I$root/include -I$out -gencode arch=compute_$arch,code=sm_$arch"
 ls "$root"/src/cuda/kernels/sm70_wmma/*.cu "$root"/src/cuda/kernels/simt/*.cu "$root"/lab/seed/seed_lab.cu |
     xargs -P "${JOBS:-$(nproc)}" -I{} sh -c "nvcc $flags -c {} -o $out/\$(basename {} .cu).o"
 nvcc -gencode "arch=compute_$arch,code=sm_$arch" "$out"/*.o -o "$out/seed_lab"
+nvcc -O3 -gencode "arch=compute_$arch,code=sm_$arch" "$root/lab/seed/peak_f64.cu" -o "$out/peak_f64"
+"$out/peak_f64"
 exec "$out/seed_lab" "$@"

@@ -1,12 +1,15 @@
 /* seed_lab.cu - checks and times the seed kernels (wmma-direct, wmma-shared, simt-outer) on a GPU,
- * without the library: rows.h, the kernels, the CUDA runtime. See run.sh.
+ * without the library: the rows of kernels.def (run.sh writes them to rows.h), the kernels and the
+ * CUDA runtime.
  *
- *     seed_lab [check | time | all] [substring of kernel names]
+ *     seed_lab [check | time | all] [substring of algo_type_tag]
+ *     LAB_GROUP=8   raster group
+ *     LAB_TIGHT=1   A and B end where their memory ends, for compute-sanitizer
  *
- * Check: every kernel and layout over odd and even shapes, padded ld, misaligned pointers, alpha and
- * beta, batches, C = D, NaN in the padding of A and B and in D where C does not count, canaries around
- * D; against a naive product in double (integers: modulo 2^32, exactly).
- * Bound: |d - exact| <= 4 sqrt(k) u s + rounding of D, s = |alpha| sum |a||b| + |beta||c|.
+ * Check: every kernel and layout over odd and even shapes, padded ld, misaligned pointers, alpha
+ * and beta, batches, C = D, NaN in the padding of A and B and in D where C does not count, canaries
+ * around D; against a naive product in double (integers: modulo 2^32, exactly). Bound:
+ * |d - exact| <= 4 sqrt(k) u s + rounding of D, s = |alpha| sum |a||b| + |beta||c|.
  */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -20,22 +23,22 @@
 
 #include "cuda/gpu_args.h"
 
-#define OK(call)                                                                                     \
-    do {                                                                                             \
-        cudaError_t status_ = (call);                                                                \
-        if (status_ != cudaSuccess) {                                                                \
-            printf("%s: %s\n", #call, cudaGetErrorString(status_));                                  \
-            exit(1);                                                                                 \
-        }                                                                                            \
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        cudaError_t status_ = (call);                                                              \
+        if (status_ != cudaSuccess) {                                                              \
+            printf("%s: %s\n", #call, cudaGetErrorString(status_));                                \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
-#define SYMBOL(algo, type, tag, bm, bn, bk, layout)                                                  \
+#define SYMBOL(algo, type, tag, bm, bn, bk, layout)                                                \
     tcgemm_##algo##_##type##_##bm##x##bn##x##bk##_##tag##_##layout
-#define TCGEMM_GPU(algo, type, module, tag, min_cc, max_cc, bm, bn, bk, wm, wn, im, in, ik, threads, \
-                   stages, smem, blocks, persistent, macs)                                           \
-    extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, nn)(const tcgemm_gpu_args_t);     \
-    extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, nt)(const tcgemm_gpu_args_t);     \
-    extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, tn)(const tcgemm_gpu_args_t);     \
+#define TCGEMM_GPU(algo, type, module, tag, min_cc, max_cc, bm, bn, bk, wm, wn, im, in, ik,        \
+                   threads, stages, smem, blocks, persistent, macs)                                \
+    extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, nn)(const tcgemm_gpu_args_t);   \
+    extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, nt)(const tcgemm_gpu_args_t);   \
+    extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, tn)(const tcgemm_gpu_args_t);   \
     extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, tt)(const tcgemm_gpu_args_t);
 #include "rows.h"
 
@@ -48,21 +51,21 @@ struct row {
     int bm, bn, bk, threads, smem, persistent;
     const void *kernel[4];
 };
-#define TCGEMM_GPU(algo, type, module, tag, min_cc, max_cc, bm, bn, bk, wm, wn, im, in, ik, threads, \
-                   stages, smem, blocks, persistent, macs)                                           \
-    {#algo,                                                                                          \
-     #type,                                                                                          \
-     #tag,                                                                                           \
-     type,                                                                                           \
-     bm,                                                                                             \
-     bn,                                                                                             \
-     bk,                                                                                             \
-     threads,                                                                                        \
-     smem,                                                                                           \
-     persistent,                                                                                     \
-     {(const void *)SYMBOL(algo, type, tag, bm, bn, bk, nn),                                         \
-      (const void *)SYMBOL(algo, type, tag, bm, bn, bk, nt),                                         \
-      (const void *)SYMBOL(algo, type, tag, bm, bn, bk, tn),                                         \
+#define TCGEMM_GPU(algo, type, module, tag, min_cc, max_cc, bm, bn, bk, wm, wn, im, in, ik,        \
+                   threads, stages, smem, blocks, persistent, macs)                                \
+    {#algo,                                                                                        \
+     #type,                                                                                        \
+     #tag,                                                                                         \
+     type,                                                                                         \
+     bm,                                                                                           \
+     bn,                                                                                           \
+     bk,                                                                                           \
+     threads,                                                                                      \
+     smem,                                                                                         \
+     persistent,                                                                                   \
+     {(const void *)SYMBOL(algo, type, tag, bm, bn, bk, nn),                                       \
+      (const void *)SYMBOL(algo, type, tag, bm, bn, bk, nt),                                       \
+      (const void *)SYMBOL(algo, type, tag, bm, bn, bk, tn),                                       \
       (const void *)SYMBOL(algo, type, tag, bm, bn, bk, tt)}},
 static const row rows[] = {
 #include "rows.h"
@@ -96,8 +99,8 @@ static __device__ double get(const void *p, int64_t i, type t) {
     }
 }
 
-/* Fills an operand, rows x run of `ld`, with uniform numbers in [-1, 1) or random bytes, and what lies
- * between the rows with NaN. */
+/* Fills an operand, rows x run of `ld`, with uniform numbers in [-1, 1) or random bytes, and what
+ * lies between the rows with NaN. */
 __global__ void fill(void *p, int64_t count, int64_t run, int64_t ld, type t, uint64_t seed) {
     for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * blockDim.x) {
@@ -170,8 +173,10 @@ __global__ void check(tcgemm_gpu_args_t g, const void *c, const void *before, co
     double sum = 0, size = 0;
     uint32_t whole = 0;
     for (int64_t p = 0; p < g.k; p++) {
-        const double x = get(g.a, item * g.stride_a + (g.a_trans ? p * g.lda + i : i * g.lda + p), t);
-        const double y = get(g.b, item * g.stride_b + (g.b_trans ? j * g.ldb + p : p * g.ldb + j), t);
+        const double x =
+            get(g.a, item * g.stride_a + (g.a_trans ? p * g.lda + i : i * g.lda + p), t);
+        const double y =
+            get(g.b, item * g.stride_b + (g.b_trans ? j * g.ldb + p : p * g.ldb + j), t);
         sum += x * y, size += fabs(x * y);
         whole += (uint32_t)(int)x * (uint32_t)(int)y;
     }
@@ -188,7 +193,8 @@ __global__ void check(tcgemm_gpu_args_t g, const void *c, const void *before, co
         const double old = c ? get_c(c, at_c, t) : 0;
         wanted = alpha * sum + beta * old, size = fabs(alpha) * size + fabs(beta * old);
         got = get_c(d, e, t);
-        bound = 4 * sqrt((double)g.k) * u * size + (t == f16_f16 ? 0x1p-11 * fabs(wanted) : 0) + 1e-30;
+        bound =
+            4 * sqrt((double)g.k) * u * size + (t == f16_f16 ? 0x1p-11 * fabs(wanted) : 0) + 1e-30;
     }
     if (!(fabs(got - wanted) <= bound)) {
         if (atomicAdd(&v->wrong, 1ull) == 0)
@@ -233,14 +239,15 @@ struct shape {
     bool in_place;
 };
 static const shape shapes[] = {
-    {128, 256, 128, 1, 0, 0, 1, 0, false},     {1, 1, 1, 1, 0, 0, 1, 0, false},
-    {257, 131, 67, 2, 3, 1, 3, -2, false},     {640, 528, 1040, 1, 16, 0, 1, 1, true},
-    {100, 300, 44, 3, 4, 4, -1, 0, false},     {300, 24, 513, 1, 8, 0, 2, 1, false},
-    {33, 600, 5, 1, 2, 2, 1, 0, false},        {130, 1032, 80, 1, 16, 16, 1, -1, false},
+    {128, 256, 128, 1, 0, 0, 1, 0, false}, {1, 1, 1, 1, 0, 0, 1, 0, false},
+    {257, 131, 67, 2, 3, 1, 3, -2, false}, {640, 528, 1040, 1, 16, 0, 1, 1, true},
+    {100, 300, 44, 3, 4, 4, -1, 0, false}, {300, 24, 513, 1, 8, 0, 2, 1, false},
+    {33, 600, 5, 1, 2, 2, 1, 0, false},    {130, 1032, 80, 1, 16, 16, 1, -1, false},
     {16, 16, 3000, 1, 0, 0, 1, 0, false},
 };
 
 static char *pool[5]; /* A, B, C, D, D before */
+#define POOL_BYTES ((size_t)820 << 20)
 
 static bool check_one(const row &r, int layout, const shape &s, verdict *v) {
     tcgemm_gpu_args_t g;
@@ -254,6 +261,10 @@ static bool check_one(const row &r, int layout, const shape &s, verdict *v) {
     g.stride_c = g.m * g.ldc, g.stride_d = g.m * g.ldd;
     const int in = in_bytes[r.t], out = out_bytes[r.t];
     g.a = pool[0] + s.shift * in, g.b = pool[1] + s.shift * in;
+    if (getenv("LAB_TIGHT")) { /* A and B end where their memory ends: for compute-sanitizer */
+        g.a = pool[0] + POOL_BYTES - (g.batch * g.stride_a - s.pad) * in;
+        g.b = pool[1] + POOL_BYTES - (g.batch * g.stride_b - s.pad) * in;
+    }
     void *c = s.in_place ? pool[3] + s.shift * out : pool[2] + s.shift * out;
     g.d = pool[3] + s.shift * out;
     const bool has_c = s.beta != 0;
@@ -269,8 +280,8 @@ static bool check_one(const row &r, int layout, const shape &s, verdict *v) {
     g.vector_c = aligned_to(g.c, g.ldc, g.batch > 1 ? g.stride_c : 0, out);
     g.vector_d = aligned_to(g.d, g.ldd, g.batch > 1 ? g.stride_d : 0, out);
     const int64_t count = s.shift + g.batch * g.stride_d + 1024;
-    fill<<<256, 256>>>((void *)g.a, g.batch * g.stride_a, run_a, g.lda, r.t, 1);
-    fill<<<256, 256>>>((void *)g.b, g.batch * g.stride_b, run_b, g.ldb, r.t, 1ull << 40);
+    fill<<<256, 256>>>((void *)g.a, g.batch * g.stride_a - s.pad, run_a, g.lda, r.t, 1);
+    fill<<<256, 256>>>((void *)g.b, g.batch * g.stride_b - s.pad, run_b, g.ldb, r.t, 1ull << 40);
     fill_c<<<256, 256>>>(pool[2], count, r.t, 7, false);
     fill_c<<<256, 256>>>(pool[3], count, r.t, 9, !has_c);
     OK(cudaMemcpyAsync(pool[4], pool[3], (size_t)(count * out), cudaMemcpyDeviceToDevice));
@@ -279,7 +290,8 @@ static bool check_one(const row &r, int layout, const shape &s, verdict *v) {
     const bool half = !strcmp(r.tag, "f16acc");
     const double u = half ? 0x1p-10 : r.t == f64_f64 ? 0x1p-53 : r.t == f32_f32 ? 0x1p-24 : 0x1p-23;
     const void *old = !has_c ? NULL : s.in_place ? pool[4] + s.shift * out : c;
-    check<<<(unsigned)((count + 255) / 256), 256>>>(g, old, pool[4], pool[3], count, r.t, out, u, v);
+    check<<<(unsigned)((count + 255) / 256), 256>>>(g, old, pool[4], pool[3], count, r.t, out, u,
+                                                    v);
     verdict h;
     OK(cudaMemcpy(&h, v, sizeof h, cudaMemcpyDeviceToHost));
     if (h.wrong || h.canaries)
@@ -335,7 +347,7 @@ int main(int argc, char **argv) {
     OK(cudaGetDeviceProperties(&p, 0));
     sms = p.multiProcessorCount;
     for (int i = 0; i < 5; i++)
-        OK(cudaMalloc(&pool[i], 820u << 20));
+        OK(cudaMalloc(&pool[i], POOL_BYTES));
     verdict *v;
     OK(cudaMalloc(&v, sizeof *v));
     auto wanted = [&](const row &r) {
@@ -376,8 +388,8 @@ int main(int argc, char **argv) {
             filled = r.t;
         }
         const bool direct = !strcmp(r.algo, "wmma_direct"), square = r.bm == r.bn;
-        printf("%s %s %dx%dx%d %s%*s", r.algo + (direct || r.algo[0] == 'w' ? 5 : 0), r.type_name, r.bm, r.bn, r.bk,
-               r.tag, 1, "");
+        printf("%s %s %dx%dx%d %s%*s", r.algo + (r.algo[0] == 'w' ? 5 : 0), r.type_name, r.bm, r.bn,
+               r.bk, r.tag, 1, "");
         for (int64_t size : sizes)
             for (int l = 0; l < 4; l++) {
                 if ((direct && (size == 8192 || (size == 10000 && (!square || l > 1)))) ||

@@ -10,7 +10,8 @@
 
 enum { MAX_THREADS = 4095 };
 
-/* A whole number in 1 .. MAX_THREADS at the start of the variable ("4,2" of OMP counts as 4), or 0. */
+/* A whole number in 1 .. MAX_THREADS at the start of the variable ("4,2" of OMP counts as 4), or 0.
+ */
 static int threads_of_variable(const char *name) {
     const char *text = secure_getenv(name);
     if (!text)

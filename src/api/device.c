@@ -17,8 +17,10 @@ const char *tcgemm_device_reason(void) {
 tcgemm_status_t tcgemm_device_get_info(int index, tcgemm_device_info_t *info) {
     TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
                      "info is NULL or its struct_size is not set");
-    const tcgemm_device_t *device;
-    TCGEMM_FORWARD(tcgemm_gpu_find(index, &device));
+    const tcgemm_device_t *device = NULL;
+    const tcgemm_status_t status = tcgemm_gpu_find(index, &device);
+    if (!device)
+        return status;
     *info = (tcgemm_device_info_t){
         .struct_size = sizeof *info,
         .cc_major = device->cc / 10,

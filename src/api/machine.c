@@ -33,7 +33,7 @@ tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info) {
 /* ---- measured peak: one register tile again and again, its panels in the first-level cache ----
  */
 
-enum { PEAK_STEPS = 64, PEAK_PANEL_BYTES = 32768 };
+enum { PEAK_STEPS = 64, PEAK_PANEL_BYTES = 16384 };
 #define PEAK_SECONDS 0.02
 
 typedef struct peak_job {

@@ -18,8 +18,7 @@ static double now_seconds(void) {
 }
 
 static tcgemm_status_t run_in(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                              void *workspace, size_t workspace_bytes,
-                              tcgemm_run_stats_t *stats) {
+                              void *workspace, size_t workspace_bytes, tcgemm_run_stats_t *stats) {
     if (plan->workspace_bytes == 0)
         return plan->kernel->run(plan, call, NULL, stats);
     if (workspace) {
@@ -69,9 +68,8 @@ static int home_of(const struct tcgemm_plan *plan) {
 }
 
 static tcgemm_status_t run_plan(const struct tcgemm_plan *plan, double alpha, const void *a,
-                                const void *b, double beta, const void *c, void *d,
-                                void *workspace, size_t workspace_bytes,
-                                tcgemm_run_stats_t *stats) {
+                                const void *b, double beta, const void *c, void *d, void *workspace,
+                                size_t workspace_bytes, tcgemm_run_stats_t *stats) {
     const tcgemm_canonical_t *g = &plan->g;
     tcgemm_call_t call;
     const double start = stats ? now_seconds() : 0.0;
@@ -121,13 +119,15 @@ static tcgemm_status_t plan_on_any(const tcgemm_problem_t *problem,
     if (tcgemm_plan_wants_gpu(options))
         return plan_on_gpu(0, problem, options, threads, plan);
     const tcgemm_status_t status = tcgemm_plan_make(problem, options, threads, plan);
+    const bool has_tile = options && options->tile;
     if (tcgemm_plan_wants_cpu(options))
         return status;
     if (status == TCGEMM_STATUS_OK)
         improve_by_gpu(problem, options, threads, plan);
-    else if (status == TCGEMM_STATUS_UNSUPPORTED && options && options->tile &&
-             plan_on_gpu(0, problem, options, threads, plan) == TCGEMM_STATUS_OK)
-        return TCGEMM_STATUS_OK;
+    else if (status == TCGEMM_STATUS_UNSUPPORTED && has_tile)
+        return plan_on_gpu(0, problem, options, threads, plan) == TCGEMM_STATUS_OK
+                   ? TCGEMM_STATUS_OK
+                   : tcgemm_plan_make(problem, options, threads, plan); /* its sentence again */
     return status;
 }
 
@@ -185,9 +185,8 @@ tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *
 }
 
 tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const void *a,
-                                const void *b, double beta, const void *c, void *d,
-                                void *workspace, size_t workspace_bytes,
-                                tcgemm_run_stats_t *stats) {
+                                const void *b, double beta, const void *c, void *d, void *workspace,
+                                size_t workspace_bytes, tcgemm_run_stats_t *stats) {
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_RETURN_IF(stats && stats->struct_size != sizeof *stats, TCGEMM_STATUS_BAD_ARGUMENT,
                      "stats->struct_size is %zu, expected %zu", stats->struct_size, sizeof *stats);

@@ -1,5 +1,5 @@
-/* backend.h - what the rest of the library may ask of the CUDA back end, in plain C. In a build without
- * it (TCGEMM_HAVE_CUDA undefined) the answers are "no GPU".
+/* backend.h - what the rest of the library may ask of the CUDA back end, in plain C. In a build
+ * without it (TCGEMM_HAVE_CUDA undefined) the answers are "no GPU".
  *
  *     device.c   which GPUs there are; contexts; lost devices; forks
  *     module.c   the kernels in this library, loaded when a plan first needs them
@@ -24,7 +24,8 @@ enum { TCGEMM_PLACE_HOST = -1 };
 
 #ifdef TCGEMM_HAVE_CUDA
 
-/* The GPU's facts. `*device` is NULL unless OK. Returns OK, NO_DEVICE, DEVICE_LOST or AFTER_FORK. */
+/* The GPU's facts. `*device` is NULL unless OK. Returns OK, NO_DEVICE, DEVICE_LOST or AFTER_FORK.
+ */
 tcgemm_status_t tcgemm_gpu_find(int index, const tcgemm_device_t **device);
 
 /* How many GPUs there are, and why there is none ("" if there is one). */
@@ -43,10 +44,10 @@ tcgemm_status_t tcgemm_gpu_copy(int index, void *to, const void *from, size_t by
 /* True if some GPU of this machine meets the row. */
 bool tcgemm_gpu_row_is_runnable(const struct tcgemm_gpu_row *row);
 
-/* Where the matrices of a call lie: *place is TCGEMM_PLACE_HOST or the number of a GPU. Managed memory
- * goes with the others; all of it managed is on GPU `home`. A process that has not loaded the driver
- * has nothing on a GPU, and asking does not load it.
- * Returns OK or BAD_ARGUMENT (some here, some there). */
+/* Where the matrices of a call lie: *place is TCGEMM_PLACE_HOST or the number of a GPU. Managed
+ * memory goes with the others; all of it managed is on GPU `home`. A process that has not loaded
+ * the driver has nothing on a GPU, and asking does not load it. Returns OK or BAD_ARGUMENT (some
+ * here, some there). */
 tcgemm_status_t tcgemm_gpu_place(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int home,
                                  int *place);
 
@@ -67,9 +68,9 @@ tcgemm_status_t tcgemm_gpu_run_async(const struct tcgemm_plan *plan, const tcgem
 
 static inline tcgemm_status_t tcgemm_gpu_find(int index, const tcgemm_device_t **device) {
     *device = NULL;
-    return tcgemm_error_set(TCGEMM_STATUS_NO_DEVICE,
-                            "GPU %d was asked for, but this library was built without a GPU back end",
-                            index);
+    return tcgemm_error_set(
+        TCGEMM_STATUS_NO_DEVICE,
+        "GPU %d was asked for, but this library was built without a GPU back end", index);
 }
 
 static inline int tcgemm_gpu_count(void) {

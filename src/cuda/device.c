@@ -180,9 +180,8 @@ tcgemm_status_t tcgemm_gpu_alloc(int index, size_t bytes, void **memory) {
     tcgemm_gpu_t *const gpu = tcgemm_gpu(index);
     CUdeviceptr made = 0;
     TCGEMM_FORWARD(tcgemm_gpu_enter(gpu));
-    const tcgemm_status_t status =
-        tcgemm_gpu_check(gpu, tcgemm_driver(NULL)->alloc(&made, bytes ? bytes : 1),
-                         "allocating GPU memory");
+    const tcgemm_status_t status = tcgemm_gpu_check(
+        gpu, tcgemm_driver(NULL)->alloc(&made, bytes ? bytes : 1), "allocating GPU memory");
     tcgemm_gpu_leave();
     *memory = (void *)(uintptr_t)made;
     return status;

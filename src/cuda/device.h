@@ -4,8 +4,8 @@
  *     status = tcgemm_gpu_check(gpu, driver->launch(...), "launching the kernel");
  *     tcgemm_gpu_leave();                        the caller's context again
  *
- * TCGEMM_CUDA_ARCH=80 in the environment makes every GPU appear as compute capability 8.0 and run its
- * kernels from the PTX for that architecture, so that old paths are tested on new devices.
+ * TCGEMM_CUDA_ARCH=80 in the environment makes every GPU appear as compute capability 8.0 and run
+ * its kernels from the PTX for that architecture, so that old paths are tested on new devices.
  * (Ignored in set-user-id programs.)
  */
 #ifndef TCGEMM_CUDA_DEVICE_H
@@ -24,10 +24,10 @@ typedef struct tcgemm_staging {
     bool is_ready;
     void *buffer[TCGEMM_STAGING_BUFFERS]; /* pinned */
     CUevent is_free[TCGEMM_STAGING_BUFFERS];
-    CUstream copy;    /* to and from the GPU */
+    CUstream copy; /* to and from the GPU */
     CUstream compute;
-    CUevent arrived;           /* what the next product needs */
-    CUevent start[2], end[2];  /* of the products, by turns */
+    CUevent arrived;          /* what the next product needs */
+    CUevent start[2], end[2]; /* of the products, by turns */
     CUdeviceptr arena;
     size_t arena_bytes;
 } tcgemm_staging_t;
@@ -47,8 +47,8 @@ typedef struct tcgemm_gpu {
 /* GPU `index`, or NULL. */
 tcgemm_gpu_t *tcgemm_gpu(int index);
 
-/* Makes the GPU's context current. Returns OK, DEVICE_LOST, AFTER_FORK, OUT_OF_MEMORY, DEVICE_ERROR;
- * unless OK there is nothing to leave. */
+/* Makes the GPU's context current. Returns OK, DEVICE_LOST, AFTER_FORK, OUT_OF_MEMORY,
+ * DEVICE_ERROR; unless OK there is nothing to leave. */
 tcgemm_status_t tcgemm_gpu_enter(tcgemm_gpu_t *gpu);
 void tcgemm_gpu_leave(void);
 

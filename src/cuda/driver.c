@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char library_name[] = "libcuda.so.1"; /* no path: the loader knows where drivers live */
+static const char library_name[] =
+    "libcuda.so.1"; /* no path: the loader knows where drivers live */
 
 static tcgemm_driver_t driver;
 static const char *absence; /* NULL once the driver is ready */

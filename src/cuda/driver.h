@@ -1,8 +1,8 @@
 /* driver.h - libcuda, opened at run time: the library links with nothing of CUDA.
  *
- * The types are those of <cuda.h>, the functions members of tcgemm_driver(). A member's symbol is the
- * one that <cuda.h> names (cuMemAlloc is cuMemAlloc_v2 there), so types and functions agree whatever
- * the version of the driver.
+ * The types are those of <cuda.h>, the functions members of tcgemm_driver(). A member's symbol is
+ * the one that <cuda.h> names (cuMemAlloc is cuMemAlloc_v2 there), so types and functions agree
+ * whatever the version of the driver.
  */
 #ifndef TCGEMM_CUDA_DRIVER_H
 #define TCGEMM_CUDA_DRIVER_H
@@ -57,7 +57,8 @@ typedef struct tcgemm_driver {
 } tcgemm_driver_t;
 #undef TCGEMM_DRIVER_MEMBER
 
-/* The driver, opened and initialised, or NULL: then `why` (if not NULL) is a sentence. Tried once. */
+/* The driver, opened and initialised, or NULL: then `why` (if not NULL) is a sentence. Tried once.
+ */
 const tcgemm_driver_t *tcgemm_driver(const char **why);
 
 /* True if the process has libcuda in it, ours or the caller's; cheap, loads nothing. */

@@ -5,9 +5,10 @@
  *     A, m x k:  a_trans 0: element (i, p) at a[i * lda + p]      a_trans 1: a[p * lda + i]
  *     B, k x n:  b_trans 0: element (p, j) at b[p * ldb + j]      b_trans 1: b[j * ldb + p]
  *
- * D = alpha * A * B + beta * C, alpha on the accumulated product; c is NULL when beta is 0, and then
- * nothing of C is read. Any m, n, k >= 1, any ld, any element-aligned pointer: kernels take care of
- * edges and of pointers that their wide loads cannot take. Nothing outside m x n of D is written.
+ * D = alpha * A * B + beta * C, alpha on the accumulated product; c is NULL when beta is 0, and
+ * then nothing of C is read. Any m, n, k >= 1, any ld, any element-aligned pointer: kernels take
+ * care of edges and of pointers that their wide loads cannot take. Nothing outside m x n of D is
+ * written.
  */
 #ifndef TCGEMM_CUDA_GPU_ARGS_H
 #define TCGEMM_CUDA_GPU_ARGS_H
@@ -31,9 +32,11 @@ typedef struct tcgemm_gpu_args {
     uint32_t a_trans, b_trans;
     uint32_t flags;        /* TCGEMM_FLAG_* of the problem */
     uint32_t raster_group; /* tile rows of D that are swept together (tile/raster.h) */
-    uint32_t vector_a, vector_b; /* bytes that every row start of A, B is aligned to: 16, 8, 4, 2, 1 */
-    uint32_t vector_c, vector_d; /* the same for C and D */
-    void *workspace;             /* plan->workspace_bytes bytes, or NULL */
+    uint32_t vector_a;     /* bytes that every row start of A is aligned to: 16, 8, 4, 2, 1 */
+    uint32_t vector_b;     /* the same for B, C and D */
+    uint32_t vector_c;
+    uint32_t vector_d;
+    void *workspace; /* plan->workspace_bytes bytes, or NULL */
 } tcgemm_gpu_args_t;
 
 #endif

@@ -9,6 +9,7 @@
 #include "cuda/module.h"
 #include "cuda/panels.h"
 #include "table/gpu_row.h"
+#include "table/table.h"
 
 enum {
     MAX_TILES = 0x7FFFFFFF, /* of one grid */
@@ -130,8 +131,36 @@ static int64_t grid_of(const struct tcgemm_plan *plan, int64_t tiles) {
     return plan->kernel->gpu->persistent ? min_i64(tiles, resident) : tiles;
 }
 
+/* A swapped product of mixed signs: the caller's u8 x s8 is s8 x u8 for the kernel. */
+static tcgemm_type_t kernel_type(const tcgemm_canonical_t *g) {
+    const tcgemm_type_t type = g->type->type;
+    if (!g->swapped || (type != TCGEMM_U8S8_S32 && type != TCGEMM_S8U8_S32))
+        return type;
+    return type == TCGEMM_U8S8_S32 ? TCGEMM_S8U8_S32 : TCGEMM_U8S8_S32;
+}
+
+/* The row whose code runs: the plan's own, or its mirror image for the other mixture of signs. */
+static const tcgemm_gpu_row_t *row_of_code(const struct tcgemm_plan *plan) {
+    const tcgemm_gpu_row_t *own = plan->kernel->gpu;
+    const tcgemm_type_t type = kernel_type(&plan->g);
+    if (own->type == type)
+        return own;
+    for (int i = 0; i < tcgemm_num_kernels; ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernels[i].gpu;
+        if (row && row->type == type && strcmp(tcgemm_kernels[i].algo, plan->kernel->algo) == 0 &&
+            strcmp(row->tag, own->tag) == 0 && row->bm == own->bm && row->bn == own->bn &&
+            row->bk == own->bk && row->threads == own->threads &&
+            row->smem_bytes == own->smem_bytes)
+            return row;
+    }
+    return NULL;
+}
+
 static tcgemm_status_t prepare_kernel(tcgemm_gpu_t *gpu, struct tcgemm_plan *plan) {
-    const tcgemm_gpu_row_t *row = plan->kernel->gpu;
+    const tcgemm_gpu_row_t *row = row_of_code(plan);
+    TCGEMM_RETURN_IF(!row, TCGEMM_STATUS_UNSUPPORTED,
+                     "kernel %s has no counterpart for a column-major product of mixed signs",
+                     plan->kernel->name);
     static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
     char name[192];
     (void)snprintf(name, sizeof name, "%s_%s", row->entry,
@@ -153,13 +182,14 @@ static tcgemm_status_t prepare_kernel(tcgemm_gpu_t *gpu, struct tcgemm_plan *pla
     TCGEMM_FORWARD(tcgemm_gpu_check(
         gpu, driver()->function_attribute(&smem, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
         "asking for the kernel's shared memory"));
-    TCGEMM_FORWARD(tcgemm_gpu_check(
-        gpu, driver()->occupancy(&blocks, function, row->threads, row->smem_bytes),
-        "asking how many blocks fit"));
-    TCGEMM_RETURN_IF(blocks < 1, TCGEMM_STATUS_UNSUPPORTED,
-                     "kernel %s does not fit on GPU %d (%d threads, %d registers each, %zu bytes of "
-                     "shared memory)",
-                     plan->kernel->name, gpu->facts.index, row->threads, registers, row->smem_bytes);
+    TCGEMM_FORWARD(
+        tcgemm_gpu_check(gpu, driver()->occupancy(&blocks, function, row->threads, row->smem_bytes),
+                         "asking how many blocks fit"));
+    TCGEMM_RETURN_IF(
+        blocks < 1, TCGEMM_STATUS_UNSUPPORTED,
+        "kernel %s does not fit on GPU %d (%d threads, %d registers each, %zu bytes of "
+        "shared memory)",
+        plan->kernel->name, gpu->facts.index, row->threads, registers, row->smem_bytes);
     plan->gpu.function = function;
     plan->gpu.registers = registers;
     plan->gpu.smem_bytes = row->smem_bytes + (size_t)smem;
@@ -226,9 +256,9 @@ tcgemm_status_t tcgemm_gpu_launch(tcgemm_gpu_t *gpu, const struct tcgemm_plan *p
     const int64_t items = rows < tiles_m ? 1 : min_i64(args->batch, MAX_TILES / (rows * tiles_n));
     for (int64_t t = 0; t < args->batch; t += items) {
         for (int64_t i = 0; i < tiles_m; i += rows) {
-            tcgemm_gpu_args_t part = part_of(plan, args, t, min_i64(items, args->batch - t),
-                                             i * row->bm,
-                                             min_i64(rows * row->bm, args->m - i * row->bm));
+            tcgemm_gpu_args_t part =
+                part_of(plan, args, t, min_i64(items, args->batch - t), i * row->bm,
+                        min_i64(rows * row->bm, args->m - i * row->bm));
             TCGEMM_FORWARD(launch_once(gpu, plan, &part, stream));
         }
     }
@@ -241,8 +271,8 @@ static tcgemm_status_t launch_scale(tcgemm_gpu_t *gpu, const struct tcgemm_plan 
     if (call->beta == 1.0 && call->c == call->d)
         return TCGEMM_STATUS_OK;
     tcgemm_gpu_args_t args = tcgemm_gpu_args(plan, call);
-    const int64_t rows = (double)args.m * (double)args.batch < MAX_TILES ? args.m * args.batch
-                                                                         : MAX_TILES;
+    const int64_t rows =
+        (double)args.m * (double)args.batch < MAX_TILES ? args.m * args.batch : MAX_TILES;
     const int64_t grid = min_i64(rows, (int64_t)gpu->facts.num_sms * SCALE_BLOCKS_PER_SM);
     void *parameters[] = {&args};
     return tcgemm_gpu_check(gpu,
@@ -290,8 +320,8 @@ tcgemm_status_t tcgemm_gpu_run_async(const struct tcgemm_plan *plan, const tcgem
 
 /* Queues the call between two events and waits; the GPU's own time goes to the statistics. */
 static tcgemm_status_t run_timed(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                 const tcgemm_call_t *call, void *workspace,
-                                 size_t workspace_bytes, double *seconds) {
+                                 const tcgemm_call_t *call, void *workspace, size_t workspace_bytes,
+                                 double *seconds) {
     CUevent events[2] = {NULL, NULL};
     tcgemm_status_t status = TCGEMM_STATUS_OK;
     for (int i = 0; i < 2 && status == TCGEMM_STATUS_OK; ++i)
@@ -328,15 +358,13 @@ static tcgemm_status_t run_here(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pla
 tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int place,
                                void *workspace, size_t workspace_bytes, tcgemm_run_stats_t *stats) {
     tcgemm_gpu_t *const gpu = tcgemm_gpu(plan->device->index);
-    TCGEMM_RETURN_IF(place != TCGEMM_PLACE_HOST && place != plan->device->index,
-                     TCGEMM_STATUS_BAD_ARGUMENT,
-                     "the matrices lie on GPU %d, but the plan is for GPU %d", place,
-                     plan->device->index);
+    TCGEMM_RETURN_IF(
+        place != TCGEMM_PLACE_HOST && place != plan->device->index, TCGEMM_STATUS_BAD_ARGUMENT,
+        "the matrices lie on GPU %d, but the plan is for GPU %d", place, plan->device->index);
     TCGEMM_FORWARD(tcgemm_gpu_enter(gpu));
     const tcgemm_status_t status =
-        place == TCGEMM_PLACE_HOST
-            ? tcgemm_gpu_run_panels(gpu, plan, call, stats)
-            : run_here(gpu, plan, call, workspace, workspace_bytes, stats);
+        place == TCGEMM_PLACE_HOST ? tcgemm_gpu_run_panels(gpu, plan, call, stats)
+                                   : run_here(gpu, plan, call, workspace, workspace_bytes, stats);
     tcgemm_gpu_leave();
     return status;
 }

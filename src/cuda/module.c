@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Machine code runs on its own major version from its own minor version on; PTX on everything newer.
- * Machine code first, then the newest. */
+/* Machine code runs on its own major version from its own minor version on; PTX on everything
+ * newer. Machine code first, then the newest. */
 static bool can_run(const tcgemm_image_t *image, const tcgemm_gpu_t *gpu) {
     const int cc = gpu->facts.cc;
     if (image->only_this_arch && (image->arch != cc || gpu->plays_older))

@@ -18,8 +18,8 @@ extern const tcgemm_image_t tcgemm_images[];
 extern const int tcgemm_num_images;
 
 /* The function, its module loaded if need be. The GPU's context is current.
- * Returns OK, UNSUPPORTED (no image for this architecture), INTERNAL (no such function), or what the
- * driver says. */
+ * Returns OK, UNSUPPORTED (no image for this architecture), INTERNAL (no such function), or what
+ * the driver says. */
 tcgemm_status_t tcgemm_gpu_function(tcgemm_gpu_t *gpu, const char *module, const char *name,
                                     CUfunction *function);
 

@@ -11,8 +11,8 @@
 
 enum {
     ROW_BYTES = 16,            /* rows on the GPU start on such a boundary */
-    PART = 256,                /* panels have multiples of so many rows and columns */
-    DEPTH_PART = 1024,         /* and of so many steps of k */
+    PART = 128,                /* panels have multiples of so many rows and columns */
+    DEPTH_PART = 256,          /* and of so many steps of k */
     SQUARE = 1024,             /* rows are cut down to this before columns are */
     TARGET_BYTES = 64 << 20,   /* of a panel: large against latencies, small against the whole */
     RESERVE_BYTES = 128 << 20, /* of GPU memory that is left to others */
@@ -152,7 +152,7 @@ static tcgemm_status_t choose_cut(tcgemm_gpu_t *gpu, const struct tcgemm_plan *p
 /* Buffers of one operand and what they hold. */
 typedef struct shelf {
     CUdeviceptr at[2];
-    int64_t held[2][3]; /* batch item, two origins */
+    int64_t held[2][3];   /* batch item, two origins */
     int64_t last_step[2]; /* that read it, -1: none */
     bool is_full[2];
     int count, next;
@@ -171,7 +171,7 @@ typedef struct run {
     tcgemm_gpu_args_t args; /* of the whole, for what all steps share */
     shelf_t a, b;
     CUdeviceptr d[2];
-    int64_t steps, panels; /* done so far */
+    int64_t steps, panels;  /* done so far */
     tcgemm_block_t pending; /* the D panel that is still on the GPU; items 0: none */
     int64_t pending_step;   /* that completes it */
     tcgemm_run_stats_t *stats;
@@ -226,11 +226,11 @@ static tcgemm_status_t fetch(run_t *r, shelf_t *shelf, const int64_t key[3], tcg
     const int s = shelf->next;
     shelf->next = (s + 1) % shelf->count;
     if (shelf->last_step[s] >= 0)
-        TCGEMM_FORWARD(check(r,
-                             tcgemm_driver(NULL)->stream_wait_event(
-                                 r->gpu->staging.copy,
-                                 r->gpu->staging.end[shelf->last_step[s] % 2], 0),
-                             "ordering copies behind products"));
+        TCGEMM_FORWARD(
+            check(r,
+                  tcgemm_driver(NULL)->stream_wait_event(
+                      r->gpu->staging.copy, r->gpu->staging.end[shelf->last_step[s] % 2], 0),
+                  "ordering copies behind products"));
     block->device = shelf->at[s];
     TCGEMM_FORWARD(upload(r, block));
     memcpy(shelf->held[s], key, sizeof shelf->held[s]);
@@ -260,9 +260,9 @@ static tcgemm_status_t drain(run_t *r) {
         return TCGEMM_STATUS_OK;
     const double start = r->stats ? now_seconds() : 0.0;
     const tcgemm_staging_t *s = &r->gpu->staging;
-    TCGEMM_FORWARD(check(
-        r, tcgemm_driver(NULL)->stream_wait_event(s->copy, s->end[r->pending_step % 2], 0),
-        "ordering copies behind products"));
+    TCGEMM_FORWARD(
+        check(r, tcgemm_driver(NULL)->stream_wait_event(s->copy, s->end[r->pending_step % 2], 0),
+              "ordering copies behind products"));
     TCGEMM_FORWARD(tcgemm_staging_download(r->gpu, &r->pending, r->plan->num_threads));
     r->pending.items = 0;
     if (r->stats)
@@ -339,10 +339,8 @@ static tcgemm_status_t compute(run_t *r, const tcgemm_gpu_args_t *args, int slot
 
 static tcgemm_status_t run_step(run_t *r, place_t at, extent_t e) {
     const tcgemm_canonical_t *g = &r->plan->g;
-    tcgemm_block_t a =
-        operand_block(&g->a, r->call->a, at.t, e.items, at.i, at.p, e.m, e.k);
-    tcgemm_block_t b =
-        operand_block(&g->b, r->call->b, at.t, e.items, at.p, at.j, e.k, e.n);
+    tcgemm_block_t a = operand_block(&g->a, r->call->a, at.t, e.items, at.i, at.p, e.m, e.k);
+    tcgemm_block_t b = operand_block(&g->b, r->call->b, at.t, e.items, at.p, at.j, e.k, e.n);
     const tcgemm_block_t d = d_block(r, r->call->d, g->ldd, g->stride_d, at, e);
     const int64_t key_a[3] = {g->a.batch_stride ? at.t : 0, at.i, at.p};
     const int64_t key_b[3] = {g->b.batch_stride ? at.t : 0, at.p, at.j};

@@ -1,8 +1,8 @@
 /* panels.h - a product whose matrices lie in host memory, of any size.
  *
- * The matrices travel through two pinned buffers, copied there by the CPU's threads while the other is
- * on its way, and are stored tightly on the GPU, every row on a 16-byte boundary. If all of them do not
- * fit there, or to overlap the ways with the work, D is computed in panels:
+ * The matrices travel through two pinned buffers, copied there by the CPU's threads while the other
+ * is on its way, and are stored tightly on the GPU, every row on a 16-byte boundary. If all of them
+ * do not fit there, or to overlap the ways with the work, D is computed in panels:
  *
  *             B panel      while a panel is computed, the next A panel arrives and the panel before
  *            k x pn        leaves; B stays while A passes by

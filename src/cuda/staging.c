@@ -39,9 +39,9 @@ static tcgemm_status_t make(tcgemm_gpu_t *gpu, tcgemm_staging_t *s) {
     CUstream *const streams[] = {&s->copy, &s->compute};
     for (int i = 0; i < 2; ++i)
         if (!*streams[i])
-            TCGEMM_FORWARD(tcgemm_gpu_check(
-                gpu, driver()->stream_create(streams[i], CU_STREAM_NON_BLOCKING),
-                "making a stream"));
+            TCGEMM_FORWARD(
+                tcgemm_gpu_check(gpu, driver()->stream_create(streams[i], CU_STREAM_NON_BLOCKING),
+                                 "making a stream"));
     CUevent *const events[] = {&s->arrived, &s->start[0], &s->start[1], &s->end[0], &s->end[1]};
     for (int i = 0; i < 5; ++i)
         if (!*events[i])
@@ -78,7 +78,8 @@ void tcgemm_staging_close(tcgemm_gpu_t *gpu) {
         free_arena(&gpu->staging);
 }
 
-/* ---- between the host's lines and a buffer that holds bytes [begin, end) of the GPU's block ---- */
+/* ---- between the host's lines and a buffer that holds bytes [begin, end) of the GPU's block ----
+ */
 
 typedef struct chunk {
     const tcgemm_block_t *block;
@@ -139,11 +140,11 @@ tcgemm_status_t tcgemm_staging_upload(tcgemm_gpu_t *gpu, const tcgemm_block_t *b
         TCGEMM_FORWARD(tcgemm_gpu_check(gpu, driver()->event_synchronize(s->is_free[turn]),
                                         "waiting for a pinned buffer"));
         move(&c, num_threads);
-        TCGEMM_FORWARD(tcgemm_gpu_check(gpu,
-                                        driver()->to_device(block->device + (CUdeviceptr)begin,
-                                                            c.buffer, (size_t)(c.end - begin),
-                                                            s->copy),
-                                        "copying to the GPU"));
+        TCGEMM_FORWARD(
+            tcgemm_gpu_check(gpu,
+                             driver()->to_device(block->device + (CUdeviceptr)begin, c.buffer,
+                                                 (size_t)(c.end - begin), s->copy),
+                             "copying to the GPU"));
         TCGEMM_FORWARD(
             tcgemm_gpu_check(gpu, driver()->event_record(s->is_free[turn], s->copy), "copying"));
     }
@@ -154,11 +155,11 @@ static tcgemm_status_t request(tcgemm_gpu_t *gpu, const tcgemm_block_t *block, i
                                int turn) {
     tcgemm_staging_t *const s = &gpu->staging;
     const int64_t bytes = min_i64(bytes_of(block) - begin, BUFFER_BYTES);
-    TCGEMM_FORWARD(tcgemm_gpu_check(gpu,
-                                    driver()->to_host(s->buffer[turn],
-                                                      block->device + (CUdeviceptr)begin,
-                                                      (size_t)bytes, s->copy),
-                                    "copying from the GPU"));
+    TCGEMM_FORWARD(
+        tcgemm_gpu_check(gpu,
+                         driver()->to_host(s->buffer[turn], block->device + (CUdeviceptr)begin,
+                                           (size_t)bytes, s->copy),
+                         "copying from the GPU"));
     return tcgemm_gpu_check(gpu, driver()->event_record(s->is_free[turn], s->copy), "copying");
 }
 
@@ -171,8 +172,8 @@ tcgemm_status_t tcgemm_staging_download(tcgemm_gpu_t *gpu, const tcgemm_block_t 
     for (int64_t begin = 0; begin < total; begin += BUFFER_BYTES, turn ^= 1) {
         if (begin + BUFFER_BYTES < total)
             TCGEMM_FORWARD(request(gpu, block, begin + BUFFER_BYTES, turn ^ 1));
-        TCGEMM_FORWARD(tcgemm_gpu_check(gpu, driver()->event_synchronize(s->is_free[turn]),
-                                        "waiting for D"));
+        TCGEMM_FORWARD(
+            tcgemm_gpu_check(gpu, driver()->event_synchronize(s->is_free[turn]), "waiting for D"));
         chunk_t c = {block, s->buffer[turn], begin, min_i64(total, begin + BUFFER_BYTES), true};
         move(&c, num_threads);
     }

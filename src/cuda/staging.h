@@ -4,8 +4,8 @@
 
 #include "cuda/device.h"
 
-/* A block: `items` times `lines` contiguous runs of `length` bytes on the host. On the GPU line l of
- * item t is at device + (t * lines + l) * pitch. */
+/* A block: `items` times `lines` contiguous runs of `length` bytes on the host. On the GPU line l
+ * of item t is at device + (t * lines + l) * pitch. */
 typedef struct tcgemm_block {
     char *host;
     int64_t items, lines, length;

@@ -58,7 +58,8 @@ static void describe_cpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
     add_level(plan, info, "panel", "L3", mt, nc, kc);
     add_level(plan, info, "block", "L2", mc, nb, kc);
     add_level(plan, info, "register tile", "registers", u->mr, u->nr, u->ku);
-    info->num_blocks = ceil_div(g->m, mt) * ceil_div(g->n, nc) * ceil_div(mt, mc) * ceil_div(nc, nb);
+    info->num_blocks =
+        ceil_div(g->m, mt) * ceil_div(g->n, nc) * ceil_div(mt, mc) * ceil_div(nc, nb);
     const int64_t padded_m = ceil_div(g->m, u->mr) * u->mr;
     const int64_t padded_n = ceil_div(g->n, u->nr) * u->nr;
     info->padded_m = g->swapped ? padded_n : padded_m;
@@ -201,16 +202,16 @@ static void write_json(text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_i
             (long long)i->levels[l].n, (long long)i->levels[l].k, (long long)i->levels[l].count);
     add(t, "],\"padded_m\":%lld,\"padded_n\":%lld,\"padded_k\":%lld,", (long long)i->padded_m,
         (long long)i->padded_n, (long long)i->padded_k);
-    add(t, "\"a_bytes\":%zu,\"b_bytes\":%zu,\"c_bytes\":%zu,\"d_bytes\":%zu,", i->a_bytes, i->b_bytes,
-        i->c_bytes, i->d_bytes);
+    add(t, "\"a_bytes\":%zu,\"b_bytes\":%zu,\"c_bytes\":%zu,\"d_bytes\":%zu,", i->a_bytes,
+        i->b_bytes, i->c_bytes, i->d_bytes);
     add(t, "\"packed_a_bytes\":%zu,\"packed_b_bytes\":%zu,\"workspace_bytes\":%zu,",
         i->packed_a_bytes, i->packed_b_bytes, i->workspace_bytes);
     if (i->device_index != TCGEMM_DEVICE_CPU)
         add(t,
             "\"grid_blocks\":%lld,\"threads_per_block\":%d,\"registers_per_thread\":%d,"
             "\"smem_bytes\":%zu,\"blocks_per_sm\":%d,",
-            (long long)i->grid_blocks, i->threads_per_block, i->registers_per_thread,
-            i->smem_bytes, i->blocks_per_sm);
+            (long long)i->grid_blocks, i->threads_per_block, i->registers_per_thread, i->smem_bytes,
+            i->blocks_per_sm);
     add(t, "\"predicted_seconds\":%.6g,\"error_unit\":%.17g,\"error_bound\":\"%s\"}",
         i->predicted_seconds, i->error_unit, i->error_bound);
 }

@@ -12,8 +12,8 @@ typedef struct tcgemm_device {
     char name[128];
     int cc; /* 10 x compute capability */
     int num_sms;
-    double clock_hz;         /* highest */
-    double bandwidth;        /* of the memory, bytes a second */
+    double clock_hz;  /* highest */
+    double bandwidth; /* of the memory, bytes a second */
     size_t memory_bytes;
     size_t l2_bytes;
     size_t smem_block_bytes; /* most that one block may ask for */
@@ -30,7 +30,8 @@ double tcgemm_device_macs(const tcgemm_device_t *device, tcgemm_type_t type);
 /* The theoretical peak: operations (2 per multiply-add) a second. */
 double tcgemm_device_peak(const tcgemm_device_t *device, tcgemm_type_t type);
 
-/* The largest shared memory of one block on an architecture, for a device that plays an older one. */
+/* The largest shared memory of one block on an architecture, for a device that plays an older one.
+ */
 size_t tcgemm_smem_of_cc(int cc);
 
 #endif

@@ -12,11 +12,11 @@
 #include <math.h>
 
 static const double launch_seconds = 3e-6;
-static const double round_seconds = 1.5e-6;     /* first loads and epilogue */
+static const double round_seconds = 1.5e-6; /* first loads and epilogue */
 static const double memory_efficiency = 0.85;
-static const double l2_bytes_per_clock = 48.0;  /* of one SM */
-static const double transfer_bandwidth = 20e9;  /* host memory to GPU through pinned buffers */
-static const double transfer_seconds = 60e-6;   /* of the smallest */
+static const double l2_bytes_per_clock = 48.0; /* of one SM */
+static const double transfer_bandwidth = 20e9; /* host memory to GPU through pinned buffers */
+static const double transfer_seconds = 60e-6;  /* of the smallest */
 
 enum { MAX_GROUP = 16 };
 

@@ -16,9 +16,9 @@
  */
 typedef struct tcgemm_cpu_blocking {
     int64_t mc, kc, nc, mt, nb;
-    bool pack_a; /* false: A is read in place */
-    bool pack_b; /* false: B is read in place */
-    bool split_batch; /* each thread computes whole items of the batch */
+    bool pack_a;        /* false: A is read in place */
+    bool pack_b;        /* false: B is read in place */
+    bool split_batch;   /* each thread computes whole items of the batch */
     bool direct_output; /* true: tiles are stored straight into D; false: through f32 sums */
 } tcgemm_cpu_blocking_t;
 

@@ -1,5 +1,5 @@
-/* planner.c - scores the rows of the kernel table by a model of their time and cuts the problem into
- * blocks for the best.
+/* planner.c - scores the rows of the kernel table by a model of their time and cuts the problem
+ * into blocks for the best.
  *
  * The model, in cycles of one core:
  *     multiply  the padded volume / multiply-adds a cycle
@@ -23,9 +23,9 @@
 #include "table/gpu_row.h"
 
 enum {
-    MAX_ROWS = 2048,         /* of D in flight: A's panel, mt x kc, stays in the L3 cache */
-    MAX_COLS = 3840,         /* the same for B's panel, kc x nc */
-    MAX_NARROW_ROWS = 1024,  /* f16 and bf16 results also keep mt x nc sums in f32 */
+    MAX_ROWS = 2048,        /* of D in flight: A's panel, mt x kc, stays in the L3 cache */
+    MAX_COLS = 3840,        /* the same for B's panel, kc x nc */
+    MAX_NARROW_ROWS = 1024, /* f16 and bf16 results also keep mt x nc sums in f32 */
     MAX_NARROW_COLS = 1920,
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 20000,     /* the least work that is worth waking a thread for */
@@ -119,10 +119,12 @@ static double item_cycles(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const double k = (double)ceil_div(g->k, u->ku) * u->ku;
-    const double multiply = (double)g->m * (double)ceil_div(g->n, u->nr / 3) * (u->nr / 3) * k /
+    const int vector = u->nr / 3; /* the narrowest tile is one vector wide */
+    const double multiply = (double)g->m * (double)ceil_div(g->n, vector) * vector * k /
                             (double)plan->kernel->macs_per_cycle;
     const double lane = (double)u->lane_bytes / 4.0 / (double)u->ku;
-    const double pack = lane * k * ((s->pack_a ? (double)g->m : 0) + (s->pack_b ? (double)g->n : 0));
+    const double pack =
+        lane * k * ((s->pack_a ? (double)g->m : 0) + (s->pack_b ? (double)g->n : 0));
     const double d_bytes = tcgemm_dtype_bits(g->type->d) / 8.0;
     const double store =
         (double)g->m * (double)g->n * d_bytes / 8.0 * (double)ceil_div(g->k, s->kc);
@@ -134,8 +136,8 @@ static void choose_threads(struct tcgemm_plan *plan, int max_threads) {
     const double all = cycles * (double)plan->g.batch;
     const double useful = fmax(1.0, all / CYCLES_PER_THREAD);
     int threads = useful < max_threads ? (int)useful : max_threads;
-    plan->cpu.split_batch = threads > 1 && plan->g.batch >= 2 * (int64_t)threads &&
-                            cycles < SMALL_ITEM_CYCLES;
+    plan->cpu.split_batch =
+        threads > 1 && plan->g.batch >= 2 * (int64_t)threads && cycles < SMALL_ITEM_CYCLES;
     share_out(plan, plan->cpu.split_batch ? 1 : threads);
     const int64_t units = ceil_div(min_i64(plan->cpu.mt, plan->g.m), plan->cpu.mc) *
                           ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->cpu.nb);
@@ -144,8 +146,7 @@ static void choose_threads(struct tcgemm_plan *plan, int max_threads) {
     plan->num_threads = threads;
     const double meetings =
         threads > 1 ? (double)plan->g.batch * (double)ceil_div(plan->g.k, plan->cpu.kc) : 0.0;
-    plan->predicted_seconds =
-        (all / threads + meetings * CYCLES_PER_MEETING) / tcgemm_clock_hz();
+    plan->predicted_seconds = (all / threads + meetings * CYCLES_PER_MEETING) / tcgemm_clock_hz();
 }
 
 double tcgemm_clock_hz(void) {
@@ -165,8 +166,8 @@ double tcgemm_clock_hz(void) {
             __asm__ volatile("" : "+r"(x));
         }
         (void)clock_gettime(CLOCK_MONOTONIC, &end);
-        const double seconds = (double)(end.tv_sec - start.tv_sec) +
-                               1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+        const double seconds =
+            (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
         best = fmin(best, seconds);
     }
     hz = 2.0 * ADDITIONS / fmax(best, 1e-9);
@@ -181,8 +182,8 @@ static bool has_place(const tcgemm_kernel_t *kernel, const tcgemm_device_t *devi
     return (kernel->gpu != NULL) == (device != NULL);
 }
 
-/* A row that accumulates in f16 serves the flag and nothing else; if a family has such rows, the flag
- * takes them first (find_best). */
+/* A row that accumulates in f16 serves the flag and nothing else; if a family has such rows, the
+ * flag takes them first (find_best). */
 static bool does_type(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g) {
     if (!(kernel->types & TCGEMM_TYPE_BIT(g->type->type)))
         return false;
@@ -322,8 +323,9 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
 
 static bool is_faster(const tcgemm_kernel_t *row, const tcgemm_kernel_t *than,
                       const struct tcgemm_plan *plan) {
+    /* Of equals the later row: the table goes from the general to the special. */
     if (!row->gpu)
-        return row->macs_per_cycle > than->macs_per_cycle;
+        return row->macs_per_cycle >= than->macs_per_cycle;
     /* Who allows sums in f16 gets them from the family that has them. */
     const bool sums_f16 = tcgemm_gpu_row_sums_f16(row->gpu);
     if (sums_f16 != tcgemm_gpu_row_sums_f16(than->gpu) && strcmp(row->algo, than->algo) == 0)
@@ -337,8 +339,8 @@ static const tcgemm_kernel_t *find_best(const struct tcgemm_plan *plan, wanted_t
     const tcgemm_kernel_t *best = NULL;
     for (int i = 0; i < tcgemm_num_kernels; ++i) {
         const tcgemm_kernel_t *row = &tcgemm_kernels[i];
-        if (is_wanted(row, plan, w) && fits(row, plan->device) &&
-            has_tile(row, &plan->g, w.tile) && (!best || is_faster(row, best, plan)))
+        if (is_wanted(row, plan, w) && fits(row, plan->device) && has_tile(row, &plan->g, w.tile) &&
+            (!best || is_faster(row, best, plan)))
             best = row;
     }
     return best;
@@ -392,8 +394,7 @@ tcgemm_status_t tcgemm_plan_make_on(const tcgemm_device_t *device, const tcgemm_
                                     struct tcgemm_plan *plan) {
     memset(plan, 0, sizeof *plan);
     TCGEMM_FORWARD(tcgemm_canonicalize(problem, &plan->g));
-    TCGEMM_RETURN_IF(options && options->struct_size != sizeof *options,
-                     TCGEMM_STATUS_BAD_ARGUMENT,
+    TCGEMM_RETURN_IF(options && options->struct_size != sizeof *options, TCGEMM_STATUS_BAD_ARGUMENT,
                      "options->struct_size is %zu, expected %zu: build it with "
                      "tcgemm_plan_options()",
                      options->struct_size, sizeof *options);
@@ -406,6 +407,7 @@ tcgemm_status_t tcgemm_plan_make_on(const tcgemm_device_t *device, const tcgemm_
     } else {
         TCGEMM_FORWARD(choose(options, plan, &kernel));
     }
+    TCGEMM_RETURN_IF(!kernel, TCGEMM_STATUS_INTERNAL, "no kernel was chosen and nobody said why");
     plan_with(kernel, threads, plan);
     return TCGEMM_STATUS_OK;
 }

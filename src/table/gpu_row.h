@@ -13,7 +13,7 @@ typedef struct tcgemm_gpu_row {
     const char *module;
     const char *tag;
     tcgemm_type_t type;
-    int min_cc, max_cc; /* 10 x compute capability */
+    int min_cc, max_cc; /* 10 x compute capability; max_cc 0: no limit */
     int bm, bn, bk;     /* block tile */
     int wm, wn;         /* warp tile */
     int im, in, ik;     /* instruction tile */
@@ -28,7 +28,7 @@ typedef struct tcgemm_gpu_row {
 
 /* True if the device has the architecture and the shared memory for the row. */
 static inline bool tcgemm_gpu_row_fits(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device) {
-    return device->cc >= row->min_cc && device->cc <= row->max_cc &&
+    return device->cc >= row->min_cc && (row->max_cc == 0 || device->cc <= row->max_cc) &&
            row->smem_bytes <= device->smem_block_bytes;
 }
 

@@ -164,11 +164,12 @@
     };                                                                                             \
     _Static_assert((bm_) % (wm_) == 0 && (bn_) % (wn_) == 0,                                       \
                    #algo "_" #type_ "_" #tag_ ": the block tile must hold whole warp tiles");      \
-    _Static_assert((wm_) % (im_) == 0 && (wn_) % (in_) == 0 && (bk_) % (ik_) == 0,                 \
-                   #algo "_" #type_ "_" #tag_ ": the warp tile must hold whole instruction tiles"); \
+    _Static_assert((wm_) % (im_) == 0 && (wn_) % (in_) == 0 && (bk_) % (ik_) == 0, #algo           \
+                   "_" #type_ "_" #tag_ ": the warp tile must hold whole instruction tiles");      \
     _Static_assert((threads_) % 32 == 0 && (threads_) <= 1024,                                     \
                    #algo "_" #type_ "_" #tag_ ": threads must be whole warps, at most 1024");      \
-    _Static_assert((smem_) <= 232448, #algo "_" #type_ "_" #tag_ ": no device has that much smem");
+    _Static_assert((smem_) <= 232448, #algo "_" #type_ "_" #tag_ ": no device has that much "      \
+                                                                 "smem");
 #include "table/kernels.def"
 #endif
 

@@ -28,10 +28,10 @@
  *
  *     8 bit:  ldmatrix.trans on pairs of bytes gives a lane two m (or n) and two k in a register;
  *             one byte permutation of two registers makes two words.
- *     tf32:   an 8-byte load gives a lane two m of one k: two neighbouring words of side A. On side
- * B neighbouring words are of different k: 4-byte loads. (16-byte loads of four m and n work too,
- * but then most words must be moved to another register first.) f64:    one 16-byte load gives a
- * lane two m (or n) of one k, or two k of one m.
+ *     tf32:   an 8-byte load gives a lane two m of one k: two neighbouring words of side A. On
+ *             side B neighbouring words are of different k: 4-byte loads. (16-byte loads work
+ *             too, but then most words must be moved to another register first.)
+ *     f64:    one 16-byte load gives a lane two m (or n) of one k, or two k of one m.
  */
 #ifndef TCGEMM_TILE_FRAGMENT_H
 #define TCGEMM_TILE_FRAGMENT_H
@@ -132,6 +132,35 @@ TCGEMM_HD uint32_t tcgemm_fragment_byte(int side, int form, uint32_t element_byt
     if (form == TCGEMM_FORM_K || element_bytes != 4)
         return 0u;
     return side == TCGEMM_SIDE_A ? (g & 1u) << 3 : (g & 3u) << 2;
+}
+
+/* ---- the two together: offsets in bytes from the start of a tile with rows of `pitch` bytes ----
+ */
+
+/* What a lane reads of unit 0 and step 0, for a warp whose rows (columns) begin at `first`, a
+ * multiple of the warp's own number of them. */
+TCGEMM_HD uint32_t tcgemm_fragment_lane_at(int side, int form, uint32_t element_bytes,
+                                           uint32_t pitch, uint32_t lane, uint32_t first) {
+    const uint32_t row = tcgemm_fragment_row(side, form, element_bytes, lane);
+    const uint32_t chunk = tcgemm_fragment_chunk(side, form, element_bytes, lane);
+    const uint32_t byte = tcgemm_fragment_byte(side, form, element_bytes, lane);
+    if (form == TCGEMM_FORM_K)
+        return tcgemm_swizzle(form, element_bytes, pitch, first + row, chunk) + byte;
+    return tcgemm_swizzle(form, element_bytes, pitch, row, first * element_bytes / 16 + chunk) +
+           byte;
+}
+
+/* The same for any unit and step; `more` bytes along the row in MN form. Moving by whole chunks
+ * inside 128 bytes is an XOR, as the swizzle is one. */
+TCGEMM_HD uint32_t tcgemm_fragment_at(int form, uint32_t element_bytes, uint32_t pitch,
+                                      uint32_t lane_at, uint32_t step, uint32_t unit,
+                                      uint32_t more) {
+    const uint32_t step_bytes = tcgemm_fragment_step_bytes(element_bytes);
+    if (form == TCGEMM_FORM_K)
+        return (lane_at ^ step * step_bytes) + unit * 16 * pitch;
+    const uint32_t along = unit * 16 * element_bytes + more;
+    return (lane_at ^ (along & 127u)) + (along & ~127u) +
+           step * (step_bytes / element_bytes) * pitch;
 }
 
 #endif

@@ -9,10 +9,9 @@
  *       |  +--+--+--+--  --+--+
  *
  *   1. Every scheduler needs a warp: threads = 32 * schedulers * (1, 2, ..), n = 4 * threads.
- *   2. What is left of shared memory decides m = bytes / (4 * n), rounded down to whole float4 of
- * A.
- *   3. A thread keeps two steps of the column of A in registers, 2 * m, beside what it needs anyway
- *      (4 of B, 4 of C, addresses: 40). If that is more than it may have, take twice the threads.
+ *   2. What is left of shared memory decides m = bytes / (4 * n), down to a whole float4 of A.
+ *   3. The original keeps two steps of the column of A in registers, 2 * m, beside what a thread
+ *      needs anyway (4 of B, 4 of C, addresses: 40). If that is too much, take twice the threads.
  *
  * 48 KiB, four schedulers: n = 512, m = 24, C = 49,152 bytes to the last one. 227 KiB: n = 512
  * would ask for m = 112 and 264 registers, so n = 1024, m = 56, C = 229,376 bytes.

@@ -11,11 +11,11 @@
  * quarter warp of 16-byte loads, half a warp of 8-byte loads) lie in eight different groups of four
  * banks, out of the eight that exist:
  *
- *     16-bit, pitch 128, eight rows read at chunk 2        16-bit, pitch 64: two rows share the
- * banks row 0   . . 2 . . . . .                              rows 0,1   . . 2 . | . . 2 . row 1   .
- * . . 2 . . . .     c ^ (r & 7)              rows 2,3   . . . 2 | . . . 2 row 2   2 . . . . . . .
- * rows 4,5   2 . . . | 2 . . . row 3   . 2 . . . . . .     ...                      rows 6,7   . 2
- * . . | . 2 . .
+ *     pitch 128, rows read at chunk 2                  pitch 64: two rows share the banks
+ *        row 0   . . 2 . . . . .                          rows 0,1   . . 2 . | . . 2 .
+ *        row 1   . . . 2 . . . .     c ^ (r & 7)          rows 2,3   . . . 2 | . . . 2
+ *        row 2   2 . . . . . . .                          rows 4,5   2 . . . | 2 . . .
+ *        row 3   . 2 . . . . . .     ...                  rows 6,7   . 2 . . | . 2 . .
  *
  * Which rows are read together follows from fragment.h:
  *

@@ -1,10 +1,8 @@
-/* wmma.h - which lane holds which element of a warp-matrix fragment, and which elements it is
- * given.
+/* wmma.h - which lane holds which element of a warp-matrix fragment, and which one it is given.
  *
  * Every fragment is made of blocks of eight rows of A (or columns of B): "outer" is the index along
  * m for A and along n for B. A warp has eight groups g = lane / 4 of four lanes q = lane % 4; in
- * each block group g holds outer index g, and within a step of the instruction lane q holds these
- * k:
+ * each block group g holds outer index g, and in a step of the instruction lane q holds these k:
  *
  *     16-bit   k16   2q 2q+1 | 2q+8 2q+9      two words a block
  *      8-bit   k16   4q .. 4q+3               one word
@@ -17,8 +15,8 @@
  *
  *     k       a chunk of 64 bytes of k belongs to a lane as 16 contiguous bytes: q * 16 ..+15, and
  *             step s takes the s-th 4 (2, 1) elements of them. One 16-byte load feeds all steps.
- *     outer   with `group` blocks, lane group g holds outer indices g * group .. +group-1, one in
- * each block; beyond 16 bytes a second segment begins.
+ *     outer   with `group` blocks, lane group g holds outer indices g * group .. + group - 1, one
+ *             in each block; beyond 16 bytes a second segment begins.
  *
  *          16 rows, group = 2            k, 16-bit: a chunk of 32
  *          g  block 0   block 1          q     step 0        step 1

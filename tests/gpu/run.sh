@@ -38,11 +38,12 @@ step_build() {
     command -v ninja >/dev/null && generator=-GNinja
     cmake -S . -B "$build" $generator -DCMAKE_BUILD_TYPE=Release -DTCGEMM_CUDA=ON \
         "-DTCGEMM_CUDA_ARCHS=${ARCHS:-$archs}" -DTCGEMM_BUILD_GPU_TESTS=ON -DTCGEMM_BUILD_CLI=$cli \
-        -DTCGEMM_INSTALL_DOCS=OFF || return 1
-    cmake --build "$build" -j "$(nproc)" >"$build/build.log" 2>&1 || {
+        -DTCGEMM_INSTALL_DOCS=OFF >"$build/build.log" 2>&1 &&
+        cmake --build "$build" -j "$(nproc)" >>"$build/build.log" 2>&1 || {
         tail -n 60 "$build/build.log"
         return 1
     }
+    grep 'CUDA back end' "$build/build.log"
     grep -E 'warning' "$build/build.log" || true
     scripts/ptxas-table "$build/cuda" >"$build/ptxas.txt" || true
     grep -E 'FAULT|faults$' "$build/ptxas.txt" || true

@@ -1,34 +1,43 @@
 /* simt_outer.cu - fp32 on the CUDA cores: C stays in shared memory, outer products are added to it.
  *
- * For: a lesson in where the bytes go, after FastGeMM: fp32 to the last bit, without tensor cores.
- * It loses to any kernel that keeps C in registers: here every product that is added to C costs a
- * share of a trip to shared memory and back. It is a complete kernel where the original was one block
- * with k = 1.
+ * For: a lesson in where the bytes go, after FastGeMM: fp32 without tensor cores. It loses to any
+ * kernel that keeps C in registers: here every product that is added to C costs a share of a trip
+ * to shared memory and back. It is a complete kernel where the original was one block with k = 1.
  *
- *     grid: blocks of C       block: one thread a float4 of n          thread: BM x 4
- *     +------+------+         +--+--+--+--+     +--+                   b   [float4]  KSTEP of them
- *     |24x512|      |         |t0|t1|t2|t3| ..  |tN|  BM rows          a0  [c0 float4]   in registers
- *     +------+------+         |  |  |  |  |     |  |  of float4        a1  [c1 float4]
- *     |      |      |         |  |  |  |  |     |  |                   ..
+ *     grid: blocks of C       block: one thread a float4 of n       thread: BM x 4
+ *     +------+------+         +--+--+--+--+     +--+                b   [float4], KSTEP of them
+ *     |24x512|      |         |t0|t1|t2|t3| ..  |tN|  BM rows       a0  [c0 float4]
+ *     +------+------+         |  |  |  |  |     |  |  of float4     a1  [c1 float4]
+ *     |      |      |         |  |  |  |  |     |  |                ..
  *
  * Shared memory: the block of C and nothing else, BM * BN * 4 bytes (24 x 512: 49,152; 56 x 1024:
- * 229,376), float4 [row][thread]. Each thread touches its own column only: no barrier in the kernel.
- * How m and n follow from the device: tile/outer.h.
+ * 229,376), float4 [row][thread]. Each thread touches its own column only: no barrier in the
+ * kernel. How m and n follow from the device: tile/outer.h.
  *
  * Time, for one thread: KSTEP rows of B go to registers, then row after row of C:
  *
- *     A    a0  a1  a2  a3 ..      KSTEP elements of a row of A, the next row's while this one is used;
- *     C        c0  c1  c2 ..      all lanes want the same ones: one broadcast from L1
- *     fma      ==  ==  ==         4 * KSTEP each
+ *     A    a0  a1  a2  a3 ..     KSTEP elements of a row; the next row's while this one is used;
+ *     C    c0  c1  c2  c3 ..     all lanes want the same of A: one broadcast from L1
+ *     fma      ==  ==  ==        4 * KSTEP each
  *
  * A row costs 8 cycles of shared memory a warp (4 to read C, 4 to write it) and KSTEP / 4 of L1 for
- * A; its products take KSTEP cycles of the four schedulers. So KSTEP 4 cannot pass 4 / 9 of the peak,
- * 8 can reach 8 / 10, 16 hides it (16 against 12): KSTEP is the knob, and the price is registers.
+ * A; its products take KSTEP cycles of the four schedulers. So KSTEP 4 cannot pass 4 / 9 of the
+ * peak, 8 cannot pass 8 / 10, 16 might hide it (16 against 12): KSTEP is the knob, and the price is
+ * registers. Measured it stays at half of these limits.
  *
- * Layouts: A is read KSTEP elements of a row at a time (transposed: one by one, each a broadcast), B
- * float4 along n (transposed: along k, four columns, 32 lines a load: the slow layouts are nt and tt).
- * Edges and pointers that are not aligned to 16 bytes: element by element, zeros beyond n and k; rows
- * beyond m are not computed.
+ * Layouts: A is read KSTEP elements of a row at a time (transposed: one by one, each a broadcast),
+ * B float4 along n (transposed: along k, four columns, 32 lines a load). Edges and pointers that
+ * are not aligned to 16 bytes: element by element, zeros beyond n and k; rows beyond m are not
+ * computed.
+ *
+ * H200, 8192^3, TFLOP/s of 66.9:     nn     nt     tn     tt
+ *     24x512   k4                    15.2   10.5   14.3   11.8
+ *     24x512   k8                    19.9   14.5   14.3   12.5
+ *     24x512   k16                   23.1   18.8   11.7   10.9      34 % of the peak
+ *     56x1024  k16                   14.4   12.9   11.4   10.7
+ *
+ * Tried: the next row of C under way while this one is summed. The speed is the same to 2 %, the
+ * k16 kernel takes 130 registers instead of 168; it stays.
  */
 #include <stdint.h>
 
@@ -117,22 +126,24 @@ static __device__ __forceinline__ void tcgemm_simt_outer(const tcgemm_gpu_args_t
         return;
     const int rows = args.m - m0 < BM ? (int)(args.m - m0) : BM;
     const int cols = args.n - n0 < 4 ? (int)(args.n - n0) : 4;
-    const float *a = (const float *)args.a + tile.batch * args.stride_a +
-                     (A_TRANS ? m0 : m0 * args.lda);
-    const float *b = (const float *)args.b + tile.batch * args.stride_b +
-                     (B_TRANS ? n0 * args.ldb : n0);
+    const float *a =
+        (const float *)args.a + tile.batch * args.stride_a + (A_TRANS ? m0 : m0 * args.lda);
+    const float *b =
+        (const float *)args.b + tile.batch * args.stride_b + (B_TRANS ? n0 * args.ldb : n0);
     const int64_t row_a = A_TRANS ? 1 : args.lda; /* from row to row of A */
     const int64_t step_a = A_TRANS ? KSTEP * args.lda : KSTEP;
     const int64_t step_b = B_TRANS ? KSTEP : KSTEP * args.ldb;
     const bool wide_a = args.vector_a >= 16, wide_b = args.vector_b >= 16;
     float4 *mine = smem + threadIdx.x;
 
-    // ---- C = 0 -----------------------------------------------------------------------------------
+    // ---- C = 0
+    // -----------------------------------------------------------------------------------
 #pragma unroll 8
     for (int i = 0; i < BM; i++)
         mine[i * THREADS] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 
-    // ---- C += column of A x row of B, KSTEP at a time ----------------------------------------------
+        // ---- C += column of A x row of B, KSTEP at a time
+        // ----------------------------------------------
 #pragma unroll 1
     for (int64_t k = 0; k < args.k; k += KSTEP, a += step_a, b += step_b) {
         const int left = args.k - k < KSTEP ? (int)(args.k - k) : KSTEP;
@@ -157,11 +168,11 @@ static __device__ __forceinline__ void tcgemm_simt_outer(const tcgemm_gpu_args_t
         }
     }
 
-    // ---- D = alpha * C + beta * what was there -------------------------------------------------------
+    // ---- D = alpha * C + beta * what was there
+    // -------------------------------------------------------
     const float alpha = args.alpha.f32, beta = args.beta.f32;
-    const float *from = args.c ? (const float *)args.c + tile.batch * args.stride_c +
-                                     m0 * args.ldc + n0
-                               : NULL;
+    const float *from =
+        args.c ? (const float *)args.c + tile.batch * args.stride_c + m0 * args.ldc + n0 : NULL;
     float *to = (float *)args.d + tile.batch * args.stride_d + m0 * args.ldd + n0;
     const bool wide = cols == 4 && args.vector_d >= 16 && (!from || args.vector_c >= 16);
 #pragma unroll 1
@@ -179,26 +190,27 @@ static __device__ __forceinline__ void tcgemm_simt_outer(const tcgemm_gpu_args_t
 #pragma unroll
             for (int j = 0; j < 4; j++)
                 if (j < cols)
-                    to[j] = from ? fmaf(beta, from[j], tcgemm_component(v, j))
-                                 : tcgemm_component(v, j);
+                    to[j] =
+                        from ? fmaf(beta, from[j], tcgemm_component(v, j)) : tcgemm_component(v, j);
         }
         if (from)
             from += args.ldc;
     }
 }
 
-#define TCGEMM_SIMT_OUTER_LAYOUT(bm, bn, kstep, blocks, layout, ta, tb)                              \
-    extern "C" __global__ void __launch_bounds__(bn / 4, (ta) && kstep >= 16 ? (blocks + 1) / 2 : blocks)\
-        tcgemm_simt_outer_f32_f32_##bm##x##bn##x##kstep##_k##kstep##_##layout(                       \
-            const __grid_constant__ tcgemm_gpu_args_t args) {                                        \
-        extern __shared__ float4 tcgemm_outer_smem[];                                                \
-        tcgemm_simt_outer<bm, bn, kstep, ta, tb>(args, tcgemm_outer_smem);                           \
+#define TCGEMM_SIMT_OUTER_LAYOUT(bm, bn, kstep, blocks, layout, ta, tb)                            \
+    extern "C" __global__ void __launch_bounds__(bn / 4,                                           \
+                                                 (ta) && kstep >= 16 ? (blocks + 1) / 2 : blocks)  \
+        tcgemm_simt_outer_f32_f32_##bm##x##bn##x##kstep##_k##kstep##_##layout(                     \
+            const __grid_constant__ tcgemm_gpu_args_t args) {                                      \
+        extern __shared__ float4 tcgemm_outer_smem[];                                              \
+        tcgemm_simt_outer<bm, bn, kstep, ta, tb>(args, tcgemm_outer_smem);                         \
     }
 
-#define TCGEMM_SIMT_OUTER(bm, bn, kstep, blocks)                                                     \
-    TCGEMM_SIMT_OUTER_LAYOUT(bm, bn, kstep, blocks, nn, false, false)                                \
-    TCGEMM_SIMT_OUTER_LAYOUT(bm, bn, kstep, blocks, nt, false, true)                                 \
-    TCGEMM_SIMT_OUTER_LAYOUT(bm, bn, kstep, blocks, tn, true, false)                                 \
+#define TCGEMM_SIMT_OUTER(bm, bn, kstep, blocks)                                                   \
+    TCGEMM_SIMT_OUTER_LAYOUT(bm, bn, kstep, blocks, nn, false, false)                              \
+    TCGEMM_SIMT_OUTER_LAYOUT(bm, bn, kstep, blocks, nt, false, true)                               \
+    TCGEMM_SIMT_OUTER_LAYOUT(bm, bn, kstep, blocks, tn, true, false)                               \
     TCGEMM_SIMT_OUTER_LAYOUT(bm, bn, kstep, blocks, tt, true, true)
 
 TCGEMM_SIMT_OUTER(24, 512, 4, 4)

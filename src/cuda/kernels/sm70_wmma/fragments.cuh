@@ -1,17 +1,17 @@
 /* fragments.cuh - operand fragments of nvcuda::wmma, filled by hand, and the way out to D.
  *
- * wmma::load_matrix_sync reads an operand in the instruction's own order, in words of four bytes that
- * are spread over as many rows as there are lane groups. What limits a kernel that feeds itself from
- * global memory is not bytes but rows: the L1 cache looks up one line a cycle, whatever is taken from
- * it. Filling the fragments through wide loads, in the order of tile/wmma.h, needs a quarter to a
- * third of the lookups, no transposing instruction, and no shared memory for edges.
+ * wmma::load_matrix_sync reads an operand in the instruction's own order, in words of four bytes
+ * that are spread over as many rows as there are lane groups. What limits a kernel that feeds
+ * itself from global memory is not bytes but rows (wmma_direct.cuh). Filling the fragments through
+ * wide loads, in the order of tile/wmma.h, needs a third to a half of the lookups, no transposing
+ * instruction, and no shared memory for edges.
  *
- * The order of the elements in fragment.x is not promised by the language. It was read back for every
- * type and shape used here, is the same on all architectures since sm_75, and is checked by every test
- * of these kernels. Two orders of words occur (b: block of eight rows or columns, h: half of k):
+ * The order of the elements in fragment.x is not promised by the language. It was read back on
+ * sm_90 for every type and shape used here; on any other architecture the tests of these kernels
+ * confirm it or fail. Two orders of words occur (b: block of eight, h: half of the step's k):
  *
  *     A of 16 or 32 rows, B of 32 columns     b0h0 b1h0 b0h1 b1h1 | b2h0 b3h0 b2h1 b3h1
- *     B of 8 or 16 columns, A of 8 rows       b0h0 b0h1 | b1h0 b1h1       (half: repeated to 8 words)
+ *     B of 8 or 16 columns, A of 8 rows       b0h0 b0h1 | b1h0 b1h1    (half: repeated, 8 words)
  *     8-bit, f64                              b0 b1 b2 b3
  */
 #ifndef TCGEMM_SM70_WMMA_FRAGMENTS_CUH
@@ -53,11 +53,11 @@ template <class In, class Sum, class Out> struct tcgemm_wmma_pair {
     typedef Sum sum;
     typedef Out out;
     static constexpr int BYTES = tcgemm_wmma_element<In>::BYTES;
-    static constexpr int LANE_K = 16 / BYTES;        /* elements of k a lane holds of a chunk */
-    static constexpr int CHUNK = 4 * LANE_K;         /* elements of k in a chunk */
+    static constexpr int LANE_K = 16 / BYTES; /* elements of k a lane holds of a chunk */
+    static constexpr int CHUNK = 4 * LANE_K;  /* elements of k in a chunk */
     static constexpr int PER_STEP = BYTES == 8 ? 1 : BYTES == 4 ? 2 : 4;
     static constexpr int STEPS = LANE_K / PER_STEP;
-    static constexpr int STEP_K = CHUNK / STEPS;     /* k of the instruction */
+    static constexpr int STEP_K = CHUNK / STEPS;       /* k of the instruction */
     static constexpr int WORDS = PER_STEP * BYTES / 4; /* of a block and step */
 };
 
@@ -110,7 +110,7 @@ static __device__ __forceinline__ void tcgemm_put_element(uint32_t *words, int b
  * row[i] word .. -> w[b * WORDS ..]. A transposition within registers. */
 template <class Pair, int GROUP, int ROW_WORDS>
 static __device__ __forceinline__ void tcgemm_pack_rows(uint32_t *w, const uint32_t *rows) {
-#define ROW(i, word) rows[(i) * ROW_WORDS + (word)]
+#define ROW(i, word) rows[(i)*ROW_WORDS + (word)]
     if constexpr (Pair::BYTES == 8) {
 #pragma unroll
         for (int b = 0; b < 2 * GROUP; b++)
@@ -124,8 +124,8 @@ static __device__ __forceinline__ void tcgemm_pack_rows(uint32_t *w, const uint3
         for (int b = 0; b < GROUP; b++)
 #pragma unroll
             for (int h = 0; h < 2; h++)
-                w[2 * b + h] = __byte_perm(ROW(2 * h, b / 2), ROW(2 * h + 1, b / 2),
-                                           b % 2 ? 0x7632 : 0x5410);
+                w[2 * b + h] =
+                    __byte_perm(ROW(2 * h, b / 2), ROW(2 * h + 1, b / 2), b % 2 ? 0x7632 : 0x5410);
     } else {
 #pragma unroll
         for (int word = 0; word < ROW_WORDS; word++) {
@@ -142,8 +142,10 @@ static __device__ __forceinline__ void tcgemm_pack_rows(uint32_t *w, const uint3
 #undef ROW
 }
 
-/* Rounds COUNT words of a tf32 operand to nearest, ties away from zero; leaves other types alone. */
-template <class Pair, int COUNT> static __device__ __forceinline__ void tcgemm_round_words(uint32_t *w) {
+/* Rounds COUNT words of a tf32 operand to nearest, ties away from zero; leaves other types alone.
+ */
+template <class Pair, int COUNT>
+static __device__ __forceinline__ void tcgemm_round_words(uint32_t *w) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     if constexpr (Pair::BYTES == 4) {
 #pragma unroll
@@ -193,15 +195,13 @@ template <class Pair, int TM, int TN> struct tcgemm_wmma_tile {
     }
 
     /* The accumulator: a lane holds ROWS rows of COLS neighbouring columns of the tile, at row
-     * r_lane * ROWS and column c_lane * COLS, where the two lane numbers are g and q, or q and g for
-     * the tile of 32 columns. Valid when group = number of blocks, for A and for B. */
+     * r_lane * ROWS and column c_lane * COLS, where the two lane numbers are g and q, or q and g
+     * for the tile of 32 columns. Valid when group = number of blocks, for A and for B. */
     static constexpr bool TURNED = TN == 32;
     static constexpr int ROWS = TURNED ? 2 : TM / 8;
     static constexpr int COLS = TURNED ? 4 : TN / 4;
     static __device__ __forceinline__ constexpr int at(int row, int col) {
-        return TURNED           ? col * 2 + row
-               : TM == 16       ? col % 2 * 4 + row * 2 + col / 2
-                                : row * 2 + col;
+        return TURNED ? col * 2 + row : TM == 16 ? col % 2 * 4 + row * 2 + col / 2 : row * 2 + col;
     }
 };
 
@@ -260,8 +260,8 @@ static __device__ __forceinline__ bool tcgemm_runs_are_whole(const tcgemm_gpu_ar
     return args.vector_d >= bytes && (!args.c || args.vector_c >= bytes);
 }
 
-/* COLS neighbouring elements of D, of which the first `left` exist. `from` is where C is, NULL if it
- * counts for nothing; it may be `to`. */
+/* COLS neighbouring elements of D, of which the first `left` exist. `from` is where C is, NULL if
+ * it counts for nothing; it may be `to`. */
 template <int COLS, class Sum, class Out>
 static __device__ __forceinline__ void tcgemm_store_run(const tcgemm_gpu_args_t &args,
                                                         const Out *from, Out *to, int left,

@@ -1,37 +1,44 @@
 /* wmma_direct.cuh - D straight from global memory: every warp owns one warp-matrix tile.
  *
- * For: the shortest way from a matrix in memory to a tensor core. Every type pair and every tile shape
- * that nvcuda::wmma knows, no shared memory, no barrier, no packing; small products start at once.
- * It loses wherever a kernel may stage operands: a warp-matrix tile uses each element it loads 16
- * times, so the load units work at their limit while the tensor cores are at a twentieth of theirs.
+ * For: the shortest way from a matrix in memory to a tensor core. Every type pair and every tile
+ * shape that nvcuda::wmma knows, no shared memory, no barrier, no packing; small products start at
+ * once. It loses wherever a kernel may stage operands: a warp-matrix tile uses each element it
+ * loads 16 times, so the L1 cache works at its limit while the tensor cores idle.
  *
- *     grid: one block a tile of D      block: 4 x 4 warps           warp: one tile, all of k
- *     +------+------+------+           w0   w1   w2   w3               k ->
- *     |      |      |      |           w4   w5   w6   w7             A [  chunk 0  |  chunk 1  | ..
- *     +------+------+------+           w8   w9   w10  w11              s0 | s1 ..    the loads of
- *     |      |      |      |           w12  w13  w14  w15            B [  chunk 0  |   the next ones
- *     +------+------+------+           four warps share each         ^ 64 bytes of k a chunk, a warp
- *       raster.h: grouped rows         row of tiles through L1         instruction for each step
+ *     grid: one block a tile of D      block: 4 x 4 warps       warp: one tile, all of k
+ *     +------+------+------+           w0   w1   w2   w3             k ->
+ *     |      |      |      |           w4   w5   w6   w7         A [  chunk 0  |  chunk 1  | ..
+ *     +------+------+------+           w8   w9   w10  w11          s0 | s1 ..
+ *     |      |      |      |           w12  w13  w14  w15        B [  chunk 0  |  chunk 1  | ..
+ *     +------+------+------+           four warps share a row    a chunk is 64 bytes of k, a step
+ *       raster.h: grouped rows         of tiles through L1       one warp-matrix instruction
  *
- * Shared memory: none. Registers: DEPTH chunks of A and B, filled DEPTH - 1 chunks ahead:
+ * Shared memory: none. Registers: DEPTH chunks of A and B, each refilled as soon as it is used:
  *
- *     chunk        0    1    2    3    4          DEPTH = 2
- *     loaded       ==   ==   ==   ==   ==
+ *     chunk        0    1    2    3    4        DEPTH = 2; with DEPTH = 1 the other 31 warps of
+ *     loaded       ==   ==   ==   ==   ==       the SM fill the time
  *     multiplied        s0s1 s0s1 s0s1 s0s1
  *
- * Edges and pointers that wide loads cannot take: the same registers are filled one element at a time,
- * zeros beyond k in both operands and beyond m and n too; nothing outside the matrices is read.
+ * Edges and pointers that wide loads cannot take: the same registers are filled one element at a
+ * time, zeros beyond k in both operands and beyond m and n too; nothing outside the matrices is
+ * read.
  *
- * What was learnt. With wmma::load_matrix_sync the figures of the literate program are reached to within
- * a few percent, for four types, by counting lines: an L1 lookup serves one 128-byte line a cycle.
- * 16x16x16 of half in load_matrix_sync's order touches 64 lines, and 64 cycles on 132 SMs are 28
- * TFLOP/s, whatever the occupancy. So the order of elements was changed (tile/wmma.h):
+ * What was learnt. An L1 lookup seems to serve one 128-byte line a cycle, whatever is taken from
+ * it; counting lines explains most of the speed of such kernels. In the order of load_matrix_sync,
+ * words of four bytes, a 16x16x16 product of half needs 64 lines, which caps 132 SMs at 1980 MHz
+ * at 33 TFLOP/s; a plain kernel that loads so measures 28 on an H200. So the order of the elements
+ * was changed (tile/wmma.h). Lines of A + B for a product, the cap they set, and the measurement:
  *
- *     lines of a 16x16 product, rows of B contiguous     load_matrix_sync     here
- *       16-bit   k16                                     32 + 32              8 + 16
- *        8-bit   k16                                     16 + 64              4 + 16
- *        tf32    k8                                      32 + 16              8 +  8
- *        f64     k4   (8x8)                               8 +  4              4 +  4
+ *                    load_matrix_sync      here             H200, 10000^3, TFLOP/s (cap)
+ *                    (inferred)            row-major        row-major        B transposed
+ *     16-bit   k16   32 + 32               8 + 16            87  (89)        124  (134)
+ *      8-bit   k16                         4 + 16            91 (107)        203  (268)
+ *      tf32    k8    32 + 16               8 + 16            40  (45)         58   (67)
+ *      f64     k4     8 +  8               4 +  4            13.2 (17)        16.5 (17)
+ *
+ * Loads of 8 bytes are looked up for each half of the warp, those of 16 for each quarter: hence
+ * turn(), without which f64 reaches 11.1. Dropped: DEPTH 2 with two blocks on an SM, which spills;
+ * row addresses as multiples of the pitch, which the compiler keeps in 64 registers.
  */
 #ifndef TCGEMM_SM70_WMMA_DIRECT_CUH
 #define TCGEMM_SM70_WMMA_DIRECT_CUH
@@ -44,7 +51,7 @@
  * K_FORM: k is contiguous in memory; otherwise m (n for B) is. */
 template <class Pair, int BLOCKS, bool K_FORM> struct tcgemm_direct_operand {
     static constexpr int BYTES = Pair::BYTES;
-    static constexpr bool TURNED = BYTES == 8 && !K_FORM; /* see turn() */
+    static constexpr bool TURNED = BYTES == 8 && !K_FORM;                /* see turn() */
     static constexpr int WIDTH = K_FORM || TURNED ? 16 : BLOCKS * BYTES; /* bytes of a load */
     static constexpr int LOADS = K_FORM ? BLOCKS : TURNED ? 1 : Pair::LANE_K;
     static constexpr int ROW_WORDS = WIDTH < 4 ? 1 : WIDTH / 4;
@@ -63,8 +70,8 @@ template <class Pair, int BLOCKS, bool K_FORM> struct tcgemm_direct_operand {
     /* `from` is the lane's first element of the chunk, `pitch` the bytes from load to load. */
     __device__ __forceinline__ void load(const char *from, int64_t pitch) {
 #pragma unroll
-        for (int i = 0; i < LOADS; i++)
-            tcgemm_load_words<WIDTH>(raw + i * ROW_WORDS, from + i * pitch);
+        for (int i = 0; i < LOADS; i++, from += pitch)
+            tcgemm_load_words<WIDTH>(raw + i * ROW_WORDS, from);
     }
 
     /* Loads the first `lines` loads and of each the first `run` elements; zeros elsewhere. */
@@ -74,20 +81,20 @@ template <class Pair, int BLOCKS, bool K_FORM> struct tcgemm_direct_operand {
         for (int i = 0; i < LOADS * ROW_WORDS; i++)
             raw[i] = 0;
 #pragma unroll
-        for (int i = 0; i < LOADS; i++) {
+        for (int i = 0; i < LOADS; i++, from += pitch) {
             if (i < lines) {
 #pragma unroll
                 for (int j = 0; j < PER_LOAD; j++)
                     if (j < run)
-                        tcgemm_put_element<BYTES>(raw + i * ROW_WORDS, j * BYTES,
-                                                  from + i * pitch + j * BYTES);
+                        tcgemm_put_element<BYTES>(raw + i * ROW_WORDS, j * BYTES, from + j * BYTES);
             }
         }
     }
 
-    /* f64 with 8 bytes a lane would look up every line twice, once for each half of the warp. So lane
-     * (g, q) loads k = g, columns 2q and 2q + 1, eight lines in one access, and two exchanges bring
-     * (k = 2q, 2q + 1; column g) to it. In each exchange a lane gives one element to one lane only:
+    /* f64 with 8 bytes a lane would look up every line twice, once for each half of the warp. So
+     * lane (g, q) loads k = g, columns 2q and 2q + 1, eight lines in one access, and two exchanges
+     * bring (k = 2q, 2q + 1; column g) to it. In each exchange a lane gives one element to one lane
+     * only:
      *
      *     first      lanes of even k give their even column, of odd k their odd one
      *     second     the other way round; even columns g get k = 2q first, odd ones k = 2q + 1
@@ -174,7 +181,8 @@ static __device__ __forceinline__ void tcgemm_wmma_direct(const tcgemm_gpu_args_
         }
     };
 
-    // ---- whole chunks with wide loads, DEPTH - 1 chunks ahead ------------------------------------
+    // ---- whole chunks with wide loads, DEPTH - 1 chunks ahead
+    // ------------------------------------
     int64_t chunk = 0;
     if (wide_a && wide_b) {
         const int64_t whole = args.k / CHUNK / DEPTH * DEPTH;
@@ -204,7 +212,8 @@ static __device__ __forceinline__ void tcgemm_wmma_direct(const tcgemm_gpu_args_
         }
     }
 
-    // ---- the rest, and everything at edges -------------------------------------------------------
+    // ---- the rest, and everything at edges
+    // -------------------------------------------------------
 #pragma unroll 1
     for (; chunk * CHUNK < args.k; chunk++) {
         a_t chunk_a;
@@ -223,15 +232,16 @@ static __device__ __forceinline__ void tcgemm_wmma_direct(const tcgemm_gpu_args_
         multiply(chunk_a, chunk_b);
     }
 
-    // ---- D -----------------------------------------------------------------------------------------
+    // ---- D
+    // -----------------------------------------------------------------------------------------
     const int64_t row_d = m0 + (tile_t::TURNED ? q : g) * tile_t::ROWS;
     const int64_t col_d = n0 + (tile_t::TURNED ? g : q) * tile_t::COLS;
     const int rows_d = tcgemm_clamp_count(args.m - row_d);
     const int cols_d = tcgemm_clamp_count(args.n - col_d);
     const bool runs = tcgemm_runs_are_whole(args, tile_t::COLS * sizeof(out_t));
-    const out_t *c = args.c ? (const out_t *)args.c + tile.batch * args.stride_c +
-                                  row_d * args.ldc + col_d
-                            : NULL;
+    const out_t *c =
+        args.c ? (const out_t *)args.c + tile.batch * args.stride_c + row_d * args.ldc + col_d
+               : NULL;
     out_t *d = (out_t *)args.d + tile.batch * args.stride_d + row_d * args.ldd + col_d;
 #pragma unroll
     for (int r = 0; r < tile_t::ROWS; r++) {
@@ -246,16 +256,16 @@ static __device__ __forceinline__ void tcgemm_wmma_direct(const tcgemm_gpu_args_
 }
 
 /* Stamps the kernel of one row and layout. */
-#define TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, layout, ta, tb)           \
-    extern "C" __global__ void __launch_bounds__(TCGEMM_WMMA_DIRECT_THREADS, blocks)                 \
-        name##_##layout(const __grid_constant__ tcgemm_gpu_args_t args) {                            \
-        TCGEMM_WMMA_BODY(arch, (tcgemm_wmma_direct<pair, rows, cols, depth, ta, tb>(args)));             \
+#define TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, layout, ta, tb)     \
+    extern "C" __global__ void __launch_bounds__(TCGEMM_WMMA_DIRECT_THREADS, blocks)               \
+        name##_##layout(const __grid_constant__ tcgemm_gpu_args_t args) {                          \
+        TCGEMM_WMMA_BODY(arch, (tcgemm_wmma_direct<pair, rows, cols, depth, ta, tb>(args)));       \
     }
 
-#define TCGEMM_WMMA_DIRECT(pair, name, arch, rows, cols, depth, blocks)                                  \
-    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, nn, false, false)             \
-    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, nt, false, true)              \
-    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, tn, true, false)              \
+#define TCGEMM_WMMA_DIRECT(pair, name, arch, rows, cols, depth, blocks)                            \
+    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, nn, false, false)       \
+    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, nt, false, true)        \
+    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, tn, true, false)        \
     TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, tt, true, true)
 
 #endif

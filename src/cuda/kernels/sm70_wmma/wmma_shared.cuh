@@ -1,35 +1,52 @@
-/* wmma_shared.cuh - warp-matrix products from shared memory: persistent blocks slide over the tiles.
+/* wmma_shared.cuh - warp-matrix products from shared memory: persistent blocks slide over tiles.
  *
  * For: the second step after wmma_direct.cuh. A and B come into shared memory once for a 128 x 128
- * tile of D, so an element is used 128 times for each time it is fetched. It loses to kernels that
- * feed the tensor cores by ldmatrix with bigger warp tiles (mma-pipelined) and, on sm_90, to wgmma,
- * which needs no registers for operands at all.
+ * tile of D, so an element is used 128 times for each time it is fetched. It loses to deeper
+ * pipelines between shared memory and registers (mma-pipelined) and, on sm_90, to wgmma, which
+ * needs no registers for operands at all.
  *
  *     grid: as many blocks as fit         block 128 x 128, 8 warps         warp 64 x 32
  *     tile 0  132  264 ..  to block 0     +-------+-------+-------+-----+  4 x 2 tiles of
- *          1  133  265 ..  to block 1     |  w0   |  w1   |  w2   | w3  |  16 x 16 (f64: 4 x 4
- *          (in the order of raster.h)     +-------+-------+-------+-----+  of 8 x 8, block
- *                                         |  w4   |  w5   |  w6   | w7  |  128 x 64, warp
- *                                         +-------+-------+-------+-----+  32 x 32)
+ *          1  133  265 ..  to block 1     |  w0   |  w1   |  w2   | w3  |  16 x 16
+ *          (in the order of raster.h)     +-------+-------+-------+-----+  large: 4 x 4, in a
+ *                                         |  w4   |  w5   |  w6   | w7  |  block 128 x 256
+ *                                         +-------+-------+-------+-----+
+ *     f64, tiles of 8 x 8: block 128 x 64, warp 32 x 32; large: block 128 x 128, warp 64 x 32
  *
- * Shared memory: a ring of STAGES stages, each of CHUNKS chunks of 64 bytes of k:
+ * Shared memory: a ring of stages, each one chunk of 64 bytes of k:
  *
- *     stage  [ A chunk 8 KiB | B chunk 8 KiB ]  x CHUNKS       k64: 4 stages of 1,  64 KiB
- *                                                             large: 3 stages of 2,  96 KiB
- * An operand lies as it lies in memory, in 16-byte pieces: rows of k, or rows of m (n). The pieces are
- * permuted (tile/wmma.h), so that every read of a quarter warp meets eight different bank groups; rows
- * skewed by 16 bytes would do for one of the two forms only. Transposition happens in registers.
+ *     stage  [ A 128 rows, 8 KiB | B 64, 128 or 256 columns, 4, 8 or 16 KiB ]
+ *     k64    4 stages of 16 KiB, 64 KiB: what an sm_75 has; f64: 5 of 12 KiB
+ *     large  4 stages of 24 KiB, 96 KiB: what an sm_86 has; f64: 6 of 16 KiB
  *
- *     stage       0    1    2    3    4          STAGES = 4, one barrier a stage
- *     copied      ======================         cp.async, three stages ahead (sm_75: loads and stores)
- *     multiplied                 0    1    2     and on into the first stages of the block's next tile
+ * An operand lies as it lies in memory, in 16-byte pieces: rows of k, or rows of m (n). The pieces
+ * are permuted (tile/wmma.h), so that every read of a quarter warp meets eight different bank
+ * groups; rows skewed by 16 bytes would do for one of the two forms only. Transposition happens in
+ * registers.
  *
- * The ring does not stop at the end of a tile: while D is written, the next tile is on its way. D goes
- * from the registers to memory: by the choice of columns (tile/wmma.h) a lane holds eight neighbours,
- * so 16-byte accesses to C and D are whole without a detour through shared memory.
+ *     stage       0    1    2    3    4      STAGES = 4, one barrier a stage
+ *     copied      ======================     cp.async, three stages ahead (sm_75: load, store)
+ *     multiplied                 0    1      .. and on into the stages of the block's next tile
  *
- * Edges: cp.async fills with zeros beyond m, n and k. Rows that are not aligned to 16 bytes are copied
- * by four, or, under that, element by element through registers: correct, and slow.
+ * The ring does not stop at the end of a tile: while D is written, the next tile is on its way. D
+ * goes from the registers to memory: by the choice of columns (tile/wmma.h) a lane holds eight
+ * neighbours, so 16-byte accesses to C and D are whole without a detour through shared memory.
+ *
+ * Edges: cp.async fills with zeros beyond m, n and k. Rows that are not aligned to 16 bytes are
+ * copied by four bytes, or, under that, element by element through registers: correct, and slow.
+ *
+ * H200, row-major, TFLOP/s at 4096^3 and 8192^3:     k64            large
+ *     f16_f32                                        166  179       214  234
+ *     bf16_f32                                       166  177       209  227
+ *     tf32_f32                                        70   72        96  101
+ *     s8_s32, u8_s32                                 295  320       332  380
+ *     f64_f64 (33.2 is all that 8x8x4 can do)        25.2 25.8      24.8 25.1
+ *
+ * Tried: two blocks of k64 on an SM, or a stage of two chunks: more than 128 registers, spills. The
+ * copies before the products, rather than behind the first ones, and no look-ahead in A: large with
+ * A transposed 6 to 12 % slower, k64 with B transposed alone 6 % faster, the rest within 4 %.
+ * Not explained: f16 spends 16 cycles of a scheduler on each HMMA.16816, twice what s8 spends on
+ * an IMMA in the same loop: time goes into the stage, not into the products.
  */
 #ifndef TCGEMM_SM70_WMMA_SHARED_CUH
 #define TCGEMM_SM70_WMMA_SHARED_CUH
@@ -253,7 +270,8 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
         }
     };
 
-    // ---- producer's place: a tile and how much of its k is left, STAGES - 1 stages ahead ---------
+    // ---- producer's place: a tile and how much of its k is left, STAGES - 1 stages ahead
+    // ---------
     tcgemm_shared_source<Pair, BM, a_t::GROUP, A_K_FORM> source_a;
     tcgemm_shared_source<Pair, BN, b_t::GROUP, B_K_FORM> source_b;
     uint32_t copy_tile = blockIdx.x;
@@ -291,7 +309,8 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
 
     int slot = 0;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        // ---- products ----------------------------------------------------------------------------
+        // ---- products
+        // ----------------------------------------------------------------------------
         typename tile_t::sum_t sum[TILES_M][TILES_N];
 #pragma unroll
         for (int i = 0; i < TILES_M; i++)
@@ -305,7 +324,7 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
             tcgemm_cp_async_wait<STAGES - 2>();
 #endif
             __syncthreads(); // the stage is here, and everybody has left the one before it
-            copy_stage(slot == 0 ? STAGES - 1 : slot - 1);
+            const int slot_left = slot == 0 ? STAGES - 1 : slot - 1;
             const char *stage = smem + slot * STAGE_BYTES;
             uint32_t words_b[Pair::STEPS][WN / 8 * Pair::WORDS];
             if constexpr (B_K_FORM) {
@@ -315,15 +334,21 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
                 for (int s = 0; s < Pair::STEPS; s++)
                     b_t::step(s, stage + A_BYTES, lane_b, words_b[s]);
             }
-            // k contiguous: a tile row has all its steps at once. Else a step has all its rows.
+            // k contiguous: a tile row has all its steps at once, and the next one's are under way.
+            // Otherwise a step has all its rows. The copies hide behind the first products.
             if constexpr (A_K_FORM) {
+                uint32_t words_a[2][Pair::STEPS][T / 8 * Pair::WORDS];
+                a_t::template blocks<T / 8>(0, stage, lane_a, words_a[0]);
 #pragma unroll
                 for (int i = 0; i < TILES_M; i++) {
-                    uint32_t words_a[Pair::STEPS][T / 8 * Pair::WORDS];
-                    a_t::template blocks<T / 8>(i * (T / 8), stage, lane_a, words_a);
+                    if (i + 1 < TILES_M)
+                        a_t::template blocks<T / 8>((i + 1) * (T / 8), stage, lane_a,
+                                                    words_a[(i + 1) % 2]);
 #pragma unroll
                     for (int s = 0; s < Pair::STEPS; s++)
-                        multiply(sum[i], words_a[s], words_b[s]);
+                        multiply(sum[i], words_a[i % 2][s], words_b[s]);
+                    if (i == 0)
+                        copy_stage(slot_left);
                 }
             } else {
 #pragma unroll
@@ -333,25 +358,28 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
 #pragma unroll
                     for (int i = 0; i < TILES_M; i++)
                         multiply(sum[i], words_a + i * (T / 8) * Pair::WORDS, words_b[s]);
+                    if (s == 0)
+                        copy_stage(slot_left);
                 }
             }
             slot = slot + 1 == STAGES ? 0 : slot + 1;
         }
 
-        // ---- D -------------------------------------------------------------------------------------
+        // ---- D
+        // -------------------------------------------------------------------------------------
         const tcgemm_batch_tile_t t =
             tcgemm_batch_raster(tile, tiles_m, tiles_n, args.raster_group);
         const int64_t row0 = (int64_t)t.at.m * BM + warp_m + g * a_t::GROUP;
         const int64_t col0 = (int64_t)t.at.n * BN + warp_n + 2 * q * b_t::GROUP;
         const int rows_left = tcgemm_clamp_count(args.m - row0);
         const int cols_left = tcgemm_clamp_count(args.n - col0);
-        const out_t *c = args.c ? (const out_t *)args.c + t.batch * args.stride_c +
-                                      row0 * args.ldc + col0
-                                : NULL;
+        const out_t *c =
+            args.c ? (const out_t *)args.c + t.batch * args.stride_c + row0 * args.ldc + col0
+                   : NULL;
         out_t *d = (out_t *)args.d + t.batch * args.stride_d + row0 * args.ldd + col0;
         // Lane q holds places 2q and 2q + 1 of every block: 2 * GROUP neighbours in a segment.
-        constexpr int RUN = 16 / (int)sizeof(out_t) < 2 * b_t::GROUP ? 16 / (int)sizeof(out_t)
-                                                                     : 2 * b_t::GROUP;
+        constexpr int RUN =
+            16 / (int)sizeof(out_t) < 2 * b_t::GROUP ? 16 / (int)sizeof(out_t) : 2 * b_t::GROUP;
         constexpr int PER = T / 8;
         const bool runs = tcgemm_runs_are_whole(args, RUN * sizeof(out_t));
 #pragma unroll
@@ -384,18 +412,19 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
 }
 
 /* Stamps the kernels of one row, one for each layout. */
-#define TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, layout, ta, tb)        \
-    extern "C" __global__ void __launch_bounds__(TCGEMM_WMMA_SHARED_THREADS, blocks)                 \
-        name##_##layout(const __grid_constant__ tcgemm_gpu_args_t args) {                            \
-        extern __shared__ __align__(1024) char tcgemm_wmma_smem[];                                   \
-        TCGEMM_WMMA_BODY(arch, (tcgemm_wmma_shared<pair, bm, bn, wm, wn, stages, ta, tb>(    \
-                                   args, tcgemm_wmma_smem)));                                        \
+#define TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, layout, ta,    \
+                                  tb)                                                              \
+    extern "C" __global__ void __launch_bounds__(TCGEMM_WMMA_SHARED_THREADS, blocks)               \
+        name##_##layout(const __grid_constant__ tcgemm_gpu_args_t args) {                          \
+        extern __shared__ __align__(1024) char tcgemm_wmma_smem[];                                 \
+        TCGEMM_WMMA_BODY(arch, (tcgemm_wmma_shared<pair, bm, bn, wm, wn, stages, ta, tb>(          \
+                                   args, tcgemm_wmma_smem)));                                      \
     }
 
-#define TCGEMM_WMMA_SHARED(pair, name, arch, bm, bn, wm, wn, stages, blocks)                               \
-    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, nn, false, false)          \
-    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, nt, false, true)           \
-    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, tn, true, false)           \
+#define TCGEMM_WMMA_SHARED(pair, name, arch, bm, bn, wm, wn, stages, blocks)                       \
+    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, nn, false, false)  \
+    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, nt, false, true)   \
+    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, tn, true, false)   \
     TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, tt, true, true)
 
 #endif

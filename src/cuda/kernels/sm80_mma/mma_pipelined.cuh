@@ -7,16 +7,12 @@
  * block owns a tile and all of k.
  *
  *     grid        one block a tile of D, in the order of tile/raster.h, batch by batch
- *     block       128 x 256, 8 warps (2 x 4)                       128 x 128, 4 warps; 64 x 64, 4
- * warps
- *     +-------+-------+-------+-------+
- *     | warp0 | warp1 | warp2 | warp3 |   64 x 64 a warp           warp = 4 x 8 products of 16 x 8
- *     +-------+-------+-------+-------+                            +-+-+-+-+-+-+-+-+
- *     | warp4 | warp5 | warp6 | warp7 |                            |>|>|>|>|>|>|>|v|  serpentine:
- * the
- *     +-------+-------+-------+-------+                            |v|<|<|<|<|<|<|<|  next product
- * keeps
- *                                                                  |>|>| ...          one operand
+ *     block       128 x 256, 8 warps (2 x 4); or 128 x 128, 64 x 64, 4 warps (2 x 2)
+ *     +-------+-------+-------+-------+     warp 64 x 64 = 4 x 8 products of 16 x 8
+ *     | warp0 | warp1 | warp2 | warp3 |     +-+-+-+-+-+-+-+-+
+ *     +-------+-------+-------+-------+     |>|>|>|>|>|>|>|v|     serpentine: the next
+ *     | warp4 | warp5 | warp6 | warp7 |     |v|<|<|<|<|<|<|<|     product keeps one operand
+ *     +-------+-------+-------+-------+     |>|>| ...
  *
  * Shared memory of the 128 x 256 tile, a block of k is 128 bytes of k (64 f16, 128 s8, 32 tf32):
  *
@@ -48,6 +44,15 @@
  * chunk take a second, plainer loop in the same kernel: 16-, 8- or 4-byte cp.async, or element by
  * element. D leaves through shared memory in rows of 16-byte pieces; pieces that cross an edge, or
  * rows that are not aligned, go element by element.
+ *
+ * The main loop of the 128 x 256 tile, f16: 242 instructions a block of k, of which 128 HMMA, 32
+ * LDSM and 12 LDGSTS. Tried (H200, 8192^3, TFLOP/s):
+ *     words of side B in the order of A       128 moves a block: HMMA wants its pair side by side
+ *     any number of bytes in the main loop    6 instructions a copy instead of 3, and spills: whole
+ *                                             chunks only, the rest is for the second loop
+ *     tf32, 16-byte loads in the MN form      tn 154, 300 moves a block; 8- and 4-byte loads: 195
+ *     tf32, rounding between rows             nt 198; all of it ahead of the products: 210
+ *     unaligned, one chunk at a time          f16 at 4095^3: 75; four chunks in flight: 120
  */
 #ifndef TCGEMM_MMA_PIPELINED_CUH
 #define TCGEMM_MMA_PIPELINED_CUH
@@ -234,37 +239,20 @@ template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct opera
 
 /* The WARP rows of A (columns of B) of one warp, UNITS units of four words a step of k. */
 template <int SIDE, int FORM, int ELEMENT_BYTES, int MN, int BK, int WARP> struct operand_reader {
-    enum {
-        PITCH = (FORM == TCGEMM_FORM_K ? BK : MN) * ELEMENT_BYTES,
-        STEP_BYTES = ELEMENT_BYTES == 8 ? 64 : 32,
-        UNITS = WARP / 16,
-        UNIT_BYTES = 16 * ELEMENT_BYTES /* MN form */
-    };
+    enum { PITCH = (FORM == TCGEMM_FORM_K ? BK : MN) * ELEMENT_BYTES, UNITS = WARP / 16 };
 
     uint32_t lane_at; /* offset in the tile of what this lane reads of unit 0, step 0 */
 
     __device__ __forceinline__ void begin(uint32_t lane, uint32_t first) {
-        const uint32_t row = tcgemm_fragment_row(SIDE, FORM, ELEMENT_BYTES, lane);
-        const uint32_t chunk = tcgemm_fragment_chunk(SIDE, FORM, ELEMENT_BYTES, lane);
-        if (FORM == TCGEMM_FORM_K)
-            lane_at = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, first + row, chunk);
-        else
-            lane_at =
-                tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, first * ELEMENT_BYTES / 16 + chunk);
-        lane_at += tcgemm_fragment_byte(SIDE, FORM, ELEMENT_BYTES, lane);
+        lane_at = tcgemm_fragment_lane_at(SIDE, FORM, ELEMENT_BYTES, PITCH, lane, first);
     }
 
     static __device__ __forceinline__ constexpr int place(int mn_half, int k_half) {
         return SIDE == TCGEMM_SIDE_A ? 2 * k_half + mn_half : 2 * mn_half + k_half;
     }
 
-    /* Below: moving by whole chunks inside 128 bytes is an XOR, as the swizzle is one. */
     __device__ __forceinline__ uint32_t at(uint32_t tile, int step, int unit, int more = 0) const {
-        if (FORM == TCGEMM_FORM_K)
-            return tile + (lane_at ^ step * STEP_BYTES) + unit * 16 * PITCH;
-        const int along = unit * UNIT_BYTES + more;
-        return tile + (lane_at ^ (along & 127)) + (along & ~127) +
-               step * (STEP_BYTES / ELEMENT_BYTES) * PITCH;
+        return tile + tcgemm_fragment_at(FORM, ELEMENT_BYTES, PITCH, lane_at, step, unit, more);
     }
 
     __device__ __forceinline__ void read(uint32_t (&word)[UNITS][4], uint32_t tile,

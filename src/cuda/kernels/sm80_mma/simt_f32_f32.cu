@@ -1,27 +1,34 @@
 /* simt_f32_f32.cu - mma-pipelined, f32_f32: the same plan without tensor cores, on FFMA.
  *
  * For true f32 products; every tensor-core format has fewer bits. Wins wherever tf32 is not exact
- * enough, loses to every tensor-core row in speed by a factor of four and more.
+ * enough; tf32 is four times as fast.
  *
  *     grid        one block a tile of D, in the order of tile/raster.h, batch by batch
  *     block       128 x 128, 8 warps (2 x 4)
  *     warp        64 x 32: lanes 8 x 4, each 8 x 8 of D as 2 x 2 squares of 4 x 4
  *
- *        n   0    4    8    12  | 16 ...            a lane reads, for each k, two 16-byte pieces of
- * A m  0   l0   l1   l2   l3  | l0   l1 ...       and two of B, and multiplies them 64 times 4   l4
- * l5   l6   l7  | l4
- *        ..                                         shared memory: 2 slots of
- *        28  l28  l29  l30  l31 | l28                   A: 16 k x (128 + 4) floats    8448 bytes
- *        32  l0   l1  ...                               B: 16 k x (128 + 4) floats    8448 bytes
+ *        n   0    4    8    12  | 16 ...      a lane reads, for each k, two 16-byte pieces of A
+ *     m  0   l0   l1   l2   l3  | l0   l1     and two of B, and multiplies them 64 times
+ *        4   l4   l5   l6   l7  | l4
+ *        ..                                   shared memory: 2 slots of
+ *        28  l28  l29  l30  l31 | l28             A: 16 k x (128 + 4) floats    8448 bytes
+ *        32  l0   l1  ...                         B: 16 k x (128 + 4) floats    8448 bytes
  *
- * Both operands lie in shared memory with m or n contiguous. An operand that global memory has that
- * way is copied in 16-byte pieces; one with k contiguous is turned round by 4-byte cp.async: 8 k x
- * 4 rows a warp, whole 32-byte sectors of global memory, and, with rows of 132 floats, 32 different
- * banks. Since the pieces are single elements there is no alignment to think of.
+ * Both operands lie in shared memory with m or n contiguous. An operand that global memory has
+ * that way is copied by 16-byte cp.async. One with k contiguous is turned round: runs of four k
+ * are loaded into registers ahead of the products and stored element by element after half of
+ * them; rows 8 further or nearer in the second half of the block keep the 32 stores of a warp in
+ * 32 banks. Without 16-byte runs everything goes by 4-byte cp.async, 8 k x 4 rows a warp, and
+ * there is no alignment to think of.
  *
  *     time, block b of k       wait for b, sync | ask for b+1 (the other slot) | products of b
  *
  * sm_75: the copies go through registers, at the place where they are asked for.
+ *
+ * Tried (H200, 8192^3, TFLOP/s nn nt tn tt): this 47.9 48.4 50.2 45.2; turned by 4-byte cp.async
+ * always 46.9 42.8 49.8 46.7; 8 x 16 a lane, 128 threads, three blocks an SM 45.6 44.0 48.3
+ * 45.7; 8 x 16 a lane, 128 x 256 a block 45.6 41.1 47.1 44.4. A block of k is 1135 (tn) to 1174
+ * (nt) instructions for 1024 FFMA.
  */
 #include "cuda/gpu_args.h"
 #include "cuda/ptx/cp_async.cuh"
@@ -56,57 +63,86 @@ static __device__ __forceinline__ void copy_16(float *to, const float *from, boo
 /* ---- one operand on its way into shared memory: MN rows of A (columns of B), BK of k a block ----
  */
 
-/* TURN: k is contiguous, element (row, p) at x[row * ld + p]. Otherwise at x[p * ld + row], and
- * with WIDE four rows are copied at once: rows of k start at 16 bytes and have a multiple of four
- * elements. */
+/* TURN: k is contiguous, element (row, p) at x[row * ld + p]. Otherwise at x[p * ld + row].
+ * WIDE: runs of four elements are aligned to 16 bytes and whole. */
 template <int MN, int TURN, int WIDE, int THREADS> struct simt_copy {
     enum {
-        PITCH = MN + 4, /* floats in a row of shared memory */
-        ACROSS = TURN   ? BK
-                 : WIDE ? MN / 4
-                        : MN,                               /* threads side by side */
-        DOWN = THREADS / ACROSS > 0 ? THREADS / ACROSS : 1, /* rows (TURN) or k of a pass */
+        PITCH = MN + 4,                  /* floats in a row of shared memory */
+        RUN = WIDE ? 4 : 1,              /* elements that are copied at once */
+        ACROSS = (TURN ? BK : MN) / RUN, /* threads side by side */
+        DOWN = THREADS / ACROSS,         /* rows (TURN) or k of a pass */
         PASSES = (TURN ? MN : BK) / DOWN,
-        PASS_FLOATS = DOWN * (TURN ? 1 : PITCH)
+        PASS_FLOATS = DOWN * (TURN ? 1 : PITCH),
+        THROUGH_REGISTERS = TURN && WIDE
     };
-    static_assert(THREADS % ACROSS == 0, "a pass is whole rows");
+    static_assert(THREADS % ACROSS == 0 && DOWN * PASSES == (TURN ? MN : BK), "even passes");
 
     const float *from;
     float *to;
     int64_t pass_step, rewind; /* elements */
-    int32_t limit, k0;
+    int32_t limit, k0, left;
+
+    /* Turned rows lie 8 further or nearer in the second half of the block of k. */
+    static __device__ __forceinline__ int32_t place(int32_t row, int32_t k) {
+        return TURN ? row ^ (k & 8) : row;
+    }
 
     /* rows: those inside the matrix, at most MN. */
     __device__ __forceinline__ void begin(const float *x, int64_t ld, int32_t rows, float *tile) {
         const int32_t t = threadIdx.x;
         int32_t row;
-        if (TURN) { /* a warp: 8 k by 4 rows */
+        if (TURN && WIDE) {
+            k0 = t % 4 * 4;
+            row = t / 4;
+        } else if (TURN) { /* a warp: 8 k by 4 rows */
             k0 = t % 8 + t / 32 % 2 * 8;
             row = t / 8 % 4 + t / 64 * 4;
-            from = x + row * ld + k0;
         } else {
             k0 = t / ACROSS;
-            row = t % ACROSS * (WIDE ? 4 : 1);
-            from = x + k0 * ld + row;
+            row = t % ACROSS * RUN;
         }
-        to = tile + k0 * PITCH + row;
+        from = x + (TURN ? row * ld + k0 : k0 * ld + row);
+        to = tile + k0 * PITCH + place(row, k0);
         pass_step = DOWN * ld;
         rewind = (TURN ? BK : BK * ld) - PASSES * pass_step;
         limit = rows - row;
     }
 
-    __device__ __forceinline__ void copy(uint32_t slot, int32_t k_left) {
-        /* TURN: rows left if k is inside; otherwise k left if the row is inside. */
-        const int32_t left = TURN ? (k0 < k_left ? limit : 0) : (limit > 0 ? k_left - k0 : 0);
+    /* TURN: rows left if k is inside; otherwise k left if the row is inside. */
+    __device__ __forceinline__ void begin_block(int32_t k_left) {
+        left = TURN ? (k0 < k_left ? limit : 0) : (limit > 0 ? k_left - k0 : 0);
+    }
+
+    __device__ __forceinline__ void next_pass(int pass) {
+        from += pass_step;
+        if (pass == PASSES - 1)
+            from += rewind;
+    }
+
+    __device__ __forceinline__ void copy(uint32_t slot) {
 #pragma unroll
         for (int pass = 0; pass < PASSES; ++pass) {
-            if (TURN || !WIDE)
-                copy_4(to + slot + pass * PASS_FLOATS, from, pass * DOWN < left);
-            else
+            if (RUN == 4)
                 copy_16(to + slot + pass * PASS_FLOATS, from, pass * DOWN < left);
-            from += pass_step;
+            else
+                copy_4(to + slot + pass * PASS_FLOATS, from, pass * DOWN < left);
+            next_pass(pass);
         }
-        from += rewind;
+    }
+
+    __device__ __forceinline__ float4 fetch(int pass) {
+        float4 run = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (pass * DOWN < left)
+            run = *(const float4 *)from;
+        next_pass(pass);
+        return run;
+    }
+    __device__ __forceinline__ void store(uint32_t slot, int pass, float4 run) {
+        float *at = to + slot + pass * PASS_FLOATS;
+        at[0] = run.x;
+        at[PITCH] = run.y;
+        at[2 * PITCH] = run.z;
+        at[3 * PITCH] = run.w;
     }
 };
 
@@ -160,17 +196,51 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
     const uint32_t blocks = tcgemm_pipeline_blocks(args.k, BK);
     const int32_t tail = (int32_t)(args.k - (int64_t)(blocks - 1) * BK);
 
-    simt_copy<BM, !A_TRANS, WIDE, THREADS> copy_a;
-    simt_copy<BN, B_TRANS, WIDE, THREADS> copy_b;
+    typedef simt_copy<BM, !A_TRANS, WIDE, THREADS> copy_a_t;
+    typedef simt_copy<BN, B_TRANS, WIDE, THREADS> copy_b_t;
+    copy_a_t copy_a;
+    copy_b_t copy_b;
     copy_a.begin((const float *)args.a + tile.batch * args.stride_a + m0 * (A_TRANS ? 1 : args.lda),
                  args.lda, args.m - m0 < BM ? (int32_t)(args.m - m0) : BM, memory);
     copy_b.begin((const float *)args.b + tile.batch * args.stride_b + n0 * (B_TRANS ? args.ldb : 1),
                  args.ldb, args.n - n0 < BN ? (int32_t)(args.n - n0) : BN, memory + BK * PITCH_A);
 
     float c[2][4][PIECES][4] = {}; /* (half of m, row, piece of n, column) */
-    copy_a.copy(0, blocks == 1 ? tail : BK);
-    copy_b.copy(0, blocks == 1 ? tail : BK);
     uint32_t slot = 0;
+    auto begin_block = [&](uint32_t block) {
+        const int32_t k_left = block + 1 < blocks ? BK : block + 1 == blocks ? tail : 0;
+        copy_a.begin_block(k_left);
+        copy_b.begin_block(k_left);
+        if (!copy_a_t::THROUGH_REGISTERS)
+            copy_a.copy(slot);
+        if (!copy_b_t::THROUGH_REGISTERS)
+            copy_b.copy(slot);
+    };
+    /* The copies that go through registers take turns with the products. */
+    float4 run_a, run_b;
+    auto fetch = [&](int pass) {
+        if (copy_a_t::THROUGH_REGISTERS && pass < copy_a_t::PASSES)
+            run_a = copy_a.fetch(pass);
+        if (copy_b_t::THROUGH_REGISTERS && pass < copy_b_t::PASSES)
+            run_b = copy_b.fetch(pass);
+    };
+    auto store = [&](int pass) {
+        if (copy_a_t::THROUGH_REGISTERS && pass < copy_a_t::PASSES)
+            copy_a.store(slot, pass, run_a);
+        if (copy_b_t::THROUGH_REGISTERS && pass < copy_b_t::PASSES)
+            copy_b.store(slot, pass, run_b);
+    };
+    enum { MOST_PASSES = 2 };
+    static_assert((!copy_a_t::THROUGH_REGISTERS || copy_a_t::PASSES <= MOST_PASSES) &&
+                      (!copy_b_t::THROUGH_REGISTERS || copy_b_t::PASSES <= MOST_PASSES),
+                  "a pass has half of the products to arrive");
+
+    begin_block(0);
+#pragma unroll
+    for (int pass = 0; pass < MOST_PASSES; ++pass) {
+        fetch(pass);
+        store(pass);
+    }
 #pragma unroll 1
     for (uint32_t block = 0; block < blocks; ++block) {
 #if TCGEMM_HAVE_CP_ASYNC
@@ -178,25 +248,31 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
         tcgemm_cp_async_wait<0>();
 #endif
         __syncthreads();
-        const float *a = memory + slot + row0;
-        const float *b = memory + slot + BK * PITCH_A + col0;
-        slot = SLOT_FLOATS - slot;
-        if (block + 1 < blocks) {
-            const int32_t k_left = block + 2 == blocks ? tail : BK;
-            copy_a.copy(slot, k_left);
-            copy_b.copy(slot, k_left);
+        const float *a[2], *b[2]; /* of the halves of the block of k */
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            a[half] = memory + slot + copy_a_t::place(row0, 8 * half);
+            b[half] = memory + slot + BK * PITCH_A + copy_b_t::place(col0, 8 * half);
         }
+        slot = SLOT_FLOATS - slot;
+        begin_block(block + 1);
 #pragma unroll
         for (int k = 0; k < BK; ++k) {
+            if (k == 0)
+                fetch(0);
+            if (k == BK / 2) {
+                store(0);
+                fetch(1);
+            }
             float ra[2][4], rb[PIECES][4];
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
-                const float4 x = *(const float4 *)(a + k * PITCH_A + 32 * h);
+                const float4 x = *(const float4 *)(a[k / 8] + k * PITCH_A + 32 * h);
                 ra[h][0] = x.x, ra[h][1] = x.y, ra[h][2] = x.z, ra[h][3] = x.w;
             }
 #pragma unroll
             for (int h = 0; h < PIECES; ++h) {
-                const float4 y = *(const float4 *)(b + k * PITCH_B + 16 * h);
+                const float4 y = *(const float4 *)(b[k / 8] + k * PITCH_B + 16 * h);
                 rb[h][0] = y.x, rb[h][1] = y.y, rb[h][2] = y.z, rb[h][3] = y.w;
             }
 #pragma unroll
@@ -209,6 +285,7 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
                         for (int j = 0; j < 4; ++j)
                             c[hm][i][hn][j] = fmaf(ra[hm][i], rb[hn][j], c[hm][i][hn][j]);
         }
+        store(1);
     }
 
     const bool whole = args.vector_d >= 16 && (!args.c || args.vector_c >= 16);
@@ -229,11 +306,11 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
         }
 }
 
-/* Wide copies need whole pieces in the operands that are not turned round. */
+/* Whether all rows of A and B consist of whole, aligned runs of four. */
 template <int A_TRANS, int B_TRANS>
 static __device__ __forceinline__ bool takes_wide_copies(const tcgemm_gpu_args_t &args) {
-    return (!A_TRANS || (args.vector_a >= 16 && args.m % 4 == 0)) &&
-           (B_TRANS || (args.vector_b >= 16 && args.n % 4 == 0));
+    return args.vector_a >= 16 && args.vector_b >= 16 && (A_TRANS ? args.m : args.k) % 4 == 0 &&
+           (B_TRANS ? args.k : args.n) % 4 == 0;
 }
 
 #define SIMT_KERNEL(bn, wn, threads, blocks_per_sm, tag, layout, a_trans, b_trans)                 \
@@ -252,5 +329,3 @@ static __device__ __forceinline__ bool takes_wide_copies(const tcgemm_gpu_args_t
     SIMT_KERNEL(bn, wn, threads, blocks_per_sm, tag, tt, 1, 1)
 
 SIMT_PIPELINED(128, 32, 256, 2, ffma)
-SIMT_PIPELINED(128, 64, 128, 3, ffma_b)
-SIMT_PIPELINED(256, 64, 256, 1, ffma_c)

@@ -1,4 +1,4 @@
-/* mma_bf16_f32.cu - mma-pipelined: bfloat16 in, single out. */
+/* mma_bf16_f32_sm80.cu - mma-pipelined: bfloat16 in, single out. */
 #include "cuda/kernels/sm80_mma/mma_types.cuh"
 
 TCGEMM_MMA_WIDE(bf16_f32, 64)

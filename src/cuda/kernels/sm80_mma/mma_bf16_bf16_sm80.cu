@@ -1,4 +1,4 @@
-/* mma_bf16_bf16.cu - mma-pipelined: bfloat16 in and out. */
+/* mma_bf16_bf16_sm80.cu - mma-pipelined: bfloat16 in and out. */
 #include "cuda/kernels/sm80_mma/mma_types.cuh"
 
 TCGEMM_MMA_WIDE(bf16_bf16, 64)

@@ -1,4 +1,4 @@
-/* mma_tf32_f32.cu - mma-pipelined: f32 rounded to tf32 in registers, single out. */
+/* mma_tf32_f32_sm80.cu - mma-pipelined: f32 rounded to tf32 in registers, single out. */
 #include "cuda/kernels/sm80_mma/mma_types.cuh"
 
 TCGEMM_MMA_WIDE(tf32_f32, 32)

@@ -1,4 +1,4 @@
-/* mma_f64_f64.cu - mma-pipelined: double precision on the tensor cores (DMMA). */
+/* mma_f64_f64_sm80.cu - mma-pipelined: double precision on the tensor cores (DMMA). */
 #include "cuda/kernels/sm80_mma/mma_types.cuh"
 
 TCGEMM_MMA_PIPELINED(f64_f64, f64_f64, 128, 128, 16, 64, 32, 3, 1, 80, 999, s3)
