@@ -107,12 +107,56 @@ static void test_wrong_as_data(void **state) {
     free(text);
 }
 
+static run_facts_t gpu_facts(void) {
+    run_facts_t f = wrong_facts();
+    f.plan.device = "A GPU of a test";
+    f.plan.device_index = 2;
+    f.plan.grid_blocks = 132;
+    f.plan.num_blocks = 132;
+    f.plan.threads_per_block = 256;
+    f.plan.registers_per_thread = 200;
+    f.plan.smem_bytes = 147456;
+    f.plan.blocks_per_sm = 1;
+    f.stats.transfer_seconds = 0.25;
+    return f;
+}
+
+static void test_gpu_on_screen(void **state) {
+    (void)state;
+    const run_facts_t facts = gpu_facts();
+    char *text = text_of(&facts);
+    assert_non_null(strstr(text, "number 2, A GPU of a test\n"));
+    assert_non_null(strstr(text, "132 blocks of 256 threads"));
+    assert_non_null(strstr(text, "200 registers per thread, 147 456 bytes of shared memory"));
+    assert_non_null(strstr(text, "transfer     250.000 ms\n"));
+    assert_null(strstr(text, "none (CPU)"));
+    free(text);
+}
+
+static void test_gpu_as_data(void **state) {
+    (void)state;
+    const run_facts_t facts = gpu_facts();
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_true(report_data(&facts, TABLE_FORMAT_JSON, out));
+    (void)fclose(out);
+    json_t *data = json_loads(text, 0, NULL);
+    assert_non_null(data);
+    const json_t *gpu = json_object_get(json_object_get(data, "plan"), "gpu");
+    assert_int_equal(json_integer_value(json_object_get(gpu, "index")), 2);
+    assert_int_equal(json_integer_value(json_object_get(gpu, "registers_per_thread")), 200);
+    const json_t *time = json_object_get(data, "time");
+    assert_true(json_real_value(json_object_get(time, "transfer_seconds")) == 0.25);
+    json_decref(data);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_wrong_on_screen),
-        cmocka_unit_test(test_not_verified),
-        cmocka_unit_test(test_wrong_as_data),
+        cmocka_unit_test(test_operations),    cmocka_unit_test(test_wrong_on_screen),
+        cmocka_unit_test(test_not_verified),  cmocka_unit_test(test_wrong_as_data),
+        cmocka_unit_test(test_gpu_on_screen), cmocka_unit_test(test_gpu_as_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
