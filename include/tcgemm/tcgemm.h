@@ -75,12 +75,12 @@ typedef enum tcgemm_status {
     TCGEMM_STATUS_OK = 0,
 
     /* The arguments contradict each other or the documentation. */
-    TCGEMM_STATUS_BAD_ARGUMENT = 10,  /* NULL where data is needed, or an unknown enum value */
-    TCGEMM_STATUS_BAD_TYPE = 11,      /* an unknown type or dtype */
-    TCGEMM_STATUS_BAD_SHAPE = 12,     /* a negative size or batch count */
-    TCGEMM_STATUS_BAD_LD = 13,        /* a leading dimension shorter than a stored row */
-    TCGEMM_STATUS_BAD_STRIDE = 14,    /* a negative batch stride, or one that makes D overlap itself */
-    TCGEMM_STATUS_BAD_SCALAR = 15,    /* alpha or beta that an integer type cannot hold */
+    TCGEMM_STATUS_BAD_ARGUMENT = 10, /* NULL where data is needed, or an unknown enum value */
+    TCGEMM_STATUS_BAD_TYPE = 11,     /* an unknown type or dtype */
+    TCGEMM_STATUS_BAD_SHAPE = 12,    /* a negative size or batch count */
+    TCGEMM_STATUS_BAD_LD = 13,       /* a leading dimension shorter than a stored row */
+    TCGEMM_STATUS_BAD_STRIDE = 14, /* a negative batch stride, or one that makes D overlap itself */
+    TCGEMM_STATUS_BAD_SCALAR = 15, /* alpha or beta that an integer type cannot hold */
     TCGEMM_STATUS_BAD_ALIGNMENT = 16, /* a pointer that is not aligned to its element */
     TCGEMM_STATUS_OVERLAP = 17,       /* D overlaps A, B, or C without being C itself */
     TCGEMM_STATUS_TOO_LARGE = 18,     /* a matrix that no address space can hold */
@@ -95,8 +95,9 @@ typedef enum tcgemm_status {
 
     /* A GPU failed. D is undefined then. */
     TCGEMM_STATUS_DEVICE_ERROR = 60, /* the driver refused a call; the next one may succeed */
-    TCGEMM_STATUS_DEVICE_LOST = 61,  /* for good, in this process: a kernel faulted, the GPU fell off */
-    TCGEMM_STATUS_AFTER_FORK = 62,   /* a child of a process that used its GPU cannot use it */
+    TCGEMM_STATUS_DEVICE_LOST =
+        61, /* for good, in this process: a kernel faulted, the GPU fell off */
+    TCGEMM_STATUS_AFTER_FORK = 62, /* a child of a process that used its GPU cannot use it */
 
     TCGEMM_STATUS_INTERNAL = 90 /* a fault in tcgemm itself */
 } tcgemm_status_t;
@@ -189,8 +190,7 @@ TCGEMM_API tcgemm_status_t tcgemm_type_from_name(const char *name, tcgemm_type_t
  * their arrays and must not overlap.
  * Returns OK, BAD_ARGUMENT (NULL with count > 0), BAD_TYPE or BAD_SHAPE (count < 0). */
 TCGEMM_API tcgemm_status_t tcgemm_convert(tcgemm_dtype_t dst_dtype, void *dst,
-                                          tcgemm_dtype_t src_dtype, const void *src,
-                                          int64_t count);
+                                          tcgemm_dtype_t src_dtype, const void *src, int64_t count);
 
 /* ---- 4. The problem ----------------------------------------------------------------------- */
 
@@ -205,7 +205,7 @@ typedef enum tcgemm_order {
 } tcgemm_order_t;
 
 /* Flags of a problem, to be or-ed. */
-#define TCGEMM_FLAG_XOR 1u /* b1_s32: count a XOR b instead of a AND b */
+#define TCGEMM_FLAG_XOR            1u /* b1_s32: count a XOR b instead of a AND b */
 #define TCGEMM_FLAG_F16_ACCUMULATE 2u
 /* ^ f16_f16: a kernel may accumulate in f16 where the hardware is faster that way. Algorithms
  *   without such a kernel, the CPU's among them, accumulate in f32, within the tighter bound. */
@@ -234,8 +234,7 @@ typedef struct tcgemm_problem {
 } tcgemm_problem_t;
 
 /* A single row-major product without transposes, tight leading dimensions. */
-static inline tcgemm_problem_t tcgemm_problem(tcgemm_type_t type, int64_t m, int64_t n,
-                                              int64_t k) {
+static inline tcgemm_problem_t tcgemm_problem(tcgemm_type_t type, int64_t m, int64_t n, int64_t k) {
     tcgemm_problem_t p;
     p.struct_size = sizeof p;
     p.type = type;
@@ -276,22 +275,21 @@ TCGEMM_API tcgemm_status_t tcgemm_problem_check(const tcgemm_problem_t *problem)
  * Returns OK; any status of tcgemm_problem_check; BAD_ARGUMENT (a NULL pointer that is needed, or
  * matrices in different places); BAD_SCALAR, BAD_ALIGNMENT, OVERLAP; OUT_OF_MEMORY; DEVICE_ERROR,
  * DEVICE_LOST, AFTER_FORK. D is untouched by all but OK and these last four. */
-TCGEMM_API tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha,
-                                       const void *a, const void *b, double beta, const void *c,
-                                       void *d);
+TCGEMM_API tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha, const void *a,
+                                       const void *b, double beta, const void *c, void *d);
 
 /* ---- 6. Context --------------------------------------------------------------------------- */
 
 /* Where products run and with how many threads. NULL stands for the default context everywhere:
- * device AUTO, and TCGEMM_NUM_THREADS or else OMP_NUM_THREADS or else all processors that the calling
- * thread may run on.
+ * device AUTO, and TCGEMM_NUM_THREADS or else OMP_NUM_THREADS or else all processors that the
+ * calling thread may run on.
  *
  * AUTO is GPU 0 for what it does sooner than the CPU, the way of host matrices to the GPU and back
  * included, and the CPU for the rest, or where no GPU or no kernel for one is at hand. */
 typedef struct tcgemm_context tcgemm_context_t;
 
 #define TCGEMM_DEVICE_AUTO (-2)
-#define TCGEMM_DEVICE_CPU (-1)
+#define TCGEMM_DEVICE_CPU  (-1)
 /* 0, 1, ... : a GPU by number */
 
 typedef struct tcgemm_context_options {
@@ -363,17 +361,17 @@ TCGEMM_API tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, c
 /* Where the time of one run went, summed over the steps; with several threads, of the slowest. */
 typedef struct tcgemm_run_stats {
     size_t struct_size;
-    double pack_seconds;    /* copying and converting A and B into panels, and waiting for it */
+    double pack_seconds;     /* copying and converting A and B into panels, and waiting for it */
     double transfer_seconds; /* host matrices on their way to a GPU and back, and waiting for it */
-    double product_seconds; /* multiplying, alpha, beta and storing D */
-    double total_seconds;   /* the whole call; on a GPU the steps overlap */
+    double product_seconds;  /* multiplying, alpha, beta and storing D */
+    double total_seconds;    /* the whole call; on a GPU the steps overlap */
 } tcgemm_run_stats_t;
 
 /* As tcgemm_run with two more rights. `workspace`: plan_info.workspace_bytes bytes at any address,
- * owned by the caller and free again on return; NULL: the library takes its own and keeps it for the
- * next call. For a GPU plan the workspace lies on the GPU. `stats`: filled in if not NULL (set its
- * struct_size first).
- * Returns what tcgemm_run returns, and BAD_ARGUMENT if the workspace is smaller than needed. */
+ * owned by the caller and free again on return; NULL: the library takes its own and keeps it for
+ * the next call. For a GPU plan the workspace lies on the GPU. `stats`: filled in if not NULL (set
+ * its struct_size first). Returns what tcgemm_run returns, and BAD_ARGUMENT if the workspace is
+ * smaller than needed. */
 TCGEMM_API tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const void *a,
                                            const void *b, double beta, const void *c, void *d,
                                            void *workspace, size_t workspace_bytes,
@@ -382,8 +380,8 @@ TCGEMM_API tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alp
 /* As tcgemm_run_with for matrices (and workspace) on the plan's GPU, without waiting: the work is
  * queued in `stream`, a CUstream (or cudaStream_t) of the device's primary context, NULL for its
  * default stream; D is complete when the stream has got there. May be captured into a CUDA graph:
- * everything that loads or allocates happened in tcgemm_plan_create, if plan_info.workspace_bytes is 0
- * or the workspace is the caller's. A fault of the kernel itself shows in a later call.
+ * everything that loads or allocates happened in tcgemm_plan_create, if plan_info.workspace_bytes
+ * is 0 or the workspace is the caller's. A fault of the kernel itself shows in a later call.
  * Returns the statuses of tcgemm_run, and BAD_ARGUMENT for host pointers or a plan for the CPU. */
 TCGEMM_API tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const void *a,
                                             const void *b, double beta, const void *c, void *d,
@@ -406,19 +404,19 @@ typedef struct tcgemm_plan_info {
     size_t struct_size;
     const char *algo;
     const char *kernel;
-    const char *device;  /* "cpu", or the GPU's name */
-    const char *reason;  /* why the planner took this kernel */
-    int device_index;    /* of the GPU; TCGEMM_DEVICE_CPU */
-    int num_threads;     /* of the CPU that will work; for a GPU plan, that copy and verify */
-    int64_t num_blocks;  /* units of work shared out among them, per batch item */
+    const char *device; /* "cpu", or the GPU's name */
+    const char *reason; /* why the planner took this kernel */
+    int device_index;   /* of the GPU; TCGEMM_DEVICE_CPU */
+    int num_threads;    /* of the CPU that will work; for a GPU plan, that copy and verify */
+    int64_t num_blocks; /* units of work shared out among them, per batch item */
     int num_levels;
     tcgemm_level_t levels[TCGEMM_MAX_LEVELS];
-    int64_t padded_m, padded_n, padded_k; /* sizes after rounding up to whole tiles */
-    size_t a_bytes, b_bytes, c_bytes, d_bytes;   /* as the caller stores them, without gaps */
-    size_t packed_a_bytes, packed_b_bytes;       /* rewritten as panels; 0: read in place */
+    int64_t padded_m, padded_n, padded_k;      /* sizes after rounding up to whole tiles */
+    size_t a_bytes, b_bytes, c_bytes, d_bytes; /* as the caller stores them, without gaps */
+    size_t packed_a_bytes, packed_b_bytes;     /* rewritten as panels; 0: read in place */
     size_t workspace_bytes;
-    int64_t grid_blocks;      /* GPU: blocks of one launch ... */
-    int threads_per_block;    /* ... threads and registers of each, shared memory in bytes, ... */
+    int64_t grid_blocks;   /* GPU: blocks of one launch ... */
+    int threads_per_block; /* ... threads and registers of each, shared memory in bytes, ... */
     int registers_per_thread;
     size_t smem_bytes;
     int blocks_per_sm;        /* ... and blocks that an SM holds at once; all 0 for the CPU */
@@ -441,13 +439,13 @@ TCGEMM_API size_t tcgemm_plan_describe(const tcgemm_plan_t *plan, tcgemm_format_
 /* One row of the kernel table. Strings live as long as the library. */
 typedef struct tcgemm_kernel_info {
     size_t struct_size;
-    const char *name; /* computed from the row */
-    const char *algo; /* its family */
-    const char *isa;  /* the instruction set it needs, "any" if none; "sm_80" */
-    const char *device; /* "cpu" or "gpu" */
-    int runnable;     /* 1 if this machine can run it */
+    const char *name;               /* computed from the row */
+    const char *algo;               /* its family */
+    const char *isa;                /* the instruction set it needs, "any" if none; "sm_80" */
+    const char *device;             /* "cpu" or "gpu" */
+    int runnable;                   /* 1 if this machine can run it */
     int64_t tile_m, tile_n, tile_k; /* the register tile, for a GPU the block tile; k per step */
-    uint64_t types;   /* bit (type - 1) is set if the row does that tcgemm_type_t */
+    uint64_t types;                 /* bit (type - 1) is set if the row does that tcgemm_type_t */
 } tcgemm_kernel_info_t;
 
 TCGEMM_API int tcgemm_kernel_count(void);
@@ -474,12 +472,12 @@ typedef enum tcgemm_verify_mode {
 
 typedef struct tcgemm_verify_report {
     size_t struct_size;
-    tcgemm_verify_mode_t mode; /* what was done: SAMPLE or FULL */
-    int64_t num_checked;       /* elements compared with the reference */
-    int64_t num_wrong;         /* of these */
+    tcgemm_verify_mode_t mode;                 /* what was done: SAMPLE or FULL */
+    int64_t num_checked;                       /* elements compared with the reference */
+    int64_t num_wrong;                         /* of these */
     int64_t wrong_batch, wrong_row, wrong_col; /* the first wrong element, -1 if none */
     double wrong_got, wrong_expected;
-    double max_ratio;   /* largest error as a fraction of its bound; <= 1 is right */
+    double max_ratio;             /* largest error as a fraction of its bound; <= 1 is right */
     int64_t num_vector_rows;      /* rows checked through random vectors (SAMPLE) */
     double smallest_error_caught; /* SAMPLE: a single element off by this much is caught ... */
     double miss_probability;      /* ... but for this probability; 0 for FULL */
@@ -500,12 +498,12 @@ TCGEMM_API tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha
 
 typedef struct tcgemm_machine_info {
     size_t struct_size;
-    char cpu[128];       /* the processor's own name */
-    char features[256];  /* instruction sets found that kernels here use, space-separated */
-    char isa[32];        /* the best kernel set that will be used */
-    int num_processors;  /* this process may run on */
+    char cpu[128];      /* the processor's own name */
+    char features[256]; /* instruction sets found that kernels here use, space-separated */
+    char isa[32];       /* the best kernel set that will be used */
+    int num_processors; /* this process may run on */
     size_t l1_bytes, l2_bytes, l3_bytes; /* data caches of one core; 0 if unknown */
-    double clock_hz;     /* measured with a chain of dependent additions */
+    double clock_hz;                     /* measured with a chain of dependent additions */
 } tcgemm_machine_info_t;
 
 /* Fills `info` (set its struct_size first); takes some 20 ms to measure the clock.
@@ -530,17 +528,17 @@ typedef struct tcgemm_device_info {
     int num_sms;            /* streaming multiprocessors */
     double clock_hz;        /* highest */
     size_t memory_bytes;
-    double bandwidth;       /* of the memory, bytes a second, in theory */
+    double bandwidth;                       /* of the memory, bytes a second, in theory */
     size_t smem_block_bytes, smem_sm_bytes; /* shared memory: most of one block; of one SM */
     size_t l2_bytes;
-    int registers_per_sm;   /* of 32 bits */
-    int num_kernels;        /* rows of the kernel table that it can run */
+    int registers_per_sm;          /* of 32 bits */
+    int num_kernels;               /* rows of the kernel table that it can run */
     double peak[TCGEMM_MAX_TYPES]; /* [type]: theoretical, units x rate x clock, operations (2 per
                                     * multiply-add) a second; 0: it has no units for the type */
 } tcgemm_device_info_t;
 
-/* The number of GPUs that this library can use: 0 without a driver, a GPU, or kernels in this build;
- * tcgemm_device_reason() then says which. */
+/* The number of GPUs that this library can use: 0 without a driver, a GPU, or kernels in this
+ * build; tcgemm_device_reason() then says which. */
 TCGEMM_API int tcgemm_device_count(void);
 
 /* Why there is no GPU, in one sentence; "" if there is one. Lives as long as the library. */

@@ -169,7 +169,7 @@
     _Static_assert((threads_) % 32 == 0 && (threads_) <= 1024,                                     \
                    #algo "_" #type_ "_" #tag_ ": threads must be whole warps, at most 1024");      \
     _Static_assert((smem_) <= 232448, #algo "_" #type_ "_" #tag_ ": no device has that much "      \
-                                                                 "smem");
+                                            "smem");
 #include "table/kernels.def"
 #endif
 

@@ -12,17 +12,17 @@ struct tcgemm_call;
 struct tcgemm_cpu_ukernel;
 struct tcgemm_gpu_row;
 
-#define TCGEMM_TYPE_BIT(type) (UINT64_C(1) << ((type) - 1))
+#define TCGEMM_TYPE_BIT(type) (UINT64_C(1) << ((type)-1))
 
 typedef struct tcgemm_kernel {
     const char *name;
     const char *algo;
     const char *isa;
-    uint64_t types;           /* TCGEMM_TYPE_BIT of each type it can do */
-    uint32_t features;        /* TCGEMM_CPU_* bits that it needs; 0: runs anywhere */
-    int mr, nr, ku;           /* register tile; k per step of the inner loop */
-    int macs_per_cycle;       /* multiply-adds a cycle that the planner's model expects */
-    const char *error_bound;  /* the bound it meets, in words */
+    uint64_t types;          /* TCGEMM_TYPE_BIT of each type it can do */
+    uint32_t features;       /* TCGEMM_CPU_* bits that it needs; 0: runs anywhere */
+    int mr, nr, ku;          /* register tile; k per step of the inner loop */
+    int macs_per_cycle;      /* multiply-adds a cycle that the planner's model expects */
+    const char *error_bound; /* the bound it meets, in words */
     const struct tcgemm_cpu_ukernel *cpu; /* NULL for the reference and for GPU rows */
     const struct tcgemm_gpu_row *gpu;     /* NULL for all but GPU rows */
 
@@ -36,8 +36,8 @@ typedef struct tcgemm_kernel {
 extern const tcgemm_kernel_t tcgemm_kernels[];
 extern const int tcgemm_num_kernels;
 
-/* True if this machine (as TCGEMM_ARCH lets it appear) has what the row needs: for a GPU row, if one
- * of its GPUs has. */
+/* True if this machine (as TCGEMM_ARCH lets it appear) has what the row needs: for a GPU row, if
+ * one of its GPUs has. */
 bool tcgemm_kernel_is_runnable(const tcgemm_kernel_t *kernel);
 
 #endif
