@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "cpu/features.h"
 #include "cpu/pool.h"
@@ -41,12 +41,6 @@ typedef struct peak_job {
     _Atomic double total; /* operations a second, summed over the threads */
     tcgemm_barrier_t barrier;
 } peak_job_t;
-
-static double now_seconds(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Random bytes with the two top exponent bits equal to 01 in each lane make finite floats of every
  * width; for integers any bits do. Zeros would run cooler than real data. */

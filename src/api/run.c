@@ -1,21 +1,15 @@
 /* run.c - the calls that compute: one-call product, plans and their runs. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/context.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "cpu/gemm.h"
 #include "cpu/memory.h"
 #include "cuda/backend.h"
 #include "plan/gpu_model.h"
 #include "plan/planner.h"
-
-static double now_seconds(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static tcgemm_status_t run_in(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
                               void *workspace, size_t workspace_bytes, tcgemm_run_stats_t *stats) {

@@ -26,19 +26,12 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/dtype.h"
+#include "base/num.h"
 #include "cpu/pool.h"
 #include "cpu/ukernel.h"
-
-static int64_t min_i64(int64_t x, int64_t y) {
-    return x < y ? x : y;
-}
-
-static int64_t ceil_div(int64_t x, int64_t y) {
-    return (x + y - 1) / y;
-}
 
 static size_t align64(int64_t bytes) {
     return ((size_t)bytes + 63) & ~(size_t)63;
@@ -114,12 +107,6 @@ typedef struct block {
     int64_t k, ks;
     bool first, last; /* of k */
 } block_t;
-
-static double now_seconds(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool is_signed_input(tcgemm_dtype_t dtype) {
     return dtype == TCGEMM_DTYPE_S8 || dtype == TCGEMM_DTYPE_S4;

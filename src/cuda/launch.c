@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/num.h"
 #include "cuda/backend.h"
 #include "cuda/module.h"
 #include "cuda/panels.h"
@@ -17,14 +18,6 @@ enum {
     SCALE_BLOCKS_PER_SM = 8,
     DEFAULT_SMEM_BYTES = 48 << 10 /* what a kernel gets without asking */
 };
-
-static int64_t ceil_div(int64_t x, int64_t y) {
-    return (x + y - 1) / y;
-}
-
-static int64_t min_i64(int64_t x, int64_t y) {
-    return x < y ? x : y;
-}
 
 static const tcgemm_driver_t *driver(void) {
     return tcgemm_driver(NULL);

@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "base/num.h"
 #include "cuda/launch.h"
 #include "cuda/staging.h"
 #include "table/gpu_row.h"
@@ -35,10 +36,6 @@ typedef struct cut {
 
 static int64_t round_up(int64_t x, int64_t multiple) {
     return (x + multiple - 1) / multiple * multiple;
-}
-
-static int64_t min_i64(int64_t x, int64_t y) {
-    return x < y ? x : y;
 }
 
 static int64_t size_of(tcgemm_dtype_t dtype) {
@@ -176,12 +173,6 @@ typedef struct run {
     int64_t pending_step;   /* that completes it */
     tcgemm_run_stats_t *stats;
 } run_t;
-
-static double now_seconds(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static tcgemm_status_t check(const run_t *r, CUresult result, const char *what) {
     return tcgemm_gpu_check(r->gpu, result, what);

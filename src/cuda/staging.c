@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/num.h"
 #include "cpu/pool.h"
 
 enum {
@@ -17,10 +18,6 @@ enum {
 
 static const tcgemm_driver_t *driver(void) {
     return tcgemm_driver(NULL);
-}
-
-static int64_t min_i64(int64_t x, int64_t y) {
-    return x < y ? x : y;
 }
 
 /* ---- what is kept ---- */

@@ -6,18 +6,11 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/num.h"
 #include "cpu/gemm.h"
 #include "cpu/ukernel.h"
 #include "plan/plan.h"
 #include "table/gpu_row.h"
-
-static int64_t min_i64(int64_t x, int64_t y) {
-    return x < y ? x : y;
-}
-
-static int64_t ceil_div(int64_t x, int64_t y) {
-    return (x + y - 1) / y;
-}
 
 /* ---- the struct ---- */
 

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/num.h"
 #include "cpu/gemm.h"
 #include "cpu/ukernel.h"
 #include "plan/gpu_model.h"
@@ -32,15 +33,6 @@ enum {
     CYCLES_PER_MEETING = 3000,
     SMALL_ITEM_CYCLES = 2000000 /* batch items below this are computed whole by one thread */
 };
-
-static int64_t min_i64(int64_t x, int64_t y) {
-    return x < y ? x : y;
-}
-
-/* x may be as large as an int64_t gets: a matrix without elements can have any m. */
-static int64_t ceil_div(int64_t x, int64_t y) {
-    return x / y + (x % y != 0);
-}
 
 static int64_t round_up(int64_t x, int64_t multiple) {
     return ceil_div(x, multiple) * multiple;

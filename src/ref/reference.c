@@ -1,8 +1,7 @@
 /* reference.c - see reference.h. */
 #include "ref/reference.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/dtype.h"
 #include "plan/plan.h"
 
@@ -165,12 +164,6 @@ static void compute_element(const tcgemm_canonical_t *g, const tcgemm_call_t *ca
         tcgemm_store_integer(g->type->d, call->d, index, (int32_t)value.integer);
     else
         tcgemm_store_float(g->type->d, call->d, index, ldexp(value.hi, value.exponent));
-}
-
-static double now_seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 tcgemm_status_t tcgemm_reference_run(const struct tcgemm_plan *plan, const struct tcgemm_call *call,

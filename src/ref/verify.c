@@ -14,8 +14,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/dtype.h"
 #include "base/error.h"
 #include "ref/block.h"
@@ -349,12 +349,6 @@ static void report_tally(const verification_t *v, tcgemm_verify_report_t *report
     report->wrong_got = tally->got;
     report->wrong_expected = tally->expected;
     report->max_ratio = tally->max_ratio;
-}
-
-static double now_seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static tcgemm_verify_mode_t resolve_mode(const tcgemm_canonical_t *g, tcgemm_verify_mode_t mode) {

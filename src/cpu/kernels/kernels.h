@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/dtype.h"
+#include "base/num.h"
 #include "cpu/ukernel.h"
 
 #define TCGEMM_ALWAYS_INLINE     inline __attribute__((always_inline))

@@ -19,10 +19,6 @@ enum {
     MAX_WIDTH = 48 /* of any kernel */
 };
 
-static inline int64_t min_i64(int64_t x, int64_t y) {
-    return x < y ? x : y;
-}
-
 /* ---- rows of elements, converted ---- */
 
 #ifdef __F16C__

@@ -1,0 +1,13 @@
+/* clock.h - seconds on a clock that only goes forward. */
+#ifndef TCGEMM_BASE_CLOCK_H
+#define TCGEMM_BASE_CLOCK_H
+
+#include <time.h>
+
+static inline double now_seconds(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* num.h - the whole-number arithmetic of blocks and tiles. Arguments are not negative and divisors
+ * positive. */
+#ifndef TCGEMM_BASE_NUM_H
+#define TCGEMM_BASE_NUM_H
+
+#include <stdint.h>
+
+static inline int64_t min_i64(int64_t x, int64_t y) {
+    return x < y ? x : y;
+}
+
+/* x may be as large as an int64_t gets: a matrix without elements can have any m. */
+static inline int64_t ceil_div(int64_t x, int64_t y) {
+    return x / y + (x % y != 0);
+}
+
+#endif
