@@ -14,8 +14,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/num.h"
 #include "cpu/gemm.h"
@@ -147,20 +147,15 @@ double tcgemm_clock_hz(void) {
     if (hz != 0.0)
         return hz;
     enum { ADDITIONS = 100000 };
-    struct timespec start;
-    struct timespec end;
     double best = 1.0;
     for (int round = 0; round < 3; ++round) {
         uint64_t x = (uint64_t)round;
-        (void)clock_gettime(CLOCK_MONOTONIC, &start);
+        const double start = now_seconds();
         for (int i = 0; i < ADDITIONS; ++i) {
             x += x ^ (uint64_t)i; /* two dependent cycles */
             __asm__ volatile("" : "+r"(x));
         }
-        (void)clock_gettime(CLOCK_MONOTONIC, &end);
-        const double seconds =
-            (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
-        best = fmin(best, seconds);
+        best = fmin(best, now_seconds() - start);
     }
     hz = 2.0 * ADDITIONS / fmax(best, 1e-9);
     atomic_store_explicit(&known, hz, memory_order_relaxed);
