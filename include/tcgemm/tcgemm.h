@@ -291,11 +291,14 @@ typedef struct tcgemm_context tcgemm_context_t;
 #define TCGEMM_DEVICE_AUTO (-2)
 #define TCGEMM_DEVICE_CPU  (-1)
 /* 0, 1, ... : a GPU by number */
+#define TCGEMM_DEVICE_KNOWN (-3) /* in plan_info.device_index: a GPU that is known, not here */
 
 typedef struct tcgemm_context_options {
     size_t struct_size;
     int device;
-    int num_threads; /* 0: from the environment, as above */
+    int num_threads;       /* 0: from the environment, as above */
+    const char *known_gpu; /* NULL, or in place of `device` a GPU of section 11 that need not be
+                            * here, such as "orin": its plans can be described, but not run */
 } tcgemm_context_options_t;
 
 static inline tcgemm_context_options_t tcgemm_context_options(void) {
@@ -303,12 +306,13 @@ static inline tcgemm_context_options_t tcgemm_context_options(void) {
     o.struct_size = sizeof o;
     o.device = TCGEMM_DEVICE_AUTO;
     o.num_threads = 0;
+    o.known_gpu = NULL;
     return o;
 }
 
 /* Makes a context; the caller owns it. `options` may be NULL for the defaults.
- * Returns OK, BAD_ARGUMENT (NULL context, num_threads < 0 or > 4095, unknown device), NO_DEVICE,
- * AFTER_FORK or OUT_OF_MEMORY; *context is NULL unless OK. */
+ * Returns OK, BAD_ARGUMENT (NULL context, num_threads < 0 or > 4095, unknown device or GPU),
+ * NO_DEVICE, AFTER_FORK or OUT_OF_MEMORY; *context is NULL unless OK. */
 TCGEMM_API tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
                                                  tcgemm_context_t **context);
 
@@ -354,7 +358,8 @@ TCGEMM_API void tcgemm_plan_destroy(tcgemm_plan_t *plan); /* NULL is fine */
 
 /* Runs a plan: the formula, the rules and the statuses of tcgemm_gemm. A plan for a GPU takes
  * matrices on that GPU or in host memory; the latter travel in pieces, so they may be larger than
- * the GPU's memory. A plan for the CPU takes host memory. */
+ * the GPU's memory. A plan for the CPU takes host memory. A plan for a known GPU that is not here
+ * returns NO_DEVICE. */
 TCGEMM_API tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
                                       const void *b, double beta, const void *c, void *d);
 
@@ -428,6 +433,52 @@ typedef struct tcgemm_plan_info {
 /* Fills `info` (set its struct_size first). Returns OK or BAD_ARGUMENT. */
 TCGEMM_API tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan,
                                                 tcgemm_plan_info_t *info);
+
+/* Blocks that an SM can hold by each of its limits; the least of them are resident. */
+typedef struct tcgemm_occupancy_info {
+    size_t struct_size;
+    int blocks;            /* resident */
+    int by_threads;        /* threads of an SM / threads of a block, ... */
+    int by_registers;      /* ... registers, ... */
+    int by_smem;           /* ... shared memory, ... */
+    int by_slots;          /* ... and the blocks that an SM keeps track of */
+    int warps, most_warps; /* resident, and as many as an SM can hold */
+} tcgemm_occupancy_info_t;
+
+/* Fills `info` (set its struct_size first) for a plan for a GPU. Returns OK or BAD_ARGUMENT. */
+TCGEMM_API tcgemm_status_t tcgemm_plan_get_occupancy(const tcgemm_plan_t *plan,
+                                                     tcgemm_occupancy_info_t *info);
+
+#define TCGEMM_MAX_PARTS 6
+
+/* What the planner's model expects of one kernel for a plan's problem, and where the time goes.
+ * On the CPU: "pack", "multiply", "store" (D), "meet" (threads waiting for one another). On a GPU:
+ * "launch", "start" (first loads of each round of blocks), "wait" (what resident blocks do not hide
+ * from one another), "multiply", "finish" (D). The parts follow one another; beside them the memory
+ * moves A, B and D, and if that takes longer it decides. */
+typedef struct tcgemm_estimate {
+    size_t struct_size;
+    const char *kernel, *algo;
+    int64_t tile_m, tile_n, tile_k; /* as tcgemm_kernel_info_t */
+    double seconds;                 /* of the whole product */
+    int num_parts;
+    struct {
+        const char *name;
+        double seconds;
+    } parts[TCGEMM_MAX_PARTS];
+    double memory_seconds;  /* GPU: the bytes through the memory; 0 for the CPU */
+    double tile_efficiency; /* m * n * k / the same of whole tiles */
+    double rounds;          /* GPU: of resident blocks; 0 for the CPU */
+    double wave_efficiency; /* tiles / (tiles of the busiest SM or thread x their number) */
+} tcgemm_estimate_t;
+
+/* The kernels that could do the plan's problem where it is to run, the reference left out. */
+TCGEMM_API int tcgemm_plan_estimate_count(const tcgemm_plan_t *plan);
+
+/* Fills `estimate` (set its struct_size first) for the kernel of rank 0, the least time, to
+ * tcgemm_plan_estimate_count() - 1. Returns OK or BAD_ARGUMENT. */
+TCGEMM_API tcgemm_status_t tcgemm_plan_get_estimate(const tcgemm_plan_t *plan, int rank,
+                                                    tcgemm_estimate_t *estimate);
 
 typedef enum tcgemm_format { TCGEMM_FORMAT_TEXT = 0, TCGEMM_FORMAT_JSON = 1 } tcgemm_format_t;
 
@@ -531,7 +582,8 @@ typedef struct tcgemm_device_info {
     double bandwidth;                       /* of the memory, bytes a second, in theory */
     size_t smem_block_bytes, smem_sm_bytes; /* shared memory: most of one block; of one SM */
     size_t l2_bytes;
-    int registers_per_sm;          /* of 32 bits */
+    int registers_per_sm; /* of 32 bits */
+    int threads_per_sm;
     int num_kernels;               /* rows of the kernel table that it can run */
     double peak[TCGEMM_MAX_TYPES]; /* [type]: theoretical, units x rate x clock, operations (2 per
                                     * multiply-add) a second; 0: it has no units for the type */
@@ -547,6 +599,14 @@ TCGEMM_API const char *tcgemm_device_reason(void);
 /* Fills `info` (set its struct_size first) for GPU 0 .. tcgemm_device_count()-1.
  * Returns OK, BAD_ARGUMENT, NO_DEVICE, DEVICE_LOST or AFTER_FORK. */
 TCGEMM_API tcgemm_status_t tcgemm_device_get_info(int index, tcgemm_device_info_t *info);
+
+/* GPUs that a context can plan for without having them, from data sheets: keys ("orin", "h200",
+ * ...) for 0 .. tcgemm_known_gpu_count()-1, NULL beyond. */
+TCGEMM_API int tcgemm_known_gpu_count(void);
+TCGEMM_API const char *tcgemm_known_gpu_key(int index);
+
+/* Fills `info` (set its struct_size first). Returns OK or BAD_ARGUMENT. */
+TCGEMM_API tcgemm_status_t tcgemm_known_gpu_get_info(int index, tcgemm_device_info_t *info);
 
 /* GPU memory for programs that do not use CUDA themselves: matrices that stay there from product to
  * product. `copy` takes host and GPU memory on either side, comes behind the work of the default

@@ -2,11 +2,14 @@
 #include "api/context.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cpu/features.h"
 #include "cuda/backend.h"
+#include "plan/known_gpus.h"
 
 enum { MAX_THREADS = 4095 };
 
@@ -40,8 +43,27 @@ int tcgemm_context_threads(const tcgemm_context_t *context) {
     return context ? context->num_threads : default_threads();
 }
 
+const struct tcgemm_device *tcgemm_context_known(const tcgemm_context_t *context) {
+    return context ? context->known : NULL;
+}
+
 int tcgemm_context_device(const tcgemm_context_t *context) {
     return context ? context->device : TCGEMM_DEVICE_AUTO;
+}
+
+/* The known GPU of the options, if they name one. */
+static tcgemm_status_t find_known(const char *key, const tcgemm_device_t **known) {
+    char keys[256] = "";
+    *known = key ? tcgemm_known_gpu_find(key) : NULL;
+    if (!key || *known)
+        return TCGEMM_STATUS_OK;
+    for (int i = 0; i < tcgemm_known_gpu_count(); ++i) {
+        const size_t used = strlen(keys);
+        (void)snprintf(keys + used, sizeof keys - used, "%s%s", i ? ", " : "",
+                       tcgemm_known_gpu_key(i));
+    }
+    return tcgemm_error_set(TCGEMM_STATUS_BAD_ARGUMENT, "no GPU '%.40s' is known, only %s", key,
+                            keys);
 }
 
 tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
@@ -58,12 +80,15 @@ tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
     TCGEMM_RETURN_IF(o.num_threads < 0 || o.num_threads > MAX_THREADS, TCGEMM_STATUS_BAD_ARGUMENT,
                      "num_threads is %d, not in 0 .. %d", o.num_threads, MAX_THREADS);
     const tcgemm_device_t *device = NULL;
-    if (o.device >= 0)
+    const tcgemm_device_t *known;
+    TCGEMM_FORWARD(find_known(o.known_gpu, &known));
+    if (!known && o.device >= 0)
         TCGEMM_FORWARD(tcgemm_gpu_find(o.device, &device));
     tcgemm_context_t *made = malloc(sizeof *made);
     TCGEMM_RETURN_IF(!made, TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for a context");
     made->num_threads = o.num_threads ? o.num_threads : default_threads();
-    made->device = o.device;
+    made->device = known ? TCGEMM_DEVICE_KNOWN : o.device;
+    made->known = known;
     *context = made;
     return TCGEMM_STATUS_OK;
 }

@@ -10,6 +10,7 @@
 #include "cpu/features.h"
 #include "cpu/pool.h"
 #include "cpu/ukernel.h"
+#include "plan/cpu_model.h"
 #include "plan/planner.h"
 
 tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info) {

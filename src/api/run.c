@@ -52,6 +52,15 @@ static tcgemm_status_t run_there(const struct tcgemm_plan *plan, const tcgemm_ca
     return run_on_cpu(plan, call, workspace, workspace_bytes, stats);
 }
 
+/* A plan for a GPU that is known, but not here, can only be looked at. */
+static tcgemm_status_t check_is_here(const struct tcgemm_plan *plan) {
+    TCGEMM_RETURN_IF(plan->device && plan->device->index == TCGEMM_DEVICE_KNOWN,
+                     TCGEMM_STATUS_NO_DEVICE,
+                     "the plan is for a known GPU, %s, and only describes what it would do there",
+                     plan->device->name);
+    return TCGEMM_STATUS_OK;
+}
+
 static bool is_empty(const tcgemm_canonical_t *g) {
     return g->m == 0 || g->n == 0 || g->batch == 0;
 }
@@ -133,6 +142,8 @@ static tcgemm_status_t make_plan(const tcgemm_context_t *context, const tcgemm_p
         return plan_on_any(problem, options, threads, plan);
     if (device == TCGEMM_DEVICE_CPU)
         return tcgemm_plan_make(problem, options, threads, plan);
+    if (device == TCGEMM_DEVICE_KNOWN)
+        return tcgemm_plan_make_on(tcgemm_context_known(context), problem, options, threads, plan);
     return plan_on_gpu(device, problem, options, threads, plan);
 }
 
@@ -175,6 +186,7 @@ void tcgemm_plan_destroy(tcgemm_plan_t *plan) {
 tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a, const void *b,
                            double beta, const void *c, void *d) {
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
+    TCGEMM_FORWARD(check_is_here(plan));
     return run_plan(plan, alpha, a, b, beta, c, d, NULL, 0, NULL);
 }
 
@@ -193,6 +205,7 @@ tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const 
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_RETURN_IF(!plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
                      "the plan is for the CPU, which has no streams");
+    TCGEMM_FORWARD(check_is_here(plan));
     tcgemm_call_t call;
     int place;
     TCGEMM_FORWARD(tcgemm_check_call(&plan->g, alpha, a, b, beta, c, d, true, &call));

@@ -9,6 +9,7 @@
 #include "cuda/backend.h"
 #include "cuda/module.h"
 #include "cuda/panels.h"
+#include "plan/gpu_launch.h"
 #include "table/gpu_row.h"
 #include "table/table.h"
 
@@ -118,12 +119,6 @@ static const char *scale_entry(tcgemm_dtype_t dtype) {
     }
 }
 
-/* Blocks of one launch for this problem. */
-static int64_t grid_of(const struct tcgemm_plan *plan, int64_t tiles) {
-    const int64_t resident = (int64_t)plan->device->num_sms * plan->gpu.blocks_per_sm;
-    return plan->kernel->gpu->persistent ? min_i64(tiles, resident) : tiles;
-}
-
 /* A swapped product of mixed signs: the caller's u8 x s8 is s8 x u8 for the kernel. */
 static tcgemm_type_t kernel_type(const tcgemm_canonical_t *g) {
     const tcgemm_type_t type = g->type->type;
@@ -187,10 +182,7 @@ static tcgemm_status_t prepare_kernel(tcgemm_gpu_t *gpu, struct tcgemm_plan *pla
     plan->gpu.registers = registers;
     plan->gpu.smem_bytes = row->smem_bytes + (size_t)smem;
     plan->gpu.blocks_per_sm = blocks;
-    const int64_t tiles_m = ceil_div(plan->g.m, row->bm);
-    const int64_t tiles_n = ceil_div(plan->g.n, row->bn);
-    const double tiles = (double)tiles_m * (double)tiles_n * (double)plan->g.batch;
-    plan->gpu.grid_blocks = grid_of(plan, tiles < MAX_TILES ? (int64_t)tiles : MAX_TILES);
+    plan->gpu.grid_blocks = tcgemm_gpu_grid(plan, tcgemm_gpu_tiles(plan));
     CUfunction scale = NULL;
     TCGEMM_FORWARD(tcgemm_gpu_function(gpu, "scale", scale_entry(plan->g.type->d), &scale));
     plan->gpu.scale = scale;
@@ -214,7 +206,7 @@ static tcgemm_status_t launch_once(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
     void *parameters[] = {args};
     return tcgemm_gpu_check(gpu,
                             driver()->launch((CUfunction)plan->gpu.function,
-                                             (unsigned)grid_of(plan, tiles), 1, 1,
+                                             (unsigned)tcgemm_gpu_grid(plan, tiles), 1, 1,
                                              (unsigned)row->threads, 1, 1,
                                              (unsigned)row->smem_bytes, stream, parameters, NULL),
                             "launching the kernel");

@@ -8,7 +8,7 @@
 #include "tcgemm/tcgemm.h"
 
 typedef struct tcgemm_device {
-    int index;
+    int index; /* TCGEMM_DEVICE_KNOWN: not here, only to be planned for */
     char name[128];
     int cc; /* 10 x compute capability */
     int num_sms;

@@ -1,24 +1,34 @@
-/* gpu_model.c - the model of a product on a GPU. The slowest of three pipes, and a start:
+/* gpu_model.c - the model of a product on a GPU.
  *
- *     multiply  the tiles of the busiest SM, edges padded, at the row's multiply-adds per clock
- *     L2        each tile reads bm rows of A and bn columns of B
- *     memory    D, C, and A and B once for each sweep of the raster that has lost them
+ * Tiles of D go over the SMs in rounds, `resident` blocks on each SM at a time; the last round may
+ * be short. A round takes, in cycles,
  *
- * A block alone on its SM hides nothing: its first loads and its epilogue are added once for each
- * round of resident blocks.
+ *     start + finish * blocks + k * (wait + blocks * bm * bn / macs) * layout
+ *
+ *     start    first loads, until the first product
+ *     finish   D of each block, in proportion to the SMs that write at once
+ *     macs     multiply-adds a cycle of all resident blocks together
+ *     wait     what they do not hide from one another
+ *     layout   NN, NT, TN, TT; or, where rows are not aligned to 16 bytes, the narrow loads
+ *
+ * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
+ * memory if that is longer. The constants of each row were measured on an H200 (gpu_cost.def); for
+ * other devices they are scaled: at most nine tenths of the units that they have, `finish` by their
+ * memory's bytes a cycle and SM. How well that fits: docs/measuring.md.
  */
 #include "plan/gpu_model.h"
 
 #include <math.h>
+#include <string.h>
 
-static const double launch_seconds = 3e-6;
-static const double round_seconds = 1.5e-6; /* first loads and epilogue */
+static const double launch_seconds = 2e-6;
 static const double memory_efficiency = 0.85;
-static const double l2_bytes_per_clock = 48.0; /* of one SM */
+static const double part_of_peak = 0.9;
+static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
 static const double transfer_bandwidth = 20e9; /* host memory to GPU through pinned buffers */
 static const double transfer_seconds = 60e-6;  /* of the smallest */
 
-enum { MAX_GROUP = 16 };
+enum { MAX_GROUP = 16, WIDEST_LOAD = 16 };
 
 static double bytes_of(tcgemm_dtype_t dtype) {
     return tcgemm_dtype_bits(dtype) / 8.0;
@@ -58,23 +68,74 @@ static double memory_bytes(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t
     return a + b * (b_stays ? 1.0 : sweeps) + d;
 }
 
-double tcgemm_gpu_predict(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
-                          const tcgemm_device_t *device) {
+/* Bytes that the starts of all rows of an operand are aligned to, at most a whole load. */
+static double alignment(const tcgemm_operand_t *x) {
+    const int64_t ld = x->col_stride == 1 ? x->row_stride : x->col_stride;
+    const uint64_t bits = (uint64_t)ld * (uint64_t)tcgemm_dtype_bits(x->dtype);
+    uint64_t bytes = WIDEST_LOAD;
+    while (bytes > 1 && bits % (8 * bytes) != 0)
+        bytes /= 2;
+    return (double)bytes;
+}
+
+static double layout_factor(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g) {
+    const double aligned = fmin(alignment(&g->a), alignment(&g->b));
+    if (aligned >= WIDEST_LOAD)
+        return row->cost->layout[2 * (g->a.col_stride != 1) + (g->b.col_stride != 1)];
+    /* Kernels without shared memory load element by element, the others as wide as they may. */
+    return row->smem_bytes == 0 ? row->cost->narrow
+                                : fmin(row->cost->narrow, WIDEST_LOAD / aligned);
+}
+
+/* Multiply-adds a cycle and SM that the row reaches on the device. */
+static double macs_on(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
+                      const tcgemm_device_t *device) {
+    const double peak = part_of_peak * tcgemm_device_macs(device, g->type->type);
+    return peak > 0.0 ? fmin(row->cost->macs, peak) : row->cost->macs;
+}
+
+/* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */
+static void add_rounds(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
+                       const tcgemm_device_t *device, double count, double blocks, double share,
+                       tcgemm_gpu_time_t *t) {
+    const tcgemm_gpu_cost_t *const c = row->cost;
+    const double k = ceil((double)g->k / row->bk) * row->bk;
+    const double layout = layout_factor(row, g);
+    const double area = (double)row->bm * row->bn;
+    const double bytes_per_clock = device->bandwidth / device->num_sms / device->clock_hz;
+    const double slower =
+        bytes_per_clock > 0.0 ? fmax(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
+    const double seconds = count / device->clock_hz;
+    t->start += seconds * c->start;
+    t->finish += seconds * c->finish * blocks * share * slower;
+    t->wait += seconds * k * c->wait * layout;
+    t->multiply += seconds * k * blocks * area / macs_on(row, g, device) * layout;
+}
+
+tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
+                                  const tcgemm_device_t *device) {
     const double batch = (double)g->batch;
     const double tiles = ceil((double)g->m / row->bm) * ceil((double)g->n / row->bn) * batch;
-    const double k = ceil((double)g->k / row->bk) * row->bk;
-    const double peak = tcgemm_device_macs(device, g->type->type);
-    const double macs = peak > 0.0 && row->macs > peak ? peak : row->macs;
-    const double tiles_per_sm = ceil(tiles / device->num_sms);
-    const double multiply = tiles_per_sm * row->bm * row->bn * k / (macs * device->clock_hz);
-    const double tile_bytes =
-        k * (row->bm * bytes_of(g->a.dtype) + row->bn * bytes_of(g->b.dtype)) +
-        row->bm * row->bn * bytes_of(g->type->d);
-    const double l2 = tiles_per_sm * tile_bytes / (l2_bytes_per_clock * device->clock_hz);
-    const double memory = batch * memory_bytes(row, g, device) /
-                          (device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11);
-    const double rounds = ceil(tiles / resident_blocks(row, device));
-    return launch_seconds + round_seconds * rounds + fmax(multiply, fmax(l2, memory));
+    const double resident = resident_blocks(row, device);
+    const double full = floor(tiles / resident);
+    const double rest = tiles - full * resident;
+    tcgemm_gpu_time_t t;
+    memset(&t, 0, sizeof t);
+    t.launch = launch_seconds;
+    t.rounds = full + (rest > 0.0);
+    add_rounds(row, g, device, full, row->blocks_per_sm, 1.0, &t);
+    if (rest > 0.0)
+        add_rounds(row, g, device, 1.0, ceil(rest / device->num_sms),
+                   fmin(1.0, rest / device->num_sms), &t);
+    t.memory = batch * memory_bytes(row, g, device) /
+               (device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11);
+    t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory);
+    return t;
+}
+
+double tcgemm_gpu_predict(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
+                          const tcgemm_device_t *device) {
+    return tcgemm_gpu_time(row, g, device).total;
 }
 
 double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g) {

@@ -10,7 +10,18 @@
 uint32_t tcgemm_gpu_raster_group(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
                                  const tcgemm_device_t *device);
 
-/* Seconds of one product whose matrices are on the GPU. */
+/* Where the time of one product goes, in seconds; matrices on the GPU. */
+typedef struct tcgemm_gpu_time {
+    double launch, start, wait, multiply, finish; /* one after the other; see gpu_model.c */
+    double memory;                                /* beside all but the launch */
+    double total;
+    double rounds; /* of resident blocks */
+} tcgemm_gpu_time_t;
+
+tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
+                                  const tcgemm_device_t *device);
+
+/* tcgemm_gpu_time().total. */
 double tcgemm_gpu_predict(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
                           const tcgemm_device_t *device);
 

@@ -38,6 +38,7 @@ struct tcgemm_plan {
     tcgemm_canonical_t g;
     const tcgemm_kernel_t *kernel;
     int num_threads;
+    int max_threads; /* that it was made for */
     const char *reason;
     double predicted_seconds;
     tcgemm_cpu_blocking_t cpu;

@@ -8,6 +8,12 @@
 
 #include "plan/device.h"
 
+/* What a row costs, in cycles of one SM: a line of gpu_cost.def. */
+typedef struct tcgemm_gpu_cost {
+    double macs, wait, start, finish, narrow;
+    double layout[4]; /* NN, NT, TN, TT */
+} tcgemm_gpu_cost_t;
+
 typedef struct tcgemm_gpu_row {
     const char *entry; /* the kernel's symbol without _nn, _nt, _tn, _tt */
     const char *module;
@@ -23,7 +29,8 @@ typedef struct tcgemm_gpu_row {
     int blocks_per_sm;
     bool persistent;
     bool by_instruction; /* plan_options.tile names im x in x ik rather than bm x bn x bk */
-    double macs;         /* multiply-adds per clock and SM */
+    int registers;       /* per thread, the most on any architecture: gpu_registers.def */
+    const tcgemm_gpu_cost_t *cost;
 } tcgemm_gpu_row_t;
 
 /* True if the device has the architecture and the shared memory for the row. */

@@ -85,7 +85,6 @@
 
 /* ---- the GPU rows ---- */
 
-#ifdef TCGEMM_HAVE_CUDA
 #define ID_OF_f16_f32   TCGEMM_F16_F32
 #define ID_OF_f16_f16   TCGEMM_F16_F16
 #define ID_OF_bf16_f32  TCGEMM_BF16_F32
@@ -137,6 +136,20 @@
 #define GPU_BOUND_u4_s32    EXACT_BOUND
 #define GPU_BOUND_b1_s32    EXACT_BOUND
 
+#define TCGEMM_COST(row, macs_, wait_, start_, finish_, narrow_, nt_, tn_, tt_)                    \
+    static const tcgemm_gpu_cost_t cost_##row = {                                                  \
+        .macs = (macs_),                                                                           \
+        .wait = (wait_),                                                                           \
+        .start = (start_),                                                                         \
+        .finish = (finish_),                                                                       \
+        .narrow = (narrow_),                                                                       \
+        .layout = {1.0, (nt_), (tn_), (tt_)},                                                      \
+    };
+#include "table/gpu_cost.def"
+
+#define TCGEMM_REGISTERS(row, number) enum { registers_##row = (number) };
+#include "table/gpu_registers.def"
+
 #define TCGEMM_GPU(algo, type_, module_, tag_, min_cc_, max_cc_, bm_, bn_, bk_, wm_, wn_, im_,     \
                    in_, ik_, threads_, stages_, smem_, blocks_per_sm_, persistent_, macs_)         \
     static const tcgemm_gpu_row_t gpu_##algo##_##type_##_##bm_##x##bn_##x##bk_##_##tag_ = {        \
@@ -160,7 +173,8 @@
         .blocks_per_sm = (blocks_per_sm_),                                                         \
         .persistent = (persistent_) != 0,                                                          \
         .by_instruction = BY_INSTRUCTION_##algo,                                                   \
-        .macs = (macs_),                                                                           \
+        .registers = registers_##algo##_##type_##_##bm_##x##bn_##x##bk_##_##tag_,                  \
+        .cost = &cost_##algo##_##type_##_##bm_##x##bn_##x##bk_##_##tag_,                           \
     };                                                                                             \
     _Static_assert((bm_) % (wm_) == 0 && (bn_) % (wn_) == 0,                                       \
                    #algo "_" #type_ "_" #tag_ ": the block tile must hold whole warp tiles");      \
@@ -171,7 +185,6 @@
     _Static_assert((smem_) <= 232448, #algo "_" #type_ "_" #tag_ ": no device has that much "      \
                                             "smem");
 #include "table/kernels.def"
-#endif
 
 /* ---- the rows ---- */
 
@@ -200,7 +213,6 @@
      .error_bound = BOUND_OF_##family,                                                             \
      .cpu = &ukernel_##isa_##_##family,                                                            \
      .run = tcgemm_cpu_run},
-#ifdef TCGEMM_HAVE_CUDA
 #define TCGEMM_GPU(algo_, type, module, tag, min_cc, max_cc, bm, bn, bk, wm, wn, im, in, ik,       \
                    threads, stages, smem, blocks_per_sm, persistent, macs)                         \
     {.name = "gpu_" #algo_ "_" #type "_" #bm "x" #bn "x" #bk "_" #tag,                             \
@@ -213,7 +225,6 @@
      .macs_per_cycle = (macs),                                                                     \
      .error_bound = GPU_BOUND_##type,                                                              \
      .gpu = &gpu_##algo_##_##type##_##bm##x##bn##x##bk##_##tag},
-#endif
 const tcgemm_kernel_t tcgemm_kernels[] = {
 #include "table/kernels.def"
 };

@@ -1,0 +1,159 @@
+"""Fits the planner's model of the GPU (src/plan/gpu_model.c) to samples of sample.c.
+
+    python3 lab/model/fit.py bench/results/h200-model.csv [--write src/table/gpu_cost.def]
+
+One line of constants for each row of kernels.def, by coordinate descent on the sum of |log error|,
+with outliers beyond 20 % counting less. Prints the errors that remain.
+"""
+import collections
+import csv
+import math
+import os
+import re
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SMS, CLOCK, BANDWIDTH = 132, 1.98e9, 4.8e12  # the H200 that was measured
+LAUNCH, MEMORY_EFFICIENCY = 2.0e-6, 0.85  # as in gpu_model.c
+BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "s8": 1, "u8": 1, "u8s8": 1, "s8u8": 1, "s32": 4}
+NAMES = ("macs", "wait", "start", "finish", "narrow", "nt", "tn", "tt")
+
+
+def read_rows():
+    rows = {}
+    for line in open(os.path.join(ROOT, "src/table/kernels.def")):
+        found = re.match(r"TCGEMM_GPU\((.*)\)", line)
+        if not found:
+            continue
+        f = [x.strip() for x in found.group(1).split(",")]
+        if not f[4].isdigit():
+            continue
+        name = f"{f[0]}_{f[1]}_{f[6]}x{f[7]}x{f[8]}_{f[3]}"
+        rows[name] = dict(type=f[1], bm=int(f[6]), bn=int(f[7]), bk=int(f[8]), smem=int(f[16]), resident=int(f[17]),
+                          line=line)
+    return rows
+
+
+def read_samples(path, rows):
+    samples = collections.defaultdict(list)
+    for s in csv.DictReader(open(path)):
+        name = s["kernel"].removeprefix("gpu_")
+        if name not in rows:
+            continue
+        row = rows[name]
+        m, n, k, batch = (int(s[x]) for x in ("m", "n", "k", "batch"))
+        a, d = row["type"].split("_")
+        ld_a, ld_b = (m if s["ops"][0] == "T" else k), (k if s["ops"][1] == "T" else n)
+        aligned = math.gcd(math.gcd(ld_a * BYTES[a], ld_b * BYTES[a]), 16)
+        tiles = math.ceil(m / row["bm"]) * math.ceil(n / row["bn"]) * batch
+        rounds, rest = divmod(tiles, SMS * row["resident"])
+        padded_k = math.ceil(k / row["bk"]) * row["bk"]
+        memory = batch * ((m * k + k * n) * BYTES[a] + m * n * BYTES[d]) / (MEMORY_EFFICIENCY * BANDWIDTH)
+        samples[name].append(dict(ops=s["ops"], rounds=rounds, rest=rest, k=padded_k, memory=memory, aligned=aligned,
+                                  seconds=float(s["seconds"]), m=m, n=n, depth=k, batch=batch))
+    return samples
+
+
+def predict(c, row, s):
+    """gpu_model.c in Python."""
+    macs, wait, start, finish, narrow, nt, tn, tt = c
+    if s["aligned"] < 16:
+        factor = narrow if row["smem"] == 0 else min(narrow, 16 / s["aligned"])
+    else:
+        factor = {"NN": 1.0, "NT": nt, "TN": tn, "TT": tt}[s["ops"]]
+
+    def round_cycles(blocks, share):
+        step = wait + blocks * row["bm"] * row["bn"] / macs
+        return start + finish * blocks * share + s["k"] * step * factor
+
+    cycles = s["rounds"] * round_cycles(row["resident"], 1.0)
+    if s["rest"]:
+        cycles += round_cycles(math.ceil(s["rest"] / SMS), min(1.0, s["rest"] / SMS))
+    return LAUNCH + max(cycles / CLOCK, s["memory"])
+
+
+def fit(row, samples):
+    alone = row["resident"] == 1
+    first = [row["bm"] * row["bn"] / 30.0, 0.0 if alone else 10.0, 1500.0, 1500.0, 2.0, 1.0, 1.0, 1.0]
+
+    def loss(c):
+        total = 0.0
+        for s in samples:
+            e = abs(math.log(predict(c, row, s) / s["seconds"]))
+            total += e if e < 0.2 else 0.2 + 0.7 * (e - 0.2)
+        return total
+
+    best, least, step = first, loss(first), 0.4
+    while step > 0.002:
+        better = False
+        for i in range(len(best)):
+            for factor in (math.exp(step), math.exp(-step)):
+                tried = best[:]
+                tried[i] *= factor
+                e = loss(tried)
+                if e < least - 1e-9:
+                    best, least, better = tried, e, True
+        if not better:
+            step /= 2
+    return best
+
+
+def quantiles(errors):
+    e = sorted(abs(x) for x in errors)
+    return e[len(e) // 2], e[int(0.9 * len(e))], sum(x <= 0.25 for x in e) / len(e)
+
+
+HEAD = """/* gpu_cost.def - what each GPU row costs: the constants of src/plan/gpu_model.c, as measured on an
+ * H200. Written by lab/model/run.sh fit, but for rows of sm_75, which an H200 does not run: estimates.
+ * A new row copies the line of a row like it until it is measured.
+ *
+ * TCGEMM_COST(row, macs, wait, start, finish, narrow, nt, tn, tt)
+ *
+ *   row     name of the row without gpu_
+ *   macs    multiply-adds per clock and SM, A and B as stored (NN), rows aligned to 16 bytes
+ *   wait    cycles for each element of k that resident blocks do not hide from one another
+ *   start   cycles until the first product of a round of blocks
+ *   finish  cycles to write D, for each resident block, while all SMs write
+ *   narrow  times slower if rows of A or B are not aligned to 16 bytes
+ *   nt tn tt   times slower (or faster) with B, A or both transposed
+ */
+#ifndef TCGEMM_COST
+#define TCGEMM_COST(row, macs, wait, start, finish, narrow, nt, tn, tt)
+#endif
+
+"""
+
+
+def main():
+    rows = read_rows()
+    samples = read_samples(sys.argv[1], rows)
+    lines, errors, by_shape = [], [], collections.defaultdict(list)
+    old = {}
+    target = sys.argv[3] if len(sys.argv) > 3 and sys.argv[2] == "--write" else None
+    if target and os.path.exists(target):
+        for line in open(target):
+            found = re.match(r"TCGEMM_COST\((\w+)", line)
+            if found:
+                old[found.group(1)] = line
+    for name, row in rows.items():
+        if name not in samples:  # not for the device that was measured: what stood there stays
+            lines.append(old.get(name, f"/* {name}: not measured */\n"))
+            continue
+        c = fit(row, samples[name])
+        e = [predict(c, row, s) / s["seconds"] - 1 for s in samples[name]]
+        errors += e
+        for s, x in zip(samples[name], e):
+            by_shape[(s["ops"], s["m"], s["n"], s["depth"], s["batch"])].append(x)
+        print("%-48s median %.3f nine in ten %.3f" % (name, *quantiles(e)[:2]))
+        c[1] = 0.0 if c[1] < 1e-4 else c[1]
+        c[2:4] = [0.0 if x < 1 else x for x in c[2:4]]
+        lines.append("TCGEMM_COST(%-44s, %6.1f, %6.4g, %6.0f, %6.0f, %.2f, %.2f, %.2f, %.2f)\n" % (name, *c))
+    for shape, e in sorted(by_shape.items()):
+        print("%-36s median %.3f" % (shape, sorted(e)[len(e) // 2]))
+    print("%d samples: median error %.3f, nine in ten within %.3f, within 25 %%: %.3f" % (len(errors), *quantiles(errors)))
+    if target:
+        with open(target, "w") as out:
+            out.write(HEAD + "".join(lines) + "\n#undef TCGEMM_COST\n")
+
+
+main()

@@ -1,0 +1,159 @@
+/* sample.c - measures GPU rows over many sizes: the data that the planner's model is fitted to.
+ *
+ *     bash lab/model/run.sh sample [substring of kernel names] >samples.csv
+ *
+ * For each row of the table and each shape below, matrices on the GPU, random data: the median of
+ * three times 15 ms, by the GPU's own clock. Rows are not checked here; `make test-gpu` does that.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_clock.h"
+#include "tcgemm/tcgemm.h"
+
+typedef struct shape {
+    const char *ops;
+    long long m, n, k, batch;
+} shape_t;
+
+static const shape_t shapes[] = {
+    {"NN", 256, 256, 256, 1},      {"NN", 512, 512, 512, 1},      {"NN", 768, 768, 768, 1},
+    {"NN", 1000, 1000, 1000, 1},   {"NN", 1024, 1024, 1024, 1},   {"NN", 1536, 1536, 1536, 1},
+    {"NN", 2048, 2048, 2048, 1},   {"NN", 3072, 3072, 3072, 1},   {"NN", 4096, 4096, 4096, 1},
+    {"NN", 6144, 6144, 6144, 1},   {"NN", 8192, 8192, 8192, 1},   {"NT", 4096, 4096, 4096, 1},
+    {"TN", 4096, 4096, 4096, 1},   {"TT", 4096, 4096, 4096, 1},   {"NT", 1024, 1024, 1024, 1},
+    {"NN", 4095, 4095, 4095, 1},   {"NT", 4095, 4095, 4095, 1},   {"NN", 1001, 1001, 1001, 1},
+    {"NN", 4096, 4096, 256, 1},    {"NN", 256, 256, 16384, 1},    {"NN", 16384, 256, 1024, 1},
+    {"NN", 128, 8192, 4096, 1},    {"NN", 64, 14336, 4096, 1},    {"NN", 16384, 16384, 64, 1},
+    {"NN", 512, 512, 512, 32},     {"NN", 128, 128, 128, 512},    {"NN", 2304, 2304, 4096, 1},
+    {"NN", 2048, 6144, 4096, 1},   {"NN", 1280, 1280, 1280, 1},   {"NT", 128, 4096, 14336, 1},
+};
+
+enum { ROUNDS = 3, NUM_SHAPES = sizeof shapes / sizeof shapes[0] };
+static const double sample_seconds = 0.015;
+static const size_t most_elements = (size_t)16384 * 16384;
+
+static tcgemm_context_t *context;
+static gpu_clock_t *gpu;
+
+/* One pool of random elements for each dtype serves A and B of all shapes, another every D. */
+static void *pool(tcgemm_dtype_t dtype) {
+    enum { CHUNK = 1 << 20 };
+    static void *pools[64];
+    const size_t size = (size_t)tcgemm_dtype_bits(dtype) / 8;
+    if (pools[dtype])
+        return pools[dtype];
+    double *const values = malloc(CHUNK * sizeof *values);
+    char *const bits = malloc(CHUNK * size);
+    if (!values || !bits ||
+        tcgemm_device_alloc(0, most_elements * size, &pools[dtype]) != TCGEMM_STATUS_OK)
+        exit(1);
+    unsigned long long state = 88172645463325252ull;
+    for (int i = 0; i < CHUNK; ++i) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        values[i] = (double)(long long)state * 0x1p-63;
+        if (dtype >= TCGEMM_DTYPE_S32)
+            memcpy(bits + (size_t)i * size, &state, size);
+    }
+    if (dtype < TCGEMM_DTYPE_S32)
+        (void)tcgemm_convert(dtype, bits, TCGEMM_DTYPE_F64, values, CHUNK);
+    for (size_t i = 0; i < most_elements; i += CHUNK)
+        (void)tcgemm_device_copy(0, (char *)pools[dtype] + i * size, bits, CHUNK * size);
+    free(values);
+    free(bits);
+    return pools[dtype];
+}
+
+static void *pool_of_d(void) {
+    static void *memory;
+    if (!memory && tcgemm_device_alloc(0, most_elements * 8, &memory) != TCGEMM_STATUS_OK)
+        exit(1);
+    return memory;
+}
+
+static int by_value(const void *x, const void *y) {
+    const double a = *(const double *)x;
+    const double b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static bool time_calls(const tcgemm_plan_t *plan, const void *a, const void *b, void *d, int calls,
+                       double *seconds) {
+    bool good = gpu_clock_start(gpu);
+    for (int i = 0; i < calls && good; ++i)
+        good = tcgemm_run_async(plan, 1, a, b, 0, NULL, d, NULL, 0, gpu_clock_stream(gpu)) ==
+               TCGEMM_STATUS_OK;
+    return gpu_clock_stop(gpu, seconds) && good;
+}
+
+static void measure(const char *kernel, tcgemm_type_t type, const shape_t *s) {
+    const tcgemm_type_info_t *t = tcgemm_type_info(type);
+    tcgemm_problem_t p = tcgemm_problem(type, s->m, s->n, s->k);
+    p.op_a = s->ops[0] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
+    p.op_b = s->ops[1] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
+    p.lda = p.op_a == TCGEMM_OP_T ? s->m : s->k;
+    p.ldb = p.op_b == TCGEMM_OP_T ? s->k : s->n;
+    p.batch = s->batch;
+    p.stride_a = s->m * s->k;
+    p.stride_b = s->k * s->n;
+    p.stride_c = p.stride_d = s->m * s->n;
+    if (strstr(kernel, "f16acc"))
+        p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+    tcgemm_plan_options_t o = tcgemm_plan_options();
+    o.kernel = kernel;
+    tcgemm_plan_t *plan = NULL;
+    if (tcgemm_plan_create(context, &p, &o, &plan) != TCGEMM_STATUS_OK) {
+        (void)fprintf(stderr, "%s: %s\n", kernel, tcgemm_last_error());
+        return;
+    }
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+    (void)tcgemm_plan_get_info(plan, &info);
+    const void *const a = pool(t->a);
+    const void *const b = (const char *)pool(t->b) + 4096;
+    void *const d = pool_of_d();
+    double seconds[ROUNDS] = {0};
+    double once = 0;
+    bool good = time_calls(plan, a, b, d, 1, &once) && time_calls(plan, a, b, d, 2, &once);
+    const double wanted = sample_seconds / (once / 2);
+    const int calls = wanted < 1 ? 1 : wanted > 4000 ? 4000 : (int)wanted;
+    for (int i = 0; i < ROUNDS && good; ++i) {
+        good = time_calls(plan, a, b, d, calls, &seconds[i]);
+        seconds[i] /= calls;
+    }
+    qsort(seconds, ROUNDS, sizeof *seconds, by_value);
+    if (good)
+        (void)printf("%s,%s,%lld,%lld,%lld,%lld,%.6g,%.6g,%d,%d\n", kernel, s->ops, s->m, s->n,
+                     s->k, s->batch, seconds[ROUNDS / 2], info.predicted_seconds,
+                     info.registers_per_thread, info.blocks_per_sm);
+    (void)fflush(stdout);
+    tcgemm_plan_destroy(plan);
+}
+
+int main(int argc, char **argv) {
+    const char *part = argc > 1 ? argv[1] : "";
+    const char *why;
+    tcgemm_context_options_t options = tcgemm_context_options();
+    options.device = 0;
+    gpu = gpu_clock_open(0, &why);
+    if (!gpu || tcgemm_context_create(&options, &context) != TCGEMM_STATUS_OK) {
+        (void)fprintf(stderr, "skipped: no GPU\n");
+        return 77;
+    }
+    (void)printf("kernel,ops,m,n,k,batch,seconds,predicted_seconds,registers,blocks_per_sm\n");
+    for (int i = 0; i < tcgemm_kernel_count(); ++i) {
+        tcgemm_kernel_info_t k = {.struct_size = sizeof k};
+        if (tcgemm_kernel_get_info(i, &k) != TCGEMM_STATUS_OK || !k.runnable ||
+            strcmp(k.device, "gpu") != 0 || !strstr(k.name, part))
+            continue;
+        const bool fast = strcmp(k.algo, "mma-pipelined") == 0;
+        for (int t = 1; t <= tcgemm_type_count(); ++t)
+            for (int s = 0; k.types >> (t - 1) & 1 && s < NUM_SHAPES; ++s)
+                if (fast || shapes[s].m * shapes[s].n < 6144LL * 6144 || shapes[s].k < 1024)
+                    measure(k.name, (tcgemm_type_t)t, &shapes[s]);
+    }
+    return 0;
+}

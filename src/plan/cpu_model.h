@@ -1,0 +1,20 @@
+/* cpu_model.h - the blocking of a product on the CPU, and its time. */
+#ifndef TCGEMM_PLAN_CPU_MODEL_H
+#define TCGEMM_PLAN_CPU_MODEL_H
+
+#include "plan/plan.h"
+
+/* Where the time of one product goes, in seconds, one after the other. */
+typedef struct tcgemm_cpu_time {
+    double pack, multiply, store;
+    double meet; /* threads waiting for one another */
+    double total;
+} tcgemm_cpu_time_t;
+
+/* Fills in plan->cpu and plan->num_threads for plan->kernel, a row of the CPU or the reference. */
+tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads);
+
+/* Cycles a second of this processor, measured once with a chain of dependent additions. */
+double tcgemm_clock_hz(void);
+
+#endif

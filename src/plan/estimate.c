@@ -1,0 +1,135 @@
+/* estimate.c - the public view of the planner's model: every kernel that could do a plan's problem,
+ * the fastest first, and how many of its blocks an SM holds. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/num.h"
+#include "cpu/ukernel.h"
+#include "plan/cpu_model.h"
+#include "plan/gpu_launch.h"
+#include "plan/gpu_model.h"
+#include "plan/planner.h"
+
+static void add_part(tcgemm_estimate_t *e, const char *name, double seconds) {
+    e->parts[e->num_parts].name = name;
+    e->parts[e->num_parts++].seconds = seconds;
+}
+
+/* Tiles over the places that compute them, against the busiest place. */
+static double balance(double tiles, double places) {
+    return tiles > 0.0 ? tiles / (places * ceil(tiles / places)) : 1.0;
+}
+
+static double padding(const tcgemm_canonical_t *g, int m, int n, int k) {
+    const double whole = (double)(ceil_div(g->m, m) * m) * (double)(ceil_div(g->n, n) * n) *
+                         (double)(ceil_div(g->k, k) * k);
+    return whole > 0.0 ? (double)g->m * (double)g->n * (double)g->k / whole : 1.0;
+}
+
+static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
+    const tcgemm_gpu_row_t *row = plan->kernel->gpu;
+    const tcgemm_gpu_time_t t = tcgemm_gpu_time(row, &plan->g, plan->device);
+    add_part(e, "launch", t.launch);
+    add_part(e, "start", t.start);
+    add_part(e, "wait", t.wait);
+    add_part(e, "multiply", t.multiply);
+    add_part(e, "finish", t.finish);
+    e->seconds = t.total;
+    e->memory_seconds = t.memory;
+    e->rounds = t.rounds;
+    e->tile_efficiency = padding(&plan->g, row->bm, row->bn, row->bk);
+    e->wave_efficiency = balance((double)tcgemm_gpu_tiles(plan), plan->device->num_sms);
+}
+
+static void estimate_cpu(struct tcgemm_plan *plan, int max_threads, tcgemm_estimate_t *e) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const tcgemm_cpu_time_t t = tcgemm_cpu_plan(plan, max_threads);
+    add_part(e, "pack", t.pack);
+    add_part(e, "multiply", t.multiply);
+    add_part(e, "store", t.store);
+    add_part(e, "meet", t.meet);
+    e->seconds = t.total;
+    e->tile_efficiency = padding(&plan->g, u->mr, u->nr, u->ku);
+    const double units = (double)ceil_div(min_i64(plan->cpu.mt, plan->g.m), plan->cpu.mc) *
+                         (double)ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->cpu.nb);
+    e->wave_efficiency =
+        balance(plan->cpu.split_batch ? (double)plan->g.batch : units, plan->num_threads);
+}
+
+static tcgemm_estimate_t estimate(const struct tcgemm_plan *plan, const tcgemm_kernel_t *kernel) {
+    struct tcgemm_plan other = *plan;
+    tcgemm_estimate_t e = {
+        .struct_size = sizeof e,
+        .kernel = kernel->name,
+        .algo = kernel->algo,
+        .tile_m = kernel->mr,
+        .tile_n = kernel->nr,
+        .tile_k = kernel->ku,
+    };
+    other.kernel = kernel;
+    if (kernel->gpu)
+        estimate_gpu(&other, &e);
+    else
+        estimate_cpu(&other, plan->max_threads, &e);
+    return e;
+}
+
+int tcgemm_plan_estimate_count(const tcgemm_plan_t *plan) {
+    int count = 0;
+    for (int i = 0; plan && i < tcgemm_num_kernels; ++i)
+        count += tcgemm_plan_can_use(plan, &tcgemm_kernels[i]);
+    return count;
+}
+
+/* How many kernels stand before `kernel`: sooner done, or as soon and earlier in the table. */
+static int rank_of(const struct tcgemm_plan *plan, int kernel, double seconds) {
+    int rank = 0;
+    for (int i = 0; i < tcgemm_num_kernels; ++i) {
+        if (i == kernel || !tcgemm_plan_can_use(plan, &tcgemm_kernels[i]))
+            continue;
+        const double other = estimate(plan, &tcgemm_kernels[i]).seconds;
+        rank += other < seconds || (!(seconds < other) && i < kernel);
+    }
+    return rank;
+}
+
+tcgemm_status_t tcgemm_plan_get_estimate(const tcgemm_plan_t *plan, int rank,
+                                         tcgemm_estimate_t *info) {
+    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
+    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "estimate is NULL or its struct_size is not set");
+    for (int i = 0; i < tcgemm_num_kernels; ++i) {
+        if (!tcgemm_plan_can_use(plan, &tcgemm_kernels[i]))
+            continue;
+        const tcgemm_estimate_t e = estimate(plan, &tcgemm_kernels[i]);
+        if (rank_of(plan, i, e.seconds) == rank) {
+            *info = e;
+            return TCGEMM_STATUS_OK;
+        }
+    }
+    return tcgemm_error_set(TCGEMM_STATUS_BAD_ARGUMENT, "rank %d is not in 0 .. %d", rank,
+                            tcgemm_plan_estimate_count(plan) - 1);
+}
+
+tcgemm_status_t tcgemm_plan_get_occupancy(const tcgemm_plan_t *plan,
+                                          tcgemm_occupancy_info_t *info) {
+    enum { WARP = 32 };
+    TCGEMM_RETURN_IF(!plan || !plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "plan is NULL or for the CPU");
+    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "info is NULL or its struct_size is not set");
+    const tcgemm_gpu_row_t *row = plan->kernel->gpu;
+    const tcgemm_occupancy_t o = tcgemm_gpu_occupancy(row, plan->gpu.registers, plan->device);
+    *info = (tcgemm_occupancy_info_t){
+        .struct_size = sizeof *info,
+        .blocks = plan->gpu.blocks_per_sm,
+        .by_threads = o.by_threads,
+        .by_registers = o.by_registers,
+        .by_smem = o.by_smem,
+        .by_slots = o.by_slots,
+        .warps = plan->gpu.blocks_per_sm * row->threads / WARP,
+        .most_warps = plan->device->threads_per_sm / WARP,
+    };
+    return TCGEMM_STATUS_OK;
+}
