@@ -424,7 +424,10 @@ typedef struct tcgemm_plan_info {
     int threads_per_block; /* ... threads and registers of each, shared memory in bytes, ... */
     int registers_per_thread;
     size_t smem_bytes;
-    int blocks_per_sm;        /* ... and blocks that an SM holds at once; all 0 for the CPU */
+    int blocks_per_sm;        /* ... blocks that an SM holds at once, ... */
+    int stages;               /* ... steps of k in shared memory at once (0: it is not used), ... */
+    int raster_group;         /* ... tile rows of D that are swept together, ... */
+    int is_persistent;        /* ... 1: a block takes tiles until none is left; all 0 for the CPU */
     double predicted_seconds; /* of one run by the planner's model, matrices in place */
     double error_unit;        /* u of the accumulator; 0 for exact types */
     const char *error_bound;  /* the bound |d - exact| obeys, in words */
@@ -567,6 +570,11 @@ TCGEMM_API tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info);
  * Returns OK, BAD_ARGUMENT, BAD_TYPE or OUT_OF_MEMORY. */
 TCGEMM_API tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads,
                                                double *theoretical, double *measured);
+
+/* Bytes a second, read and written, of a copy on `num_threads` threads that no cache holds; takes
+ * some 100 ms and twice four times the last cache of memory.
+ * Returns OK, BAD_ARGUMENT or OUT_OF_MEMORY. */
+TCGEMM_API tcgemm_status_t tcgemm_measure_bandwidth(int num_threads, double *measured);
 
 /* ---- 11. GPUs ------------------------------------------------------------------------------- */
 

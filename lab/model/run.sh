@@ -1,23 +1,33 @@
 #!/bin/sh
-# Measures what the planner's model of the GPU is fitted to, and fits it.
+# Measures what the planner's models are fitted to, and fits them.
 #     bash lab/model/run.sh sample [substring of kernel names]   on a machine with a GPU: CSV
-#     bash lab/model/run.sh fit samples.csv                      anywhere: constants and errors
+#     bash lab/model/run.sh fit samples.csv [--write src/table/gpu_cost.def]
+#     bash lab/model/run.sh sample-cpu [THREADS]                 on an idle machine: CSV
+#     bash lab/model/run.sh fit-cpu samples.csv
+# BUILD names the folder of the build whose library is measured (build-gpu, build).
 set -e
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=${BUILD:-$root/build-gpu}
-case ${1-} in
+task=${1-}
+[ $# -eq 0 ] || shift
+compile() { # compile BUILD NAME [FILE ...]
+    build=$1 name=$2
+    shift 2
+    cc -std=gnu17 -O2 -I"$root/include" -I"$root/cli" "$root/lab/model/$name.c" "$@" \
+        "$build/src/libtcgemm.a" -lpthread -ldl -lm -o "$build/$name"
+}
+case $task in
 sample)
-    shift
-    cc -std=gnu17 -O2 -I"$root/include" -I"$root/cli" "$root/lab/model/sample.c" "$root/cli/gpu_clock.c" \
-        "$build/src/libtcgemm.a" -lpthread -ldl -lm -o "$build/sample"
+    compile "${BUILD:-$root/build-gpu}" sample "$root/cli/gpu_clock.c"
     exec "$build/sample" "$@"
     ;;
-fit)
-    shift
-    exec python3 "$root/lab/model/fit.py" "$@"
+sample-cpu)
+    compile "${BUILD:-$root/build}" sample_cpu
+    exec "$build/sample_cpu" "$@"
     ;;
+fit) exec python3 "$root/lab/model/fit.py" "$@" ;;
+fit-cpu) exec python3 "$root/lab/model/fit_cpu.py" "$@" ;;
 *)
-    echo "usage: lab/model/run.sh sample | fit FILE" >&2
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,7 @@
 /* machine.c - the processor, and how fast its kernels could be. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,24 +87,6 @@ static void measure_thread(void *argument, int thread, int num_threads) {
         ;
 }
 
-/* Multiply-adds that one vector instruction of the family does for each 32 bits of the vector. */
-static double macs_per_lane(tcgemm_family_t family) {
-    switch (family) {
-    case TCGEMM_FAMILY_F64:
-        return 0.5;
-    case TCGEMM_FAMILY_F32:
-        return 1.0;
-    case TCGEMM_FAMILY_BF16:
-    case TCGEMM_FAMILY_S16:
-        return 2.0;
-    case TCGEMM_FAMILY_U8S8:
-        return 4.0;
-    case TCGEMM_FAMILY_B1:
-    default:
-        return 0.0; /* several instructions: no simple figure */
-    }
-}
-
 tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads, double *theoretical,
                                     double *measured) {
     TCGEMM_RETURN_IF(num_threads < 1 || !theoretical || !measured, TCGEMM_STATUS_BAD_ARGUMENT,
@@ -114,15 +97,66 @@ tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads, double 
     const tcgemm_problem_t problem = tcgemm_problem(type, 64, 64, 64);
     TCGEMM_FORWARD(tcgemm_plan_make(&problem, NULL, 1, &plan));
     const tcgemm_cpu_ukernel_t *u = plan.kernel->cpu;
-    const uint32_t features = plan.kernel->features;
-    const int bits = features & TCGEMM_CPU_AVX512 ? 512 : features & TCGEMM_CPU_AVX2 ? 256 : 0;
-    const double issue = bits ? tcgemm_cpu_fma_per_cycle(bits) : 0.0;
-    *theoretical = 2.0 * issue * (double)bits / 32.0 * macs_per_lane(u->family) *
-                   tcgemm_clock_hz() * num_threads;
+    *theoretical = 2.0 * tcgemm_cpu_theoretical_macs(plan.kernel) * tcgemm_clock_hz() * num_threads;
     peak_job_t job;
     memset(&job, 0, sizeof job);
     job.u = u;
     tcgemm_pool_run(num_threads, measure_thread, &job);
     *measured = atomic_load(&job.total);
     return TCGEMM_STATUS_OK;
+}
+
+/* ---- measured bandwidth: a copy that no cache holds ---- */
+
+enum { COPY_CHUNK = 1 << 20, COPY_TIMES_CACHE = 4, COPY_LEAST_BYTES = 128 << 20, COPY_ROUNDS = 4 };
+
+typedef struct copy_job {
+    char *from, *to;
+    size_t chunks;
+    atomic_size_t next[COPY_ROUNDS];
+    double seconds[COPY_ROUNDS];
+    tcgemm_barrier_t barrier;
+} copy_job_t;
+
+static void copy_thread(void *argument, int thread, int num_threads) {
+    copy_job_t *const job = argument;
+    for (int round = 0; round < COPY_ROUNDS; ++round) {
+        tcgemm_barrier_wait(&job->barrier, num_threads);
+        const double start = now_seconds();
+        for (size_t i; (i = atomic_fetch_add(&job->next[round], 1)) < job->chunks;)
+            memcpy(job->to + i * COPY_CHUNK, job->from + i * COPY_CHUNK, COPY_CHUNK);
+        tcgemm_barrier_wait(&job->barrier, num_threads);
+        if (thread == 0)
+            job->seconds[round] = now_seconds() - start;
+    }
+}
+
+tcgemm_status_t tcgemm_measure_bandwidth(int num_threads, double *measured) {
+    TCGEMM_RETURN_IF(num_threads < 1 || !measured, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "num_threads is %d or measured is NULL", num_threads);
+    size_t l1;
+    size_t l2;
+    size_t l3;
+    tcgemm_cpu_caches(&l1, &l2, &l3);
+    size_t bytes = COPY_TIMES_CACHE * (l3 > l2 ? l3 : l2);
+    bytes = (bytes > COPY_LEAST_BYTES ? bytes : COPY_LEAST_BYTES) / COPY_CHUNK * COPY_CHUNK;
+    copy_job_t job;
+    memset(&job, 0, sizeof job);
+    job.chunks = bytes / COPY_CHUNK;
+    job.from = malloc(bytes);
+    job.to = malloc(bytes);
+    const bool good = job.from && job.to;
+    if (good) {
+        memset(job.from, 1, bytes);
+        memset(job.to, 2, bytes);
+        tcgemm_pool_run(num_threads, copy_thread, &job);
+        *measured = 0.0;
+        for (int round = 0; round < COPY_ROUNDS; ++round)
+            *measured = fmax(*measured, 2.0 * (double)bytes / job.seconds[round]);
+    }
+    free(job.from);
+    free(job.to);
+    return good ? TCGEMM_STATUS_OK
+                : tcgemm_error_set(TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for 2 x %zu bytes",
+                                   bytes);
 }

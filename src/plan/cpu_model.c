@@ -1,10 +1,11 @@
 /* cpu_model.c - how the CPU back end cuts a problem into blocks, and how long that takes.
  *
  * The model, in cycles of one core:
- *     multiply  the padded volume / multiply-adds a cycle
- *     pack      one cycle for each 4 bytes of A and B that are rewritten
- *     store     two cycles for each 16 bytes of D and each step of k
- * divided among the threads, and 3000 cycles for each meeting of threads.
+ *     multiply  the padded volume / the multiply-adds that its vector units do in a cycle
+ *     pack      for each 4 bytes of the panels of A and B, by the way they lie in memory
+ *     store     for each 8 bytes of D and each step of k
+ * divided among the threads, some for the call, and some for each meeting of threads. The constants
+ * of each type were measured (cpu_cost.def). How well that fits: docs/measuring.md.
  */
 #include "plan/cpu_model.h"
 
@@ -13,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
+#include "cpu/features.h"
 #include "cpu/ukernel.h"
 
 enum {
@@ -21,9 +23,10 @@ enum {
     MAX_NARROW_ROWS = 1024, /* f16 and bf16 results also keep mt x nc sums in f32 */
     MAX_NARROW_COLS = 1920,
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
-    CYCLES_PER_THREAD = 20000,     /* the least work that is worth waking a thread for */
+    CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
     CYCLES_PER_MEETING = 3000,
-    SMALL_ITEM_CYCLES = 2000000 /* batch items below this are computed whole by one thread */
+    CYCLES_PER_ITEM = 1200,
+    SMALL_ITEM_CYCLES = 1000000 /* batch items below this are computed whole by one thread */
 };
 
 static int64_t round_up(int64_t x, int64_t multiple) {
@@ -95,6 +98,49 @@ static void choose_blocks(struct tcgemm_plan *plan) {
 
 /* ---- the model ---- */
 
+/* Of the multiply-adds that the vector units could do, the part that a long product reaches. */
+static const double multiply_efficiency = 0.97;
+
+typedef struct cost {
+    double along, across, store;
+} cost_t;
+
+static const cost_t costs[] = {
+#define TCGEMM_CPU_COST(type, along, across, store) [TCGEMM_##type] = {along, across, store},
+#include "plan/cpu_cost.def"
+};
+
+/* Multiply-adds that one vector instruction of the family does for each 32 bits of the vector. */
+static double macs_per_lane(tcgemm_family_t family) {
+    switch (family) {
+    case TCGEMM_FAMILY_F64:
+        return 0.5;
+    case TCGEMM_FAMILY_F32:
+        return 1.0;
+    case TCGEMM_FAMILY_BF16:
+    case TCGEMM_FAMILY_S16:
+        return 2.0;
+    case TCGEMM_FAMILY_U8S8:
+        return 4.0;
+    case TCGEMM_FAMILY_B1:
+    default:
+        return 0.0; /* several instructions: no simple figure */
+    }
+}
+
+double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
+    const int bits = kernel->features & TCGEMM_CPU_AVX512 ? 512
+                     : kernel->features & TCGEMM_CPU_AVX2 ? 256
+                                                          : 0;
+    return bits ? tcgemm_cpu_fma_per_cycle(bits) * bits / 32.0 * macs_per_lane(kernel->cpu->family)
+                : 0.0;
+}
+
+static double macs_of(const tcgemm_kernel_t *kernel) {
+    const double theoretical = tcgemm_cpu_theoretical_macs(kernel);
+    return theoretical > 0.0 ? multiply_efficiency * theoretical : (double)kernel->macs_per_cycle;
+}
+
 /* Cycles of one core for one batch item. */
 typedef struct cycles {
     double pack, multiply, store;
@@ -106,17 +152,20 @@ static cycles_t item_cycles(const struct tcgemm_plan *plan) {
         return (cycles_t){.multiply = 8.0 * volume(g), .store = 20.0 * (double)g->m * (double)g->n};
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const cost_t *cost = &costs[g->type->type];
     const double k = (double)ceil_div(g->k, u->ku) * u->ku;
     const int vector = u->nr / 3; /* the narrowest tile is one vector wide */
-    const double multiply = (double)g->m * (double)ceil_div(g->n, vector) * vector * k /
-                            (double)plan->kernel->macs_per_cycle;
+    const double multiply =
+        (double)g->m * (double)ceil_div(g->n, vector) * vector * k / macs_of(plan->kernel);
     const double lane = (double)u->lane_bytes / 4.0 / (double)u->ku;
+    const double a = g->a.col_stride == 1 ? cost->along : cost->across;
+    const double b = g->b.row_stride == 1 ? cost->along : cost->across;
     const double pack =
-        lane * k * ((s->pack_a ? (double)g->m : 0) + (s->pack_b ? (double)g->n : 0));
+        lane * k * ((s->pack_a ? a * (double)g->m : 0) + (s->pack_b ? b * (double)g->n : 0));
     const double d_bytes = tcgemm_dtype_bits(g->type->d) / 8.0;
     const double store =
-        (double)g->m * (double)g->n * d_bytes / 8.0 * (double)ceil_div(g->k, s->kc);
-    return (cycles_t){.pack = pack, .multiply = multiply + 300.0, .store = store};
+        cost->store * (double)g->m * (double)g->n * d_bytes / 8.0 * (double)ceil_div(g->k, s->kc);
+    return (cycles_t){.pack = pack, .multiply = multiply + CYCLES_PER_ITEM, .store = store};
 }
 
 static double sum(cycles_t c) {

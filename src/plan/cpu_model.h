@@ -14,6 +14,10 @@ typedef struct tcgemm_cpu_time {
 /* Fills in plan->cpu and plan->num_threads for plan->kernel, a row of the CPU or the reference. */
 tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads);
 
+/* Multiply-adds that the vector units of one core start in a cycle for the kernel's instructions; 0
+ * if this processor's are not known. */
+double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel);
+
 /* Cycles a second of this processor, measured once with a chain of dependent additions. */
 double tcgemm_clock_hz(void);
 

@@ -78,13 +78,16 @@ static void describe_gpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
     info->registers_per_thread = plan->gpu.registers;
     info->smem_bytes = plan->gpu.smem_bytes;
     info->blocks_per_sm = plan->gpu.blocks_per_sm;
+    info->stages = row->smem_bytes ? row->stages : 0;
+    info->raster_group = (int)plan->gpu.raster_group;
+    info->is_persistent = row->persistent;
     if (g->m == 0 || g->n == 0)
         return;
     const bool tensor = plan->g.type->type != TCGEMM_F32_F32;
     add_level(plan, info, "problem", "memory", g->m, g->n, g->k);
     add_level(plan, info, "block", row->smem_bytes ? "shared memory" : "L2", row->bm, row->bn,
               row->bk);
-    add_level(plan, info, "warp", "registers", row->wm, row->wn, row->bk);
+    add_level(plan, info, "warp", "registers", row->wm, row->wn, row->ik);
     add_level(plan, info, tensor ? "instruction" : "thread", tensor ? "tensor core" : "registers",
               row->im, row->in, row->ik);
     const int64_t tiles_m = ceil_div(g->m, row->bm);
