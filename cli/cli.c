@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "explain.h"
 #include "generate.h"
 #include "info.h"
 #include "interrupt.h"
@@ -45,6 +46,8 @@ static int run_command(const settings_t *settings) {
         return command_verify(settings);
     case COMMAND_BENCH:
         return command_bench(settings);
+    case COMMAND_EXPLAIN:
+        return command_explain(settings);
     case COMMAND_INFO:
         return command_info(settings);
     case COMMAND_LIST:
@@ -57,7 +60,7 @@ static int run_command(const settings_t *settings) {
 
 static int dispatch(int argc, char **argv) {
     if (argc < 2)
-        return message_usage(NULL, "which command? run, verify, bench, info or list");
+        return message_usage(NULL, "which command? run, verify, bench, explain, info or list");
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         print_help();

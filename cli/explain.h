@@ -18,6 +18,9 @@
 #include "options.h"
 #include "tcgemm/tcgemm.h"
 
+/* `tcgemm explain`. Returns an exit status. */
+int command_explain(const settings_t *settings);
+
 enum { EXPLAIN_MAX_ESTIMATES = 3 };
 
 /* One level of the hierarchy, the outermost first. Elements of A and B move from the level above

@@ -32,6 +32,13 @@ const command_t command_table[NUM_COMMANDS] = {
          "tcgemm bench --type bf16_f32,s8_s32 --shape 1024 --vs f32  # against our own f32\n"
          "tcgemm bench --type f32_f32 --shapes shapes.txt --csv out.csv  # a file of shapes\n"
          "tcgemm bench --device 0 --type f16_f32 --shape 8192 --vs cublaslt  # on a GPU\n"},
+    [COMMAND_EXPLAIN] =
+        {"explain", "[M N K]", "show what a product does on a machine",
+         "Shows for the plan that would run: the work, the peak and the memory's roof, the "
+         "hierarchy of tiles and how often each element is read, occupancy, padding, balance, the "
+         "predicted time and the next best kernels. --gpu explains a GPU that need not be here.",
+         "tcgemm explain 10000 10000 10000 --type s8_s32 --gpu orin\n"
+         "tcgemm explain 1000 1001 999 --type f64_f64 --json  # on this machine\n"},
     [COMMAND_INFO] = {"info", "", "show this machine",
                       "Shows the processor, its caches, the GPUs, and for each type the peak speed "
                       "in theory and as measured.",
@@ -54,43 +61,44 @@ const char *const option_group_titles[NUM_GROUPS] = {
 #define RUN     (1u << COMMAND_RUN)
 #define VERIFY  (1u << COMMAND_VERIFY)
 #define BENCH   (1u << COMMAND_BENCH)
+#define EXPLAIN (1u << COMMAND_EXPLAIN)
 #define INFO    (1u << COMMAND_INFO)
 #define LIST    (1u << COMMAND_LIST)
-#define ALL     (RUN | VERIFY | BENCH | INFO | LIST)
+#define ALL     (RUN | VERIFY | BENCH | EXPLAIN | INFO | LIST)
 #define AT(x)   offsetof(settings_t, x)
 #define NOWHERE 0, 0, 0
 
 const option_row_t option_table[] = {
-    {"m", 'm', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH,
+    {"m", 'm', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "rows of op(A), C and D (bench: a list)", NULL, AT(m), 0, 0},
-    {"n", 'n', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH,
+    {"n", 'n', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "columns of op(B), C and D (bench: a list)", NULL, AT(n), 0, 0},
-    {"k", 'k', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH,
+    {"k", 'k', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "columns of op(A), rows of op(B) (bench: a list)", NULL, AT(k), 0, 0},
-    {"shape", 0, OPTION_TEXT, "MxNxK", GROUP_PROBLEM, RUN | BENCH,
+    {"shape", 0, OPTION_TEXT, "MxNxK", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "the three sizes in one word; one number is a cube (bench: a list)", NULL, AT(shape), 0, 0},
     {"shapes", 0, OPTION_TEXT, "FILE", GROUP_PROBLEM, BENCH,
      "one problem a line: [NN|NT|TN|TT,]m,n,k or MxNxK; # starts a comment", "@file", AT(shapes), 0,
      0},
-    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, RUN | VERIFY | BENCH | LIST | INFO,
+    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, RUN | VERIFY | BENCH | EXPLAIN | LIST | INFO,
      "types of the inputs and the output, such as bf16_f32 (default: what the files hold, or "
      "f32_f32; a list where many fit)",
      "@type", AT(type), 0, 0},
-    {"trans-a", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH, "op(A) = A^T", NULL, AT(trans_a),
-     0, 0},
-    {"trans-b", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH, "op(B) = B^T", NULL, AT(trans_b),
-     0, 0},
-    {"order", 0, OPTION_CHOICE, "ORDER", GROUP_PROBLEM, RUN | BENCH,
+    {"trans-a", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN, "op(A) = A^T", NULL,
+     AT(trans_a), 0, 0},
+    {"trans-b", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN, "op(B) = B^T", NULL,
+     AT(trans_b), 0, 0},
+    {"order", 0, OPTION_CHOICE, "ORDER", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "how D is stored (and random A, B, C): row or col (default: row)", "row|col", AT(order), 0, 0},
-    {"alpha", 0, OPTION_NUMBER, "X", GROUP_PROBLEM, RUN | BENCH,
+    {"alpha", 0, OPTION_NUMBER, "X", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "factor of the product "
      "(default: 1)",
      NULL, AT(alpha), 0, 0},
-    {"beta", 0, OPTION_NUMBER, "X", GROUP_PROBLEM, RUN | BENCH, "factor of C (default: 0)", NULL,
-     AT(beta), 0, 0},
+    {"beta", 0, OPTION_NUMBER, "X", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
+     "factor of C (default: 0)", NULL, AT(beta), 0, 0},
     {"c", 'c', OPTION_TEXT, "FILE", GROUP_PROBLEM, RUN,
      "read C from FILE (with random A and B it is random)", "@file", AT(c), 0, 0},
-    {"batch", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | BENCH,
+    {"batch", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "this many products at once, of random data (default: 1)", NULL, AT(batch), 0, INT64_MAX},
     {"seed", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | VERIFY | BENCH,
      "of the random data and of the samples (default: 0)", NULL, AT(seed), 0, INT64_MAX},
@@ -99,27 +107,31 @@ const option_row_t option_table[] = {
      1 << 20},
     {"in-place", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN, "D takes the place of C", NULL,
      AT(in_place), 0, 0},
-    {"xor", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH,
+    {"xor", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "b1_s32: count the ones of a XOR b instead of a AND b", NULL, AT(xor), 0, 0},
-    {"f16-accumulate", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH,
+    {"f16-accumulate", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "f16_f16: allow sums in f16", NULL, AT(f16_accumulate), 0, 0},
-    {"reproducible", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH,
+    {"reproducible", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "a row of D has the same bits for any m and batch", NULL, AT(reproducible), 0, 0},
 
-    {"algo", 'a', OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH,
+    {"algo", 'a', OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN,
      "a family of kernels: auto, cpu, reference; on a GPU wmma-direct, wmma-shared, simt-outer, "
      "mma-pipelined (bench: a list, or all)",
      "@algo", AT(algo), 0, 0},
-    {"kernel", 0, OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH,
+    {"kernel", 0, OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN,
      "one kernel by its name, from tcgemm list", "@kernel", AT(kernel), 0, 0},
-    {"tile", 0, OPTION_TEXT, "MxNxK", GROUP_METHOD, RUN | BENCH,
+    {"tile", 0, OPTION_TEXT, "MxNxK", GROUP_METHOD, RUN | BENCH | EXPLAIN,
      "only kernels with this tile: of an instruction for wmma-direct, of a block for other GPU "
      "kernels, of registers for the CPU's",
      NULL, AT(tile), 0, 0},
-    {"device", 0, OPTION_TEXT, "DEVICE", GROUP_METHOD, RUN | VERIFY | BENCH,
+    {"device", 0, OPTION_TEXT, "DEVICE", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN,
      "auto, cpu, or the number of a GPU (default: auto; bench: cpu)", "auto|cpu|0", AT(device), 0,
      0},
-    {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | INFO,
+    {"gpu", 0, OPTION_TEXT, "NAME", GROUP_METHOD, EXPLAIN,
+     "a GPU by name, here or not: v100, t4, a100, a10, rtx3090, orin, l4, l40s, rtx4090, h100, "
+     "h200, b200 or rtx5090",
+     "v100|t4|a100|a10|rtx3090|orin|l4|l40s|rtx4090|h100|h200|b200|rtx5090", AT(gpu), 0, 0},
+    {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | INFO,
      "threads (bench: a list; default: TCGEMM_NUM_THREADS, OMP_NUM_THREADS, or all processors)",
      NULL, AT(threads), 0, 0},
 

@@ -123,7 +123,8 @@ static int store(parse_t *parse, const option_row_t *row, const char *text) {
 
 static int store_operand(parse_t *parse, const char *text) {
     settings_t *s = parse->settings;
-    if (s->command != COMMAND_RUN || s->num_files == 2) {
+    const int most = s->command == COMMAND_RUN ? 2 : s->command == COMMAND_EXPLAIN ? 3 : 0;
+    if (s->num_files == most) {
         parse->result = message_usage(parse->command, "'%s' is one operand too many", text);
         return EINVAL;
     }

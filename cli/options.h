@@ -15,6 +15,7 @@ typedef enum command_id {
     COMMAND_RUN,
     COMMAND_VERIFY,
     COMMAND_BENCH,
+    COMMAND_EXPLAIN,
     COMMAND_INFO,
     COMMAND_LIST,
     NUM_COMMANDS
@@ -77,7 +78,7 @@ typedef enum peer_choice { PEER_NONE = -1, PEER_OPENBLAS, PEER_CUBLASLT, PEER_F3
  * lists of what `run` takes one of. */
 typedef struct settings {
     command_id_t command;
-    const char *files[2];
+    const char *files[3];
     int64_t num_files;
 
     const char *m, *n, *k, *shape, *shapes;
@@ -89,7 +90,7 @@ typedef struct settings {
     int64_t batch, pad, seed;
     bool xor, f16_accumulate, reproducible, in_place;
 
-    const char *algo, *kernel, *tile, *device, *threads;
+    const char *algo, *kernel, *tile, *device, *gpu, *threads;
 
     int64_t repeat, samples;
     double min_seconds;

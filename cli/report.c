@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "layout.h"
+#include "units.h"
 
-enum { TEXT_SIZE = 64 };
+enum { TEXT_SIZE = UNITS_SIZE };
 
 double report_eops(const tcgemm_problem_t *p) {
     const double m = (double)p->m;
@@ -46,34 +47,6 @@ void report_formula(const settings_t *s, char *text, size_t size) {
                    s->trans_b ? "^T" : "", beta);
 }
 
-/* 12345678 -> "12 345 678" */
-static const char *grouped(double number, char text[TEXT_SIZE]) {
-    char digits[TEXT_SIZE];
-    if (number >= 1e18) {
-        (void)snprintf(text, TEXT_SIZE, "%.4g", number);
-        return text;
-    }
-    const int length = snprintf(digits, sizeof digits, "%.0f", number);
-    char *to = text;
-    for (int i = 0; i < length; ++i) {
-        if (i > 0 && (length - i) % 3 == 0)
-            *to++ = ' ';
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return text;
-}
-
-static const char *seconds(double value, char text[TEXT_SIZE]) {
-    if (value >= 1)
-        (void)snprintf(text, TEXT_SIZE, "%.3f s", value);
-    else if (value >= 1e-3)
-        (void)snprintf(text, TEXT_SIZE, "%.3f ms", value * 1e3);
-    else
-        (void)snprintf(text, TEXT_SIZE, "%.1f us", value * 1e6);
-    return text;
-}
-
 /* "  = 0.123 eTOPS = 0.122 TFLOP/s", or nothing for an instant. */
 static const char *rates(const run_facts_t *f, double time, char text[TEXT_SIZE]) {
     text[0] = '\0';
@@ -111,7 +84,7 @@ static void operand(const run_facts_t *f, char name, const char *source, size_t 
     (void)snprintf(shape, sizeof shape, "%lld x %lld", (long long)(turned ? cols : rows),
                    (long long)(turned ? rows : cols));
     (void)fprintf(out, "%c            %-19s %16s bytes   %s%s\n", name, shape,
-                  grouped((double)bytes, size), cut ? "..." : "",
+                  units_grouped((double)bytes, size), cut ? "..." : "",
                   cut ? source + length - 41 : source);
 }
 
@@ -136,10 +109,11 @@ static void launch(const tcgemm_plan_info_t *plan, FILE *out) {
                   (long long)plan->grid_blocks, plan->grid_blocks == 1 ? "" : "s",
                   plan->threads_per_block, (long long)plan->num_blocks,
                   plan->num_blocks == 1 ? "" : "s");
-    (void)fprintf(
-        out, "block        %d registers per thread, %s bytes of shared memory, %d per SM\n",
-        plan->registers_per_thread, grouped((double)plan->smem_bytes, text), plan->blocks_per_sm);
-    (void)fprintf(out, "predicted    %s\n", seconds(plan->predicted_seconds, text));
+    (void)fprintf(out,
+                  "block        %d registers per thread, %s bytes of shared memory, %d per SM\n",
+                  plan->registers_per_thread, units_grouped((double)plan->smem_bytes, text),
+                  plan->blocks_per_sm);
+    (void)fprintf(out, "predicted    %s\n", units_seconds(plan->predicted_seconds, text));
 }
 
 static void levels(const run_facts_t *f, FILE *out) {
@@ -173,17 +147,18 @@ static void sizes(const run_facts_t *f, FILE *out) {
                   (long long)plan->padded_n, (long long)plan->padded_k);
     if (plan->packed_a_bytes || plan->packed_b_bytes)
         (void)fprintf(out, "packed       A %s bytes, B %s bytes%s\n",
-                      grouped((double)plan->packed_a_bytes, text),
-                      grouped((double)plan->packed_b_bytes, text2),
+                      units_grouped((double)plan->packed_a_bytes, text),
+                      units_grouped((double)plan->packed_b_bytes, text2),
                       plan->packed_a_bytes && plan->packed_b_bytes ? "" : " (0: read in place)");
     else
         (void)fputs("packed       nothing: A and B are read in place\n", out);
-    (void)fprintf(out, "workspace    %s bytes\n", grouped((double)plan->workspace_bytes, text));
+    (void)fprintf(out, "workspace    %s bytes\n",
+                  units_grouped((double)plan->workspace_bytes, text));
     const double input = report_input_bytes(f);
     const double output = (double)plan->d_bytes;
-    (void)fprintf(out, "input        %s bytes\n", grouped(input, text));
-    (void)fprintf(out, "output       %s bytes\n", grouped(output, text));
-    (void)fprintf(out, "total        %s eOPS", grouped(report_eops(p), text));
+    (void)fprintf(out, "input        %s bytes\n", units_grouped(input, text));
+    (void)fprintf(out, "output       %s bytes\n", units_grouped(output, text));
+    (void)fprintf(out, "total        %s eOPS", units_grouped(report_eops(p), text));
     if (input + output > 0)
         (void)fprintf(out, ", %.4g eOPS per byte", report_eops(p) / (input + output));
     (void)putc('\n', out);
@@ -194,24 +169,24 @@ static void times(const run_facts_t *f, FILE *out) {
     char rate[TEXT_SIZE];
     if (f->settings->repeat > 1)
         (void)fprintf(out, "\nmedian of %lld runs", (long long)f->settings->repeat);
-    (void)fprintf(out, "\npacking      %s\n", seconds(f->stats.pack_seconds, text));
-    (void)fprintf(out, "product      %s%s\n", seconds(f->stats.product_seconds, text),
+    (void)fprintf(out, "\npacking      %s\n", units_seconds(f->stats.pack_seconds, text));
+    (void)fprintf(out, "product      %s%s\n", units_seconds(f->stats.product_seconds, text),
                   rates(f, f->stats.product_seconds, rate));
-    (void)fprintf(out, "together     %s%s\n", seconds(f->stats.total_seconds, text),
+    (void)fprintf(out, "together     %s%s\n", units_seconds(f->stats.total_seconds, text),
                   rates(f, f->stats.total_seconds, rate));
     if (report_is_gpu(f))
-        (void)fprintf(out, "transfer     %s\n", seconds(f->stats.transfer_seconds, text));
+        (void)fprintf(out, "transfer     %s\n", units_seconds(f->stats.transfer_seconds, text));
     else
         (void)fputs("transfer     none (CPU)\n", out);
     if (f->verified) {
-        (void)fprintf(out, "reference    %s", seconds(f->check.seconds, text));
+        (void)fprintf(out, "reference    %s", units_seconds(f->check.seconds, text));
         if (f->check.mode == TCGEMM_VERIFY_FULL && f->check.seconds > 0)
             (void)fprintf(out, "  = %.4g eTOPS",
                           report_eops(&f->problem) / f->check.seconds * 1e-12);
         (void)putc('\n', out);
     }
     if (f->extraction_seconds >= 0)
-        (void)fprintf(out, "extraction   %s\n", seconds(f->extraction_seconds, text));
+        (void)fprintf(out, "extraction   %s\n", units_seconds(f->extraction_seconds, text));
     else
         (void)fputs("extraction   none (no -o)\n", out);
 }
@@ -222,15 +197,16 @@ static void check_mode(const run_facts_t *f, FILE *out) {
     char text2[TEXT_SIZE];
     if (r->mode == TCGEMM_VERIFY_FULL) {
         (void)fprintf(out, "             full: all %s elements compared with the reference\n",
-                      grouped((double)r->num_checked, text));
+                      units_grouped((double)r->num_checked, text));
         return;
     }
     (void)fprintf(out,
                   "             sample: %s elements compared with the reference,\n"
                   "             all %s rows through random vectors: one element off by %.3g\n"
                   "             anywhere is missed with probability %.2g\n",
-                  grouped((double)r->num_checked, text), grouped((double)r->num_vector_rows, text2),
-                  r->smallest_error_caught, r->miss_probability);
+                  units_grouped((double)r->num_checked, text),
+                  units_grouped((double)r->num_vector_rows, text2), r->smallest_error_caught,
+                  r->miss_probability);
 }
 
 static void verdict(const run_facts_t *f, FILE *out) {
