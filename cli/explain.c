@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "layout.h"
 #include "message.h"
 #include "setup.h"
 
@@ -37,7 +38,7 @@ static int read_problem(const settings_t *s, tcgemm_problem_t *problem) {
         return status;
     *problem = tcgemm_problem(type, shape.m, shape.n, shape.k);
     setup_problem(s, problem);
-    const tcgemm_status_t checked = tcgemm_problem_check(problem);
+    const tcgemm_status_t checked = layout_place(problem, 0);
     return checked == TCGEMM_STATUS_OK ? CLI_OK : message_library(checked);
 }
 

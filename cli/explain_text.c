@@ -64,6 +64,14 @@ static void show_peak(const explain_facts_t *f, FILE *out) {
                   units_seconds(f->memory_floor, text), f->is_memory_bound ? "memory" : "peak");
 }
 
+/* Exact while it fits its column. */
+static const char *count_text(double count, char text[UNITS_SIZE]) {
+    if (count < 1e9)
+        return units_grouped(count, text);
+    (void)snprintf(text, UNITS_SIZE, "%.3e", count);
+    return text;
+}
+
 static void show_level(const explain_facts_t *f, int index, FILE *out) {
     const explain_level_t *l = &f->levels[index];
     char shape[UNITS_SIZE];
@@ -72,14 +80,14 @@ static void show_level(const explain_facts_t *f, int index, FILE *out) {
     char moved[UNITS_SIZE];
     (void)snprintf(shape, sizeof shape, "%" PRId64 "x%" PRId64 "x%" PRId64, l->tile.m, l->tile.n,
                    l->tile.k);
-    (void)fprintf(out, "%-13s %-18s %15s  %-13s %10s %7.0f %7.0f %10s %7.1f\n", l->tile.name, shape,
-                  units_grouped((double)l->tile.count, count), l->tile.home,
+    (void)fprintf(out, "%-13s %-17s %12s  %-13s %9s %6.0f %6.0f %9s %6.1f\n", l->tile.name, shape,
+                  count_text((double)l->tile.count, count), l->tile.home,
                   units_bytes(l->tile_bytes, tile), l->a_reads, l->b_reads,
                   units_bytes(l->a_bytes + l->b_bytes, moved), l->reuse);
 }
 
 static void show_levels(const explain_facts_t *f, FILE *out) {
-    (void)fprintf(out, "\n%-13s %-18s %15s  %-13s %10s %7s %7s %10s %7s\n", "tile", "m x n x k",
+    (void)fprintf(out, "\n%-13s %-17s %12s  %-13s %9s %6s %6s %9s %6s\n", "tile", "m x n x k",
                   "of them", "lives in", "A and B", "A read", "B read", "moved in", "reuse");
     for (int i = 0; i < f->num_levels; ++i)
         show_level(f, i, out);
@@ -163,9 +171,12 @@ static void show_prediction(const explain_facts_t *f, FILE *out) {
     for (int i = 0; i < e->num_parts; ++i)
         (void)fprintf(out, "%s%s %s", i ? ", " : "", e->parts[i].name,
                       units_seconds(e->parts[i].seconds, text));
-    if (e->memory_seconds > 0)
-        (void)fprintf(out, "; beside them memory %s", units_seconds(e->memory_seconds, text));
     (void)fprintf(out, "\n");
+    if (e->memory_seconds > 0) {
+        line(out, "");
+        (void)fprintf(out, "beside all but the launch, the memory is busy for %s\n",
+                      units_seconds(e->memory_seconds, text));
+    }
 }
 
 static void show_choice(const explain_facts_t *f, FILE *out) {
