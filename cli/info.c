@@ -92,15 +92,22 @@ static int gpu_facts(int index, tcgemm_device_info_t *gpu) {
     return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
 }
 
-/* The peak of every type and how it comes about: SMs x operations per clock and SM x clock. */
-static void gpu_peaks_text(const tcgemm_device_info_t *g) {
-    (void)printf("%-13speaks in theory: SMs x operations a clock x clock\n", "");
-    for (int t = 1; t <= tcgemm_type_count() && t < TCGEMM_MAX_TYPES; ++t)
-        if (g->peak[t] > 0)
-            (void)printf("%-13s  %-10s %d x %6.0f x %.3f GHz = %8.2f TFLOP/s\n", "",
-                         tcgemm_type_info((tcgemm_type_t)t)->name, g->num_sms,
-                         g->peak[t] / g->num_sms / g->clock_hz, g->clock_hz * 1e-9,
-                         g->peak[t] * 1e-12);
+/* The peak of every type, how it comes about - SMs x operations per clock and SM x clock - and what
+ * is measured of it with operands in registers. */
+static void gpu_peaks_text(int index, const tcgemm_device_info_t *g) {
+    (void)printf("%-13speaks in theory: SMs x operations a clock x clock; and as measured\n", "");
+    for (int t = 1; t <= tcgemm_type_count() && t < TCGEMM_MAX_TYPES; ++t) {
+        double measured;
+        if (g->peak[t] <= 0)
+            continue;
+        (void)printf("%-13s  %-10s %d x %6.0f x %.3f GHz = %8.2f TFLOP/s", "",
+                     tcgemm_type_info((tcgemm_type_t)t)->name, g->num_sms,
+                     g->peak[t] / g->num_sms / g->clock_hz, g->clock_hz * 1e-9, g->peak[t] * 1e-12);
+        if (tcgemm_device_measure_peak(index, (tcgemm_type_t)t, &measured) == TCGEMM_STATUS_OK &&
+            measured > 0)
+            (void)printf(", %8.2f", measured * 1e-12);
+        (void)printf("\n");
+    }
 }
 
 static void gpus_text(void) {
@@ -117,7 +124,7 @@ static void gpus_text(void) {
                      g.bandwidth * 1e-9);
         (void)printf("%-13sshared memory %zu KiB an SM, %zu KiB a block; %d registers an SM\n", "",
                      g.smem_sm_bytes / 1024, g.smem_block_bytes / 1024, g.registers_per_sm);
-        gpu_peaks_text(&g);
+        gpu_peaks_text(i, &g);
     }
 }
 
@@ -128,18 +135,27 @@ static json_t *gpus_data(void) {
         if (gpu_facts(i, &g) != CLI_OK)
             continue;
         json_t *peaks = json_object();
+        json_t *measured = json_object();
         for (int t = 1; t <= tcgemm_type_count(); ++t)
             if (g.peak[t] > 0)
                 (void)json_object_set_new(peaks, tcgemm_type_info((tcgemm_type_t)t)->name,
                                           json_real(g.peak[t] * 1e-9));
+        for (int t = 1; t <= tcgemm_type_count(); ++t) {
+            double peak;
+            if (tcgemm_device_measure_peak(i, (tcgemm_type_t)t, &peak) == TCGEMM_STATUS_OK &&
+                peak > 0)
+                (void)json_object_set_new(measured, tcgemm_type_info((tcgemm_type_t)t)->name,
+                                          json_real(peak * 1e-9));
+        }
         (void)json_array_append_new(
-            gpus, json_pack("{s:s, s:i, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:i, s:i, s:o}", "name",
-                            g.name, "cc", 10 * g.cc_major + g.cc_minor, "num_sms", g.num_sms,
-                            "clock_hz", g.clock_hz, "bandwidth", g.bandwidth, "memory_bytes",
-                            (json_int_t)g.memory_bytes, "l2_bytes", (json_int_t)g.l2_bytes,
-                            "smem_sm_bytes", (json_int_t)g.smem_sm_bytes, "smem_block_bytes",
-                            (json_int_t)g.smem_block_bytes, "registers_per_sm", g.registers_per_sm,
-                            "num_kernels", g.num_kernels, "theoretical_gflops", peaks));
+            gpus, json_pack("{s:s, s:i, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o}",
+                            "name", g.name, "cc", 10 * g.cc_major + g.cc_minor, "num_sms",
+                            g.num_sms, "clock_hz", g.clock_hz, "bandwidth", g.bandwidth,
+                            "memory_bytes", (json_int_t)g.memory_bytes, "l2_bytes",
+                            (json_int_t)g.l2_bytes, "smem_sm_bytes", (json_int_t)g.smem_sm_bytes,
+                            "smem_block_bytes", (json_int_t)g.smem_block_bytes, "registers_per_sm",
+                            g.registers_per_sm, "num_kernels", g.num_kernels, "theoretical_gflops",
+                            peaks, "measured_gflops", measured));
     }
     return gpus;
 }

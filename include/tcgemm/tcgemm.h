@@ -608,6 +608,14 @@ TCGEMM_API const char *tcgemm_device_reason(void);
  * Returns OK, BAD_ARGUMENT, NO_DEVICE, DEVICE_LOST or AFTER_FORK. */
 TCGEMM_API tcgemm_status_t tcgemm_device_get_info(int index, tcgemm_device_info_t *info);
 
+/* Operations (2 per multiply-add) a second that GPU `index` does for the type when its operands
+ * stay in registers: the ceiling of the instructions that this library's kernels use there
+ * (mma.sync, fused multiply-adds). 0 if no kernel measures the type. Takes some 100 ms. Returns OK,
+ * BAD_ARGUMENT, BAD_TYPE, NO_DEVICE, UNSUPPORTED, DEVICE_ERROR, DEVICE_LOST or AFTER_FORK.
+ */
+TCGEMM_API tcgemm_status_t tcgemm_device_measure_peak(int index, tcgemm_type_t type,
+                                                      double *measured);
+
 /* GPUs that a context can plan for without having them, from data sheets: keys ("orin", "h200",
  * ...) for 0 .. tcgemm_known_gpu_count()-1, NULL beyond. */
 TCGEMM_API int tcgemm_known_gpu_count(void);

@@ -63,6 +63,14 @@ tcgemm_status_t tcgemm_known_gpu_get_info(int index, tcgemm_device_info_t *info)
     return TCGEMM_STATUS_OK;
 }
 
+tcgemm_status_t tcgemm_device_measure_peak(int index, tcgemm_type_t type, double *measured) {
+    TCGEMM_RETURN_IF(!measured, TCGEMM_STATUS_BAD_ARGUMENT, "measured is NULL");
+    *measured = 0.0;
+    TCGEMM_RETURN_IF(!tcgemm_type_info(type), TCGEMM_STATUS_BAD_TYPE, "type %d is unknown",
+                     (int)type);
+    return tcgemm_gpu_measure_peak(index, type, measured);
+}
+
 tcgemm_status_t tcgemm_device_alloc(int index, size_t bytes, void **memory) {
     TCGEMM_RETURN_IF(!memory, TCGEMM_STATUS_BAD_ARGUMENT, "memory is NULL");
     return tcgemm_gpu_alloc(index, bytes, memory);

@@ -5,6 +5,7 @@
  *     module.c   the kernels in this library, loaded when a plan first needs them
  *     launch.c   one product whose matrices are on the GPU
  *     panels.c   one product whose matrices are on the host
+ *     peak.c     how fast the units are on registers alone
  *     driver.c   libcuda, opened at run time
  */
 #ifndef TCGEMM_CUDA_BACKEND_H
@@ -64,6 +65,10 @@ tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call
 tcgemm_status_t tcgemm_gpu_run_async(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
                                      void *workspace, size_t workspace_bytes, void *stream);
 
+/* Operations a second of the units for the type, nothing fetched; 0 if no kernel measures it.
+ * Statuses of tcgemm_gpu_find, UNSUPPORTED, DEVICE_ERROR. */
+tcgemm_status_t tcgemm_gpu_measure_peak(int index, tcgemm_type_t type, double *measured);
+
 #else
 
 static inline tcgemm_status_t tcgemm_gpu_find(int index, const tcgemm_device_t **device) {
@@ -89,6 +94,14 @@ static inline tcgemm_status_t tcgemm_gpu_alloc(int index, size_t bytes, void **m
     const tcgemm_device_t *device;
     (void)bytes;
     *memory = NULL;
+    return tcgemm_gpu_find(index, &device);
+}
+
+static inline tcgemm_status_t tcgemm_gpu_measure_peak(int index, tcgemm_type_t type,
+                                                      double *measured) {
+    const tcgemm_device_t *device;
+    (void)type;
+    *measured = 0.0;
     return tcgemm_gpu_find(index, &device);
 }
 
