@@ -23,6 +23,21 @@ static void print_kernels(void) {
             (void)printf("%s%s", i > 0 ? " " : "", info.name);
 }
 
+/* Families follow one another in the table, so each is named once. */
+static void print_algos(void) {
+    tcgemm_kernel_info_t info = {.struct_size = sizeof info};
+    const char *last = "";
+    (void)fputs("auto", stdout);
+    for (int i = 0; i < tcgemm_kernel_count(); ++i)
+        if (tcgemm_kernel_get_info(i, &info) == TCGEMM_STATUS_OK && strcmp(info.algo, last) != 0)
+            (void)printf(" %s", last = info.algo);
+}
+
+static void print_gpus(void) {
+    for (int i = 0; i < tcgemm_known_gpu_count(); ++i)
+        (void)printf("%s%s", i > 0 ? " " : "", tcgemm_known_gpu_key(i));
+}
+
 /* The words that may follow an option, separated by blanks. */
 static void print_words(const char *values) {
     if (strcmp(values, "@type") == 0) {
@@ -30,7 +45,9 @@ static void print_words(const char *values) {
     } else if (strcmp(values, "@kernel") == 0) {
         print_kernels();
     } else if (strcmp(values, "@algo") == 0) {
-        (void)fputs("auto cpu reference", stdout);
+        print_algos();
+    } else if (strcmp(values, "@gpu") == 0) {
+        print_gpus();
     } else {
         for (; *values; ++values)
             (void)putchar(*values == '|' ? ' ' : *values);

@@ -130,7 +130,7 @@ const option_row_t option_table[] = {
     {"gpu", 0, OPTION_TEXT, "NAME", GROUP_METHOD, EXPLAIN,
      "a GPU by name, here or not: v100, t4, a100, a10, rtx3090, orin, l4, l40s, rtx4090, h100, "
      "h200, b200 or rtx5090",
-     "v100|t4|a100|a10|rtx3090|orin|l4|l40s|rtx4090|h100|h200|b200|rtx5090", AT(gpu), 0, 0},
+     "@gpu", AT(gpu), 0, 0},
     {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | INFO,
      "threads (bench: a list; default: TCGEMM_NUM_THREADS, OMP_NUM_THREADS, or all processors)",
      NULL, AT(threads), 0, 0},

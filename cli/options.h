@@ -60,8 +60,8 @@ typedef struct option_row {
     option_group_t group;
     unsigned commands; /* bit (1 << command_id) for each it belongs to */
     const char *help;
-    const char *values; /* "row|col" of a choice; "@file", "@type", "@algo", "@kernel": what a
-                           shell completes; NULL */
+    const char *values; /* "row|col" of a choice; "@file", "@type", "@algo", "@kernel", "@gpu": what
+                           a shell completes; NULL */
     size_t offset;      /* in settings_t */
     int64_t low, high;  /* of a count */
 } option_row_t;
