@@ -81,7 +81,7 @@ static void show_level(const explain_facts_t *f, int index, FILE *out) {
     const int length = snprintf(shape, sizeof shape, "%" PRId64 "x%" PRId64 "x%" PRId64, l->tile.m,
                                 l->tile.n, l->tile.k);
     const int beyond = length > 17 ? length - 17 : 0; /* taken from the next column */
-    (void)fprintf(out, "%-13s %-17s %*s  %-13s %9s %6.0f %6.0f %9s %6.1f\n", l->tile.name, shape,
+    (void)fprintf(out, "%-13s %-17s %*s  %-13s %9s %6.0f %6.0f %9s %6.5g\n", l->tile.name, shape,
                   12 - beyond, count_text((double)l->tile.count, count), l->tile.home,
                   units_bytes(l->tile_bytes, tile), l->a_reads, l->b_reads,
                   units_bytes(l->a_bytes + l->b_bytes, moved), l->reuse);
