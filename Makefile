@@ -15,7 +15,7 @@ CONFIGURE = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS)
 # Without our MAKEFLAGS: the make that CMake calls takes its own -j.
 COMPILE   = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build $(BUILD) -j $(JOBS)
 
-.PHONY: help all run test test-gpu bench install uninstall format clean
+.PHONY: help all run test test-gpu walkthrough bench install uninstall format clean
 .DEFAULT_GOAL := all
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo 'make run        build, then multiply and verify the data of examples/'
 	@echo 'make test       build with the tests and run them all'
 	@echo 'make test-gpu   build for the GPU here and prove its kernels (tests/gpu/run.sh)'
+	@echo 'make walkthrough  compile and run the program that docs/walkthrough.md is'
 	@echo 'make bench      measure this machine (BENCH="--type f64_f64 ..." picks what)'
 	@echo 'make install    into PREFIX=$(PREFIX), below DESTDIR if set; make uninstall removes it'
 	@echo 'make format     lay out all C files with clang-format'
@@ -48,6 +49,10 @@ test:
 
 test-gpu:
 	@sh tests/gpu/run.sh
+
+# 77: no nvcc here, and it has said so.
+walkthrough:
+	@sh tests/walkthrough/run.sh || [ $$? -eq 77 ]
 
 bench:
 	@scripts/setup run
