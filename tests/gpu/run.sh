@@ -5,9 +5,9 @@
 #     api        streams, graphs, host and GPU matrices, panels, forks, faults
 #     kernels    every row against the reference: LEVEL=--full (default), --quick or --cover
 #     older      the kernels of sm_80 and sm_75, through their PTX, on this device
-#     verify     `tcgemm verify --full --device 0`, if the tool could be built (it needs jansson)
+#     verify     `tcgemm verify --full --device 0`, if the tool could be built (it needs jansson) or TOOL names it
 #     speed      a table of all algorithms and types at 8192^3 (SIZE names another)
-#     sanitize   compute-sanitizer memcheck, racecheck, initcheck, synccheck on a covering subset
+#     sanitize   compute-sanitizer memcheck, racecheck, initcheck, synccheck on small products of every row
 #
 # Without steps: all of them. Everything printed goes to bench/results/test-gpu.log, too (LOG names
 # another). The last line counts. Exit status 77: no GPU or no nvcc here.
@@ -61,13 +61,14 @@ step_older() {
 }
 
 step_verify() {
-    if [ ! -x "$build/cli/tcgemm" ]; then
+    tool=${TOOL:-$build/cli/tcgemm}
+    if [ ! -x "$tool" ]; then
         echo "skipped: the tool was not built (no jansson)"
         return 0
     fi
     for algo in wmma-direct wmma-shared simt-outer mma-pipelined; do
         echo "-- $algo"
-        "$build/cli/tcgemm" verify --full --device 0 --algo "$algo" || return 1
+        "$tool" verify --full --device 0 --algo "$algo" || return 1
     done
 }
 
@@ -78,14 +79,25 @@ step_sanitize() {
         echo "skipped: no compute-sanitizer"
         return 0
     fi
+    mkdir -p "$build/sanitize"
+    rm -f "$build"/sanitize/*
+    # A sanitizer is slow and uses one core, so a row and a tool at a time, side by side.
+    "$bin/test_cuda_kernels" --list | grep -E "${COVER:-.}" >"$build/sanitize.rows"
     for tool in ${TOOLS:-memcheck racecheck initcheck synccheck}; do
+        sed "s/^/$tool /" "$build/sanitize.rows"
+    done | xargs -P "${JOBS:-$(nproc)}" -n 2 sh -c '
+        log=$1/sanitize/$2.$3
+        compute-sanitizer --tool "$2" --error-exitcode 9 --print-limit 20 "$0" --cover --kernel "$3" \
+            >"$log" 2>&1 && mv "$log" "$log.clean"' "$bin/test_cuda_kernels" "$build" || true
+    for tool in ${TOOLS:-memcheck racecheck initcheck synccheck}; do
+        clean=$(find "$build/sanitize" -name "$tool.*.clean" | wc -l)
+        rows=$(wc -l <"$build/sanitize.rows")
         echo "-- $tool"
-        compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
-            "$bin/test_cuda_kernels" --cover ${COVER:-} >"$build/$tool.log" 2>&1 || {
-            tail -n 60 "$build/$tool.log"
-            return 1
-        }
-        tail -n 4 "$build/$tool.log"
+        cat "$build/sanitize/$tool".*.clean | grep -hE 'ERROR SUMMARY|RACECHECK SUMMARY' | sort | uniq -c
+        for log in $(find "$build/sanitize" -name "$tool.*" ! -name '*.clean'); do
+            tail -n 30 "$log"
+        done
+        echo "$clean passed, $((rows - clean)) failed"
     done
 }
 

@@ -1,14 +1,15 @@
 /* test_cuda_kernels.c - every GPU row against the reference, matrices on the GPU.
  *
- *     test_cuda_kernels [--quick | --full | --cover] [--algo NAME] [--kernel NAME] [--type NAME]
+ *     test_cuda_kernels [--quick | --full | --cover | --list] [--algo NAME] [--kernel NAME]
+ *                       [--type NAME]
  *
- * --cover takes one small product of each layout a row, for compute-sanitizer. The seed of a case
- * is its number, so a failing line is the same in every run.
+ * --list prints the names of the rows. --cover takes one small product of each layout a row, for
+ * compute-sanitizer. The seed of a case is its number, so a failing line is the same in every run.
  */
 #include "gpu_test.h"
 
 typedef struct settings {
-    int full, cover;
+    int full, cover, list;
     const char *algo, *kernel, *type;
 } settings_t;
 
@@ -179,6 +180,8 @@ int main(int argc, char **argv) {
             s.full = 1;
         else if (strcmp(argv[i], "--cover") == 0)
             s.cover = 1;
+        else if (strcmp(argv[i], "--list") == 0)
+            s.list = 1;
         else if (strcmp(argv[i], "--algo") == 0)
             s.algo = value, ++i;
         else if (strcmp(argv[i], "--kernel") == 0)
@@ -198,9 +201,15 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < tcgemm_kernel_count(); ++i) {
         tcgemm_kernel_info_t kernel = {.struct_size = sizeof kernel};
-        if (tcgemm_kernel_get_info(i, &kernel) == TCGEMM_STATUS_OK && is_wanted(&kernel, &s))
+        if (tcgemm_kernel_get_info(i, &kernel) != TCGEMM_STATUS_OK || !is_wanted(&kernel, &s))
+            continue;
+        if (s.list)
+            (void)puts(kernel.name);
+        else
             one_kernel(&kernel, &s);
     }
     tcgemm_context_destroy(context);
+    if (s.list)
+        return 0;
     return report_counts();
 }
