@@ -58,7 +58,7 @@ def predict(c, row, s):
     """gpu_model.c in Python."""
     macs, wait, start, finish, narrow, nt, tn, tt = c
     if s["aligned"] < 16:
-        factor = narrow if row["smem"] == 0 else min(narrow, 16 / s["aligned"])
+        factor = narrow if row["smem"] == 0 else min(narrow, (16 / s["aligned"]) ** 1.5)
     else:
         factor = {"NN": 1.0, "NT": nt, "TN": tn, "TT": tt}[s["ops"]]
 
