@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -108,7 +109,13 @@ tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads, double 
 
 /* ---- measured bandwidth: a copy that no cache holds ---- */
 
-enum { COPY_CHUNK = 1 << 20, COPY_TIMES_CACHE = 4, COPY_LEAST_BYTES = 128 << 20, COPY_ROUNDS = 4 };
+enum {
+    COPY_CHUNK = 1 << 20,
+    COPY_HUGE_PAGE = 2 << 20,
+    COPY_TIMES_CACHE = 2,
+    COPY_LEAST_BYTES = 32 << 20,
+    COPY_ROUNDS = 3
+};
 
 typedef struct copy_job {
     char *from, *to;
@@ -139,14 +146,16 @@ tcgemm_status_t tcgemm_measure_bandwidth(int num_threads, double *measured) {
     size_t l3;
     tcgemm_cpu_caches(&l1, &l2, &l3);
     size_t bytes = COPY_TIMES_CACHE * (l3 > l2 ? l3 : l2);
-    bytes = (bytes > COPY_LEAST_BYTES ? bytes : COPY_LEAST_BYTES) / COPY_CHUNK * COPY_CHUNK;
+    bytes = (bytes > COPY_LEAST_BYTES ? bytes : COPY_LEAST_BYTES) / COPY_HUGE_PAGE * COPY_HUGE_PAGE;
     copy_job_t job;
     memset(&job, 0, sizeof job);
     job.chunks = bytes / COPY_CHUNK;
-    job.from = malloc(bytes);
-    job.to = malloc(bytes);
+    job.from = aligned_alloc(COPY_HUGE_PAGE, bytes);
+    job.to = aligned_alloc(COPY_HUGE_PAGE, bytes);
     const bool good = job.from && job.to;
     if (good) {
+        (void)madvise(job.from, bytes, MADV_HUGEPAGE); /* cheaper to touch for the first time */
+        (void)madvise(job.to, bytes, MADV_HUGEPAGE);
         memset(job.from, 1, bytes);
         memset(job.to, 2, bytes);
         tcgemm_pool_run(num_threads, copy_thread, &job);
