@@ -1,26 +1,24 @@
 /* bench.c - types x shapes x threads; for each the algos and the peer in one contest. */
 #include "bench.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bench_plans.h"
 #include "bench_rows.h"
 #include "bench_shapes.h"
 #include "cli.h"
 #include "contest.h"
-#include "interrupt.h"
 #include "layout.h"
 #include "message.h"
+#include "output_file.h"
 #include "peer.h"
+#include "plot.h"
 #include "progress.h"
 #include "setup.h"
 #include "tcgemm/tcgemm.h"
-
-enum { MAX_ALGOS = 16, NAME_SIZE = 64 };
 
 typedef struct bench {
     const settings_t *settings;
@@ -46,78 +44,19 @@ typedef struct heat {
     rotation_t data, peer_data;
     gpu_data_t gpu_data, gpu_peer_data;
     cublaslt_plan_t *lt_plan;
-    tcgemm_plan_t *plans[MAX_ALGOS];
+    tcgemm_plan_t *plans[BENCH_MAX_PLANS];
     int num_plans;
     tcgemm_plan_t *peer_plan;
     const char *peer_name; /* NULL: no peer */
     const char *peer_version;
     bool has_peer; /* false with a name: "none" */
-    contestant_t contestants[MAX_ALGOS + 1];
+    contestant_t contestants[BENCH_MAX_PLANS + 1];
 } heat_t;
 
 /* ---- contestants ---- */
 
 static bool is_on_gpu(const bench_t *b) {
     return b->device >= 0;
-}
-
-static bool knows_type(const bench_t *b, const tcgemm_kernel_info_t *kernel, tcgemm_type_t type) {
-    return kernel->runnable && strcmp(kernel->device, is_on_gpu(b) ? "gpu" : "cpu") == 0 &&
-           (kernel->types & (uint64_t)1 << (type - 1));
-}
-
-/* Every family with a kernel for the type, as a list; the reference only where it ends soon. */
-static void all_algos(const bench_t *b, const tcgemm_problem_t *p, char *names, size_t size) {
-    const double products = (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
-    names[0] = '\0';
-    for (int i = 0; i < tcgemm_kernel_count(); ++i) {
-        tcgemm_kernel_info_t kernel = {.struct_size = sizeof kernel};
-        if (tcgemm_kernel_get_info(i, &kernel) != TCGEMM_STATUS_OK ||
-            !knows_type(b, &kernel, p->type))
-            continue;
-        if (strcmp(kernel.algo, "reference") == 0 && products > 0x1p27)
-            continue;
-        char padded[NAME_SIZE];
-        char list[MAX_ALGOS * NAME_SIZE + 3];
-        (void)snprintf(padded, sizeof padded, ",%.*s,", NAME_SIZE - 3, kernel.algo);
-        (void)snprintf(list, sizeof list, ",%s,", names);
-        const size_t used = strlen(names);
-        if (!strstr(list, padded))
-            (void)snprintf(names + used, size - used, "%s%s", used ? "," : "", kernel.algo);
-    }
-}
-
-static int add_plan(const bench_t *b, heat_t *heat, const char *algo) {
-    tcgemm_plan_options_t options = tcgemm_plan_options();
-    options.algo = algo;
-    options.kernel = b->settings->kernel;
-    options.tile = b->settings->tile;
-    if (heat->num_plans == MAX_ALGOS)
-        return message_usage("bench", "--algo lists more than %d families", MAX_ALGOS);
-    tcgemm_plan_t **plan = &heat->plans[heat->num_plans];
-    const tcgemm_status_t status = tcgemm_plan_create(b->context, &heat->problem, &options, plan);
-    if (status == TCGEMM_STATUS_UNSUPPORTED) {
-        message_note("%s: skipped", tcgemm_last_error());
-        return CLI_OK;
-    }
-    if (status != TCGEMM_STATUS_OK)
-        return message_library(status);
-    ++heat->num_plans;
-    return CLI_OK;
-}
-
-static int add_plans(const bench_t *b, heat_t *heat) {
-    char names[MAX_ALGOS * NAME_SIZE];
-    const char *wanted = b->settings->algo ? b->settings->algo : "auto";
-    (void)snprintf(names, sizeof names, "%s", wanted);
-    if (strcmp(wanted, "all") == 0)
-        all_algos(b, &heat->problem, names, sizeof names);
-    int status = CLI_OK;
-    char *rest = NULL;
-    for (char *name = strtok_r(names, ",", &rest); name && status == CLI_OK;
-         name = strtok_r(NULL, ",", &rest))
-        status = add_plan(b, heat, name);
-    return status;
 }
 
 /* cuBLAS may cut what it takes as tf32 instead of rounding it; elements that are tf32 already meet
@@ -331,7 +270,8 @@ static int time_heat(bench_t *b, heat_t *heat) {
 }
 
 static int run_heat(bench_t *b, heat_t *heat) {
-    int status = add_plans(b, heat);
+    int status = bench_plans(b->settings, b->context, is_on_gpu(b), &heat->problem, heat->plans,
+                             &heat->num_plans);
     if (status == CLI_OK && heat->num_plans > 0)
         status = make_data(b, &heat->problem, &heat->data, &heat->gpu_data);
     if (status != CLI_OK || heat->num_plans == 0)
@@ -409,30 +349,41 @@ static int run_all(bench_t *b) {
 }
 
 static int write_csv(const bench_t *b) {
-    const char *path = b->settings->csv;
-    char temporary[4096];
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid()) >=
-        sizeof temporary)
-        return message_fail(CLI_BAD_FILE, "%s: the name is too long", path);
-    interrupt_guard(temporary);
-    FILE *file = fopen(temporary, "wxe");
-    bool good = file && bench_rows_write(&b->rows, TABLE_FORMAT_CSV, file) && !ferror(file);
-    if (file)
-        good = fclose(file) == 0 && good;
-    good = good && rename(temporary, path) == 0;
-    const int reason = errno;
-    if (!good)
-        (void)unlink(temporary);
-    interrupt_guard(NULL);
-    return good ? CLI_OK : message_fail(CLI_BAD_FILE, "%s: %s", path, strerror(reason));
+    output_t output;
+    const int status = output_open(&output, b->settings->csv);
+    if (status != CLI_OK)
+        return status;
+    if (bench_rows_write(&b->rows, TABLE_FORMAT_CSV, output.stream))
+        return output_close(&output, true);
+    (void)output_close(&output, false);
+    return message_fail(CLI_NO_MEMORY, "no memory for the table");
+}
+
+/* What is drawn is the table as CSV, so that a kept file gives the same picture. */
+static int draw(const bench_t *b) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    bool written = stream && bench_rows_write(&b->rows, TABLE_FORMAT_CSV, stream);
+    written = stream && fclose(stream) == 0 && written;
+    plot_data_t data = {0};
+    int status = written ? plot_data_add(&data, "bench", text, length)
+                         : message_fail(CLI_NO_MEMORY, "no memory for the table");
+    if (status == CLI_OK)
+        status = plot_draw(b->settings, &data, b->settings->plot);
+    plot_data_free(&data);
+    free(text);
+    return status;
 }
 
 static int write_results(const bench_t *b) {
     const settings_t *s = b->settings;
     if (!s->quiet && !bench_rows_write(&b->rows, (table_format_t)s->format, stdout))
         return message_fail(CLI_NO_MEMORY, "no memory for the table");
-    const int status = s->csv ? write_csv(b) : CLI_OK;
-    return status == CLI_OK && b->wrong > 0 ? CLI_WRONG : status;
+    int status = s->csv ? write_csv(b) : CLI_OK;
+    if (status == CLI_OK && s->plot)
+        status = draw(b);
+    return b->wrong > 0 ? CLI_WRONG : status;
 }
 
 static int parse_threads(bench_t *b) {
@@ -454,10 +405,8 @@ static int parse_types(bench_t *b) {
 static int check_settings(const settings_t *s) {
     if (!(s->min_seconds >= 0) || isinf(s->min_seconds))
         return message_usage("bench", "--min-seconds is %g, below 0 or endless", s->min_seconds);
-    if (s->csv && !s->force && access(s->csv, F_OK) == 0)
-        return message_fail(CLI_BAD_FILE, "%s: exists already; give --force to overwrite it",
-                            s->csv);
-    return CLI_OK;
+    const int status = s->csv ? output_check(s->csv, s->force) : CLI_OK;
+    return status == CLI_OK && s->plot ? plot_check(s, s->plot) : status;
 }
 
 /* Unless a GPU is asked for, or `auto` finds one, the CPU is measured. */

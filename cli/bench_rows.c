@@ -9,6 +9,7 @@
 #include "info.h"
 #include "message.h"
 #include "report.h"
+#include "stream.h"
 
 static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"type", "type", TABLE_LEFT, 0, TABLE_EVERYWHERE},
@@ -35,11 +36,14 @@ static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"peer", "peer", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"peer_version", "version", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"peer_time_median_seconds", "peer s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"peer_time_spread_fraction", "peer spread", TABLE_RIGHT, 2, TABLE_MACHINES_ONLY},
     {"peer_gflops", "peer GFLOP/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"peer_tflops", "TFLOP/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"peer_peak_fraction", "peer of peak", TABLE_RIGHT, 3, TABLE_MACHINES_ONLY},
     {"ratio_median", "ratio", TABLE_RIGHT, 3, TABLE_EVERYWHERE},
     {"ratio_spread_fraction", "+-", TABLE_RIGHT, 2, TABLE_EVERYWHERE},
+    {"memory_gb_per_second", "GB/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"memory_kind", "GB/s is", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"commit", "commit", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"cpu", "cpu", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"device", "device", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
@@ -115,6 +119,22 @@ static double peak_of(bench_rows_t *rows, tcgemm_type_t type, int num_threads) {
     return measured;
 }
 
+/* Of the memory, in bytes a second, or 0: of a GPU in theory; measured where it is kept, for that
+ * takes a while. */
+static double bandwidth_of(bench_rows_t *rows, int num_threads) {
+    if (rows->gpu)
+        return rows->gpu->bandwidth;
+    if (!rows->settings->csv && !rows->settings->plot)
+        return 0;
+    for (int i = 0; i < rows->num_bandwidths; ++i)
+        if (rows->bandwidths[i].num_threads == num_threads)
+            return rows->bandwidths[i].measured;
+    const double measured = stream_bandwidth(num_threads, bench_rows_last_cache(rows));
+    if (rows->num_bandwidths < BENCH_MAX_BANDWIDTHS)
+        rows->bandwidths[rows->num_bandwidths++] = (bench_bandwidth_t){num_threads, measured};
+    return measured;
+}
+
 static void real_or_empty(table_t *table, bool known, double value) {
     if (known)
         table_real(table, value);
@@ -164,7 +184,7 @@ static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
     text_or_empty(rows->table, row->peer_name);
     text_or_empty(rows->table, row->peer ? row->peer_version : NULL);
     if (!row->peer) {
-        for (int i = 0; i < 6; ++i)
+        for (int i = 0; i < 7; ++i)
             table_empty(rows->table);
         return;
     }
@@ -173,11 +193,18 @@ static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
     const double peak = rows->gpu ? peak_of(rows, row->problem->type, row->num_threads) : 0;
     const double rate = time.median > 0 ? report_flop(row->problem) / time.median : 0;
     table_real(rows->table, time.median);
+    table_real(rows->table, time.spread);
     real_or_empty(rows->table, rate > 0, rate * 1e-9);
     real_or_empty(rows->table, rate > 0, rate * 1e-12);
     real_or_empty(rows->table, peak > 0 && rate > 0, rate / peak);
     table_real(rows->table, ratio.median);
     table_real(rows->table, ratio.spread);
+}
+
+static void add_memory(bench_rows_t *rows, int num_threads) {
+    const double bandwidth = bandwidth_of(rows, num_threads);
+    real_or_empty(rows->table, bandwidth > 0, bandwidth * 1e-9);
+    text_or_empty(rows->table, bandwidth <= 0 ? NULL : rows->gpu ? "theory" : "measured");
 }
 
 int bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {
@@ -192,6 +219,7 @@ int bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {
     table_truth(rows->table, row->cold);
     add_times(rows, row);
     add_peer(rows, row);
+    add_memory(rows, row->num_threads);
     table_text(rows->table, rows->commit);
     table_text(rows->table, rows->machine.cpu);
     table_text(rows->table, info.device);

@@ -7,13 +7,19 @@
 #include "table_writer.h"
 #include "tcgemm/tcgemm.h"
 
-enum { BENCH_MAX_PEAKS = 128, BENCH_NUM_COLUMNS = 35 };
+enum { BENCH_MAX_PEAKS = 128, BENCH_MAX_BANDWIDTHS = 16, BENCH_NUM_COLUMNS = 38 };
 
 typedef struct bench_peak {
     tcgemm_type_t type;
     int num_threads;
     double measured; /* operations per second; 0 if unknown */
 } bench_peak_t;
+
+/* Of the memory, bytes per second. */
+typedef struct bench_bandwidth {
+    int num_threads;
+    double measured;
+} bench_bandwidth_t;
 
 typedef struct bench_rows {
     const settings_t *settings;
@@ -24,6 +30,8 @@ typedef struct bench_rows {
     char driver[64];                     /* of the GPU */
     bench_peak_t peaks[BENCH_MAX_PEAKS]; /* measured once each */
     int num_peaks;
+    bench_bandwidth_t bandwidths[BENCH_MAX_BANDWIDTHS]; /* likewise */
+    int num_bandwidths;
     char commit[64], compiler[96], date[32];
 } bench_rows_t;
 

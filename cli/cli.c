@@ -13,6 +13,7 @@
 #include "list.h"
 #include "message.h"
 #include "options.h"
+#include "plot.h"
 #include "progress.h"
 #include "run.h"
 #include "verify.h"
@@ -46,6 +47,8 @@ static int run_command(const settings_t *settings) {
         return command_verify(settings);
     case COMMAND_BENCH:
         return command_bench(settings);
+    case COMMAND_PLOT:
+        return command_plot(settings);
     case COMMAND_EXPLAIN:
         return command_explain(settings);
     case COMMAND_INFO:
@@ -60,7 +63,8 @@ static int run_command(const settings_t *settings) {
 
 static int dispatch(int argc, char **argv) {
     if (argc < 2)
-        return message_usage(NULL, "which command? run, verify, bench, explain, info or list");
+        return message_usage(NULL,
+                             "which command? run, verify, bench, plot, explain, info or list");
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         print_help();

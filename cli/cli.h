@@ -1,6 +1,7 @@
 /* cli.h - the tool: its way in and its exit statuses.
  *
- *     main -> tcgemm_cli_main -> options -> run | verify | bench | explain | info | list | generate
+ *     main -> tcgemm_cli_main -> options -> run | verify | bench | plot | explain | info | list
+ *                             -> generate (for the build)
  *
  * The tool sees the public header only. Results go to stdout, everything else to stderr. */
 #ifndef CLI_CLI_H

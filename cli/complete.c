@@ -176,8 +176,9 @@ static void zsh_command(command_id_t command) {
             zsh_spec(row, flag);
         }
     }
-    (void)fputs(command == COMMAND_RUN ? " \\\n            '*:matrix:_files'\n        ;;\n"
-                                       : "\n        ;;\n",
+    (void)fputs(command == COMMAND_RUN || command == COMMAND_PLOT
+                    ? " \\\n            '*:file:_files'\n        ;;\n"
+                    : "\n        ;;\n",
                 stdout);
 }
 

@@ -31,7 +31,18 @@ const command_t command_table[NUM_COMMANDS] = {
          "tcgemm bench --type f32_f32 --shape 256:2048:*2 --vs openblas  # cubes\n"
          "tcgemm bench --type bf16_f32,s8_s32 --shape 1024 --vs f32  # against our own f32\n"
          "tcgemm bench --type f32_f32 --shapes shapes.txt --csv out.csv  # a file of shapes\n"
-         "tcgemm bench --device 0 --type f16_f32 --shape 8192 --vs cublaslt  # on a GPU\n"},
+         "tcgemm bench --device 0 --type f16_f32 --shape 8192 --vs cublaslt  # on a GPU\n"
+         "tcgemm bench --shape 64:2048:*2 --vs openblas --plot out.svg  # throughput over size\n"
+         "tcgemm bench -m 512 -n 512 -k 64:8192:*2 --plot out.html  # over k\n"},
+    [COMMAND_PLOT] =
+        {"plot", "FILE...", "draw what bench has measured",
+         "Draws the tables that bench --csv has written, without measuring again: throughput over "
+         "size, over k, by kernel and tile, beside a peer, or as a roofline, whichever suits what "
+         "varies in them. --type, --algo, --kernel, --shape and --threads choose among their "
+         "rows. Needs gnuplot.",
+         "tcgemm plot sizes.csv -o sizes.svg  # what suits the table\n"
+         "tcgemm plot a.csv b.csv --algo wmma-shared --plot-kind roofline -o roof.html  # "
+         "chosen\n"},
     [COMMAND_EXPLAIN] =
         {"explain", "[M N K]", "show what a product does on a machine",
          "Shows for the plan that would run: the work, the peak and the memory's roof, the "
@@ -64,7 +75,9 @@ const char *const option_group_titles[NUM_GROUPS] = {
 #define EXPLAIN (1u << COMMAND_EXPLAIN)
 #define INFO    (1u << COMMAND_INFO)
 #define LIST    (1u << COMMAND_LIST)
-#define ALL     (RUN | VERIFY | BENCH | EXPLAIN | INFO | LIST)
+#define PLOT    (1u << COMMAND_PLOT)
+#define TABLES  (RUN | VERIFY | BENCH | EXPLAIN | INFO | LIST)
+#define ALL     (TABLES | PLOT)
 #define AT(x)   offsetof(settings_t, x)
 #define NOWHERE 0, 0, 0
 
@@ -75,12 +88,14 @@ const option_row_t option_table[] = {
      "columns of op(B), C and D (bench: a list)", NULL, AT(n), 0, 0},
     {"k", 'k', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "columns of op(A), rows of op(B) (bench: a list)", NULL, AT(k), 0, 0},
-    {"shape", 0, OPTION_TEXT, "MxNxK", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
-     "the three sizes in one word; one number is a cube (bench: a list)", NULL, AT(shape), 0, 0},
+    {"shape", 0, OPTION_TEXT, "MxNxK", GROUP_PROBLEM, RUN | BENCH | EXPLAIN | PLOT,
+     "the three sizes in one word; one number is a cube (bench, plot: a list)", NULL, AT(shape), 0,
+     0},
     {"shapes", 0, OPTION_TEXT, "FILE", GROUP_PROBLEM, BENCH,
      "one problem a line: [NN|NT|TN|TT,]m,n,k or MxNxK; # starts a comment", "@file", AT(shapes), 0,
      0},
-    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, RUN | VERIFY | BENCH | EXPLAIN | LIST | INFO,
+    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM,
+     RUN | VERIFY | BENCH | EXPLAIN | LIST | INFO | PLOT,
      "types of the inputs and the output, such as bf16_f32 (default: what the files hold, or "
      "f32_f32; a list where many fit)",
      "@type", AT(type), 0, 0},
@@ -114,15 +129,15 @@ const option_row_t option_table[] = {
     {"reproducible", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "a row of D has the same bits for any m and batch", NULL, AT(reproducible), 0, 0},
 
-    {"algo", 'a', OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN,
+    {"algo", 'a', OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | PLOT,
      "a family of kernels: auto, cpu, reference; on a GPU wmma-direct, wmma-shared, simt-outer, "
-     "mma-pipelined (bench: a list, or all)",
+     "mma-pipelined (bench, plot: a list, or all)",
      "@algo", AT(algo), 0, 0},
-    {"kernel", 0, OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN,
-     "one kernel by its name, from tcgemm list", "@kernel", AT(kernel), 0, 0},
+    {"kernel", 0, OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | PLOT,
+     "one kernel by its name, from tcgemm list (bench, plot: a list)", "@kernel", AT(kernel), 0, 0},
     {"tile", 0, OPTION_TEXT, "MxNxK", GROUP_METHOD, RUN | BENCH | EXPLAIN,
      "only kernels with this tile: of an instruction for wmma-direct, of a block for other GPU "
-     "kernels, of registers for the CPU's",
+     "kernels, of registers for the CPU's (bench: a list)",
      NULL, AT(tile), 0, 0},
     {"device", 0, OPTION_TEXT, "DEVICE", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN,
      "auto, cpu, or the number of a GPU (default: auto; bench: cpu)", "auto|cpu|0", AT(device), 0,
@@ -131,8 +146,9 @@ const option_row_t option_table[] = {
      "a GPU by name, here or not: v100, t4, a100, a10, rtx3090, orin, l4, l40s, rtx4090, h100, "
      "h200, b200 or rtx5090",
      "@gpu", AT(gpu), 0, 0},
-    {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | INFO,
-     "threads (bench: a list; default: TCGEMM_NUM_THREADS, OMP_NUM_THREADS, or all processors)",
+    {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | INFO | PLOT,
+     "threads (bench, plot: a list; default: TCGEMM_NUM_THREADS, OMP_NUM_THREADS, or all "
+     "processors)",
      NULL, AT(threads), 0, 0},
 
     {"repeat", 'r', OPTION_COUNT, "N", GROUP_MEASURE, RUN,
@@ -157,20 +173,27 @@ const option_row_t option_table[] = {
     {"full", 0, OPTION_FLAG, NULL, GROUP_CHECK, VERIFY, "all cases, in some minutes", NULL,
      AT(full), 0, 0},
 
-    {"output", 'o', OPTION_TEXT, "FILE", GROUP_OUTPUT, RUN, "write D: .npy, or .safetensors[:NAME]",
-     "@file", AT(output), 0, 0},
+    {"output", 'o', OPTION_TEXT, "FILE", GROUP_OUTPUT, RUN | PLOT,
+     "write D: .npy, or .safetensors[:NAME] (plot: the picture: .svg, .png or .html)", "@file",
+     AT(output), 0, 0},
     {"csv", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH, "write the table as CSV too", "@file",
      AT(csv), 0, 0},
-    {"force", 'f', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | BENCH, "overwrite an output file", NULL,
-     AT(force), 0, 0},
+    {"plot", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH,
+     "draw the table too, as .svg, .png or .html (needs gnuplot)", "@file", AT(plot), 0, 0},
+    {"plot-kind", 0, OPTION_CHOICE, "KIND", GROUP_OUTPUT, BENCH | PLOT,
+     "over size or k, a bar for each tile (kernel), beside the peer, or a roofline: size, k, tile, "
+     "peer or roofline (default: what suits the table)",
+     "size|k|tile|peer|roofline", AT(plot_kind), 0, 0},
+    {"force", 'f', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | BENCH | PLOT, "overwrite an output file",
+     NULL, AT(force), 0, 0},
     {"print", 0, OPTION_CHOICE, "STYLE", GROUP_OUTPUT, RUN,
      "print the matrices: python (to be pasted) or table", "python|table", AT(print), 0, 0},
-    {"format", 0, OPTION_CHOICE, "FORMAT", GROUP_OUTPUT, ALL,
+    {"format", 0, OPTION_CHOICE, "FORMAT", GROUP_OUTPUT, TABLES,
      "table, md, csv, tsv, json or jsonl (default: table)", "table|md|csv|tsv|json|jsonl",
      AT(format), 0, 0},
-    {"json", 0, OPTION_FLAG, NULL, GROUP_OUTPUT, ALL, "the same as --format json", NULL, AT(json),
-     0, 0},
-    {"quiet", 'q', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | VERIFY | BENCH,
+    {"json", 0, OPTION_FLAG, NULL, GROUP_OUTPUT, TABLES, "the same as --format json", NULL,
+     AT(json), 0, 0},
+    {"quiet", 'q', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | VERIFY | BENCH | PLOT,
      "no report and no notes, only the exit status and faults", NULL, AT(quiet), 0, 0},
     {"no-progress", 0, OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | VERIFY | BENCH, "no progress bar",
      NULL, AT(no_progress), 0, 0},

@@ -123,7 +123,10 @@ static int store(parse_t *parse, const option_row_t *row, const char *text) {
 
 static int store_operand(parse_t *parse, const char *text) {
     settings_t *s = parse->settings;
-    const int most = s->command == COMMAND_RUN ? 2 : s->command == COMMAND_EXPLAIN ? 3 : 0;
+    const int most = s->command == COMMAND_RUN       ? 2
+                     : s->command == COMMAND_EXPLAIN ? 3
+                     : s->command == COMMAND_PLOT    ? OPTIONS_MAX_FILES
+                                                     : 0;
     if (s->num_files == most) {
         parse->result = message_usage(parse->command, "'%s' is one operand too many", text);
         return EINVAL;
@@ -181,6 +184,7 @@ static settings_t defaults(command_id_t command) {
         .min_seconds = 0.5,
         .print = PRINT_NOTHING,
         .vs = PEER_NONE,
+        .plot_kind = PLOT_AUTO,
     };
 }
 

@@ -15,6 +15,7 @@ typedef enum command_id {
     COMMAND_RUN,
     COMMAND_VERIFY,
     COMMAND_BENCH,
+    COMMAND_PLOT,
     COMMAND_EXPLAIN,
     COMMAND_INFO,
     COMMAND_LIST,
@@ -72,13 +73,23 @@ extern const size_t num_options;
 /* In the order of the options' values. */
 typedef enum verify_choice { VERIFY_AUTO, VERIFY_NONE, VERIFY_SAMPLE, VERIFY_FULL } verify_choice_t;
 typedef enum print_choice { PRINT_NOTHING = -1, PRINT_PYTHON, PRINT_TABLE } print_choice_t;
+typedef enum plot_choice {
+    PLOT_AUTO = -1,
+    PLOT_SIZE,
+    PLOT_K,
+    PLOT_TILE,
+    PLOT_PEER,
+    PLOT_ROOFLINE
+} plot_choice_t;
 typedef enum peer_choice { PEER_NONE = -1, PEER_OPENBLAS, PEER_CUBLASLT, PEER_F32 } peer_choice_t;
+
+enum { OPTIONS_MAX_FILES = 64 };
 
 /* Everything a command line can say. Sizes, types and threads are texts, because `bench` takes
  * lists of what `run` takes one of. */
 typedef struct settings {
     command_id_t command;
-    const char *files[3];
+    const char *files[OPTIONS_MAX_FILES];
     int64_t num_files;
 
     const char *m, *n, *k, *shape, *shapes;
@@ -100,7 +111,8 @@ typedef struct settings {
     int verify; /* verify_choice_t */
     bool quick, full;
 
-    const char *output, *csv;
+    const char *output, *csv, *plot;
+    int plot_kind; /* plot_choice_t */
     bool force;
     int print;  /* print_choice_t */
     int format; /* table_format_t */

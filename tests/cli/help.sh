@@ -19,7 +19,7 @@ grep -q 'licence *MIT' out || fail 'tcgemm --version names no licence'
 grep -q 'commit' out || fail 'tcgemm --version names no commit'
 [ -s err ] && fail 'tcgemm --version writes to stderr'
 
-for command in run verify bench info list; do
+for command in run verify bench plot explain info list; do
     "$tool" $command --help > out 2> err
     grep -q "^Usage: tcgemm $command" out || fail "tcgemm $command --help"
     grep -q 'Exit status' out || fail "tcgemm $command --help names no exit status"

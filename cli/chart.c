@@ -1,0 +1,175 @@
+/* chart.c - units, titles and footer; series and bars are made next door. */
+#include "chart.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "message.h"
+
+/* A spread beyond this says that there was no steady speed; its bar would leave the picture. */
+static const double widest_spread = 0.9;
+
+chart_point_t chart_point(const chart_t *chart, double x, double rate, double spread) {
+    const double y = rate / chart->unit;
+    const double s = spread < widest_spread ? spread : widest_spread;
+    return (chart_point_t){x, y, y / (1 + s), y / (1 - s)};
+}
+
+/* ---- units ---- */
+
+static bool is_integer_type(const plot_row_t *row) {
+    return tcgemm_type_info(row->type)->d == TCGEMM_DTYPE_S32;
+}
+
+static void choose_unit(chart_t *chart, const plot_data_t *data) {
+    static const char *const names[2][3] = {{"GFLOP/s", "GOP/s", "GFLOP/s, GOP/s"},
+                                            {"TFLOP/s", "TOP/s", "TFLOP/s, TOP/s"}};
+    double most = 0;
+    bool floats = false;
+    bool integers = false;
+    for (size_t i = 0; i < data->count; ++i) {
+        const plot_row_t *row = &data->rows[i];
+        most = row->rate > most ? row->rate : most;
+        most = row->peer_rate > most ? row->peer_rate : most;
+        integers = integers || is_integer_type(row);
+        floats = floats || !is_integer_type(row);
+    }
+    const bool tera = most >= 2e12;
+    chart->unit = tera ? 1e12 : 1e9;
+    chart->unit_name = names[tera][integers ? 1 + floats : 0];
+}
+
+static void name_axes(chart_t *chart) {
+    (void)snprintf(chart->y_label, sizeof chart->y_label, "throughput (%s)", chart->unit_name);
+    switch (chart->kind) {
+    case PLOT_SIZE:
+        plot_label_append(chart->x_label, "size m = n = k (elements)");
+        break;
+    case PLOT_K:
+        plot_label_append(chart->x_label, "depth k (elements)");
+        break;
+    case PLOT_ROOFLINE:
+        (void)snprintf(chart->x_label, sizeof chart->x_label, "arithmetic intensity (%s/byte)",
+                       strcmp(chart->unit_name + 1, "OP/s") == 0 ? "OP" : "FLOP");
+        break;
+    default: /* bars lie on their side */
+        plot_label_append(chart->x_label, chart->y_label);
+        *chart->y_label = '\0';
+    }
+}
+
+/* ---- words around the picture ---- */
+
+static void write_title(chart_t *chart, const plot_data_t *data, unsigned varying) {
+    static const char *const subjects[] = {
+        [PLOT_SIZE] = "Throughput over size",
+        [PLOT_K] = "Throughput over k",
+        [PLOT_TILE] = "Throughput by kernel",
+        [PLOT_ROOFLINE] = "Roofline",
+    };
+    const plot_row_t *row = &data->rows[0];
+    char where[PLOT_LABEL_SIZE];
+    char types[PLOT_LABEL_SIZE];
+    char peers[PLOT_LABEL_SIZE];
+    plot_label(row, (PROPERTY_MACHINE | PROPERTY_THREADS) & ~varying, where);
+    plot_label_types(data, types);
+    plot_label_append(where, types);
+    plot_label_peers(data, peers);
+    if (chart->kind == PLOT_PEER)
+        (void)snprintf(chart->title, sizeof chart->title, "tcgemm against %s: %s", peers, where);
+    else
+        (void)snprintf(chart->title, sizeof chart->title, "%s: %s", subjects[chart->kind], where);
+}
+
+/* What all rows share and the title does not say. */
+static void write_subtitle(chart_t *chart, const plot_data_t *data, unsigned varying) {
+    const unsigned said = PROPERTY_TYPE | PROPERTY_MACHINE | PROPERTY_THREADS | PROPERTY_KERNEL;
+    unsigned shared = PROPERTIES_ALL & ~varying & ~said;
+    if (chart->kind == PLOT_K)
+        shared &= ~(unsigned)PROPERTY_SHAPE;
+    else
+        shared &= ~(unsigned)PROPERTY_MN;
+    plot_label(&data->rows[0], shared, chart->subtitle);
+}
+
+/* The value of a column if it is the same in all rows, else "". */
+#define SHARED(data, field) shared_text(data, offsetof(plot_row_t, field))
+static const char *shared_text(const plot_data_t *data, size_t offset) {
+    const char *first = NULL;
+    for (size_t i = 0; i < data->count; ++i) {
+        const char *text;
+        memcpy(&text, (const char *)&data->rows[i] + offset, sizeof text);
+        first = first ? first : text;
+        if (strcmp(first, text) != 0)
+            return "";
+    }
+    return first;
+}
+
+static bool has_spread(const plot_data_t *data) {
+    for (size_t i = 0; i < data->count; ++i)
+        if (data->rows[i].spread > 0)
+            return true;
+    return false;
+}
+
+/* The day of the measurements, or the first and the last. */
+static void write_dates(const plot_data_t *data, char *text, size_t size) {
+    const char *first = data->rows[0].date;
+    const char *last = first;
+    for (size_t i = 1; i < data->count; ++i) {
+        const char *date = data->rows[i].date;
+        first = strcmp(date, first) < 0 ? date : first;
+        last = strcmp(date, last) > 0 ? date : last;
+    }
+    if (strncmp(first, last, 10) == 0)
+        (void)snprintf(text, size, "%.10s", first);
+    else
+        (void)snprintf(text, size, "%.10s to %.10s", first, last);
+}
+
+static void write_footers(chart_t *chart, const plot_data_t *data) {
+    char(*footers)[sizeof chart->footers[0]] = chart->footers;
+    const char *version = SHARED(data, peer_version);
+    const char *commit = SHARED(data, commit);
+    const char *driver = SHARED(data, driver);
+    char dates[32];
+    write_dates(data, dates, sizeof dates);
+    (void)snprintf(footers[0], sizeof footers[0], "Median%s of the samples%s%s%s%s, %s",
+                   has_spread(data) ? " and quartiles" : "", *commit ? "; commit " : "", commit,
+                   *driver ? ", driver " : "", driver, dates);
+    if (*version)
+        (void)snprintf(footers[1], sizeof footers[1], "Version of the peer: %s", version);
+}
+
+/* ---- all of it ---- */
+
+int chart_create(chart_t *chart, const plot_data_t *data, plot_choice_t kind) {
+    const unsigned varying = plot_label_varying(data);
+    int status = CLI_OK;
+    *chart = (chart_t){.kind = kind};
+    choose_unit(chart, data);
+    name_axes(chart);
+    write_title(chart, data, varying);
+    write_subtitle(chart, data, varying);
+    write_footers(chart, data);
+    if (kind == PLOT_TILE || kind == PLOT_PEER) {
+        chart_add_bars(chart, data, varying);
+    } else {
+        status = chart_add_series(chart, data, varying);
+        chart_add_roofs(chart, data, varying);
+    }
+    if (status == CLI_OK && chart->num_left_out > 0)
+        message_note("%zu more would not be legible and are left out; choose by --type, --algo, "
+                     "--kernel, --shape or --threads",
+                     chart->num_left_out);
+    return status;
+}
+
+void chart_free(chart_t *chart) {
+    for (size_t i = 0; i < chart->num_series; ++i)
+        free(chart->series[i].points);
+    chart->num_series = 0;
+}
