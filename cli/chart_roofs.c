@@ -11,7 +11,7 @@
 static const double nearness = 0.02;
 
 /* A longer list of types ends in "...". */
-enum { MOST_WORDS = 60 };
+enum { MOST_WORDS = 20 };
 
 static chart_roof_t *find_or_add(chart_t *chart, double y, bool is_slope) {
     for (size_t i = 0; i < chart->num_roofs; ++i) {

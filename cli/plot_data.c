@@ -101,6 +101,15 @@ static plot_row_t read_row(cursor_t *c) {
     return row;
 }
 
+/* Tables of before the bandwidth was kept: that of a GPU stands in its data sheet. */
+static void find_bandwidth(plot_row_t *row) {
+    tcgemm_device_info_t gpu = {.struct_size = sizeof gpu};
+    for (int i = 0; i < tcgemm_known_gpu_count() && row->bandwidth <= 0; ++i)
+        if (tcgemm_known_gpu_get_info(i, &gpu) == TCGEMM_STATUS_OK &&
+            strcmp(gpu.name, row->device) == 0)
+            row->bandwidth = gpu.bandwidth;
+}
+
 static int check_columns(const csv_t *table, const char *name) {
     static const char *const needed[] = {"type", "m", "n", "k", "algo", "kernel", "gflops"};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; ++i)
@@ -122,7 +131,8 @@ static int add_rows(plot_data_t *data, const char *name, const csv_t *table) {
     data->rows = rows;
     cursor_t c = {.table = table, .name = name, .status = check_columns(table, name)};
     for (; c.row < table->num_rows && c.status == CLI_OK; ++c.row) {
-        const plot_row_t row = read_row(&c);
+        plot_row_t row = read_row(&c);
+        find_bandwidth(&row);
         if (c.status == CLI_OK && is_drawable(&row))
             data->rows[data->count++] = row;
     }
