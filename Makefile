@@ -15,7 +15,7 @@ CONFIGURE = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS)
 # Without our MAKEFLAGS: the make that CMake calls takes its own -j.
 COMPILE   = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build $(BUILD) -j $(JOBS)
 
-.PHONY: help all run test test-gpu walkthrough bench install uninstall format clean
+.PHONY: help all run test test-gpu walkthrough bench plots install uninstall format clean
 .DEFAULT_GOAL := all
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo 'make test-gpu   build for the GPU here and prove its kernels (tests/gpu/run.sh)'
 	@echo 'make walkthrough  compile and run the program that docs/walkthrough.md is'
 	@echo 'make bench      measure this machine (BENCH="--type f64_f64 ..." picks what)'
+	@echo 'make plots      draw the pictures in docs/images from bench/results'
 	@echo 'make install    into PREFIX=$(PREFIX), below DESTDIR if set; make uninstall removes it'
 	@echo 'make format     lay out all C files with clang-format'
 	@echo 'make clean      remove the build folders'
@@ -59,6 +60,12 @@ bench:
 	@$(CONFIGURE)
 	@$(COMPILE) --target tcgemm
 	@$(BUILD)/cli/tcgemm bench $(BENCH)
+
+plots:
+	@scripts/setup plots
+	@$(CONFIGURE)
+	@$(COMPILE) --target tcgemm
+	@bench/plots.sh $(BUILD)/cli/tcgemm
 
 install:
 	@scripts/setup run

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Draws the pictures of the documents anew, from the measurements kept in bench/results.
+#
+#     bench/plots.sh TOOL          (make plots)
+set -eu
+tool=$1
+results=$(dirname "$0")/results
+images=$(dirname "$0")/../docs/images
+
+plot() { # plot PICTURE TABLE... [options]
+    picture=$images/$1
+    shift
+    "$tool" plot "$@" --force --output "$picture"
+}
+
+plot cpu-zen5-vs-openblas.svg "$results/cpu-zen5-vs-openblas-avx512.csv" --threads 2
+plot h200-vs-cublaslt.svg "$results/h200-mma-pipelined-vs-cublaslt.csv"
+plot h200-roofline.svg "$results/h200-mma-pipelined-vs-cublaslt.csv" --plot-kind roofline
+plot h200-simt-outer-over-k.svg "$results/h200-seed-kernels.csv" --algo simt-outer
