@@ -130,6 +130,24 @@ static void write_dates(const plot_data_t *data, char *text, size_t size) {
         (void)snprintf(text, size, "%.10s to %.10s", first, last);
 }
 
+/* Peaks of processors are measured, those of GPUs worked out. */
+static const char *nature_of_peaks(const chart_t *chart, const plot_data_t *data) {
+    size_t measured = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < data->count; ++i) {
+        known += data->rows[i].peak > 0;
+        measured += data->rows[i].peak > 0 && data->rows[i].peak_measured;
+    }
+    const bool roofline = chart->kind == PLOT_ROOFLINE;
+    if (known == 0)
+        return "";
+    if (measured == known)
+        return roofline ? "; peaks and memory as measured" : "; peaks as measured";
+    if (measured == 0)
+        return roofline ? "; peaks and memory in theory" : "; peaks in theory";
+    return "; peaks of CPUs as measured, of GPUs in theory";
+}
+
 static void write_footers(chart_t *chart, const plot_data_t *data) {
     char(*footers)[sizeof chart->footers[0]] = chart->footers;
     const char *version = SHARED(data, peer_version);
@@ -137,9 +155,10 @@ static void write_footers(chart_t *chart, const plot_data_t *data) {
     const char *driver = SHARED(data, driver);
     char dates[32];
     write_dates(data, dates, sizeof dates);
-    (void)snprintf(footers[0], sizeof footers[0], "Median%s of the samples%s%s%s%s, %s",
-                   has_spread(data) ? " and quartiles" : "", *commit ? "; commit " : "", commit,
-                   *driver ? ", driver " : "", driver, dates);
+    (void)snprintf(footers[0], sizeof footers[0], "Median%s of the samples%s%s%s%s%s%s%s",
+                   has_spread(data) ? " and quartiles" : "", nature_of_peaks(chart, data),
+                   *commit ? "; commit " : "", commit, *driver ? ", driver " : "", driver,
+                   *dates ? ", " : "", dates);
     if (*version)
         (void)snprintf(footers[1], sizeof footers[1], "Version of the peer: %s", version);
 }

@@ -50,16 +50,14 @@ static void name_roof(chart_roof_t *roof, const plot_row_t *row, unsigned mask) 
     add_words(roof->where, words);
 }
 
-/* "peak of f32_f32, f64_f64: 66.9 TFLOP/s (theory)". */
-static void finish_label(chart_roof_t *roof, const char *what, double value, const char *unit,
-                         bool measured) {
+/* "peak of f32_f32, f64_f64: 66.9 TFLOP/s". */
+static void finish_label(chart_roof_t *roof, const char *what, double value, const char *unit) {
     char number[PLOT_LABEL_SIZE];
     char words[PLOT_LABEL_SIZE];
     plot_label_append(roof->label, roof->where);
     plot_label_number(value, number);
-    (void)snprintf(words, sizeof words, "%s%s%.130s: %.20s %s (%s)", what,
-                   *roof->label ? " of " : "", roof->label, number, unit,
-                   measured ? "measured" : "theory");
+    (void)snprintf(words, sizeof words, "%s%s%.130s: %.20s %s", what, *roof->label ? " of " : "",
+                   roof->label, number, unit);
     (void)snprintf(roof->label, sizeof roof->label, "%s", words);
 }
 
@@ -71,7 +69,6 @@ static int by_height(const void *a, const void *b) {
 
 static void add_peaks(chart_t *chart, const plot_data_t *data, unsigned mask) {
     static const char *const units[2][2] = {{"GFLOP/s", "GOP/s"}, {"TFLOP/s", "TOP/s"}};
-    bool measured = false;
     for (size_t i = 0; i < data->count; ++i) {
         const plot_row_t *row = &data->rows[i];
         const double y = row->peak / chart->unit;
@@ -83,17 +80,15 @@ static void add_peaks(chart_t *chart, const plot_data_t *data, unsigned mask) {
             roof->ridge = row->peak / row->bandwidth;
         roof->is_integer = tcgemm_type_info(row->type)->d == TCGEMM_DTYPE_S32;
         name_roof(roof, row, mask);
-        measured = measured || row->peak_measured;
     }
     qsort(chart->roofs, chart->num_roofs, sizeof chart->roofs[0], by_height);
     for (size_t i = 0; i < chart->num_roofs; ++i)
         finish_label(&chart->roofs[i], "peak", chart->roofs[i].y,
-                     units[chart->unit > 1e9][chart->roofs[i].is_integer], measured);
+                     units[chart->unit > 1e9][chart->roofs[i].is_integer]);
 }
 
 static void add_slopes(chart_t *chart, const plot_data_t *data, unsigned mask) {
     const size_t first = chart->num_roofs;
-    bool measured = false;
     for (size_t i = 0; i < data->count; ++i) {
         const plot_row_t *row = &data->rows[i];
         const double y = row->bandwidth / chart->unit;
@@ -102,12 +97,11 @@ static void add_slopes(chart_t *chart, const plot_data_t *data, unsigned mask) {
             continue;
         roof->y = fmax(roof->y, y);
         name_roof(roof, row, mask);
-        measured = measured || row->bandwidth_measured;
     }
     for (size_t i = first; i < chart->num_roofs; ++i) {
         const double bytes = chart->roofs[i].y * chart->unit;
         finish_label(&chart->roofs[i], "memory", bytes >= 1e12 ? bytes * 1e-12 : bytes * 1e-9,
-                     bytes >= 1e12 ? "TB/s" : "GB/s", measured);
+                     bytes >= 1e12 ? "TB/s" : "GB/s");
     }
     if (first == chart->num_roofs)
         message_note("no row tells the bandwidth of the memory: the roofline has no slope");

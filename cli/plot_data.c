@@ -96,7 +96,6 @@ static plot_row_t read_row(cursor_t *c) {
         .peer_of_peak = real_of(c, "peer_peak_fraction", 0),
         .ratio = real_of(c, "ratio_median", 0),
         .bandwidth = real_of(c, "memory_gb_per_second", 0) * 1e9,
-        .bandwidth_measured = strcmp(text_of(c, "memory_kind"), "measured") == 0,
     };
     return row;
 }

@@ -25,7 +25,6 @@ typedef struct plot_row {
     double peer_rate, peer_spread, peer_of_peak;
     double ratio;     /* how many times the peer's speed is ours */
     double bandwidth; /* bytes a second */
-    bool bandwidth_measured;
 } plot_row_t;
 
 typedef struct plot_data {

@@ -49,22 +49,48 @@ static bool is_free(const side_t *side, double height) {
     return side->length == 0 || height - side->height >= LINE_HEIGHT;
 }
 
-/* The peak of a type, from where the memory can feed it. Its name stands at the right end; if that
- * of the peak just below is in the way, at the left one; and if there is no room, nowhere. */
+/* How many points a name would cover that stands above a line, between two places in pixels. */
+static int num_covered(const sheet_t *s, double height, double from, double to) {
+    int count = 0;
+    for (size_t i = 0; i < s->chart->num_series; ++i)
+        for (size_t j = 0; j < s->chart->series[i].count; ++j) {
+            const chart_point_t *p = &s->chart->series[i].points[j];
+            const double above = height_of(s, p->y) - height;
+            const double at = sheet_place(p->x, s->x0, s->x1, s->log_x) * (s->right - s->left);
+            count += above > -4 && above < LINE_HEIGHT + 6 && at > from - 6 && at < to + 6;
+        }
+    return count;
+}
+
+/* Where the name of a peak stands: 0 at the right end of its line, 1 at the left one, -1 nowhere.
+ * The name of the peak just below may be in the way, or points. */
+static int side_of(const sheet_t *s, double height, double begin, size_t length,
+                   const side_t sides[2]) {
+    const double end = s->right - s->left;
+    const double width = SHEET_LETTER * (double)length + 10;
+    const bool left = is_free(&sides[1], height) &&
+                      (is_free(&sides[0], height) ||
+                       begin + width + SHEET_LETTER * (double)sides[0].length < end);
+    if (!is_free(&sides[0], height))
+        return left ? 1 : -1;
+    return left &&
+           num_covered(s, height, begin, begin + width) < num_covered(s, height, end - width, end);
+}
+
+/* The peak of a type, from where the memory can feed it. */
 static void write_peak(const sheet_t *s, const chart_roof_t *roof, side_t sides[2]) {
     const double from = fmax(s->x0, roof->ridge);
+    const double begin = sheet_place(from, s->x0, s->x1, s->log_x) * (s->right - s->left);
     const double height = height_of(s, roof->y);
     const size_t length = strlen(roof->label);
-    const bool right = is_free(&sides[0], height);
-    const double room = s->right - s->left;
-    const bool left = !right && is_free(&sides[1], height) &&
-                      SHEET_LETTER * (double)(length + sides[0].length) < room;
+    const int side = side_of(s, height, begin, length, sides);
     write_line(s, from, roof->y, s->x1, roof->y);
-    sheet_quoted(s, right || left ? roof->label : "");
+    sheet_quoted(s, side >= 0 ? roof->label : "");
     (void)fprintf(s->out, " at %.10g,%.10g %s offset %s,0.6 tc rgb '#444444'\n",
-                  right ? s->x1 : from, roof->y, right ? "right" : "left", right ? "-1" : "1");
-    if (right || left)
-        sides[left] = (side_t){height, length};
+                  side == 0 ? s->x1 : from, roof->y, side == 0 ? "right" : "left",
+                  side == 0 ? "-1" : "1");
+    if (side >= 0)
+        sides[side] = (side_t){height, length};
 }
 
 void plot_script_roofs(const sheet_t *s) {
