@@ -164,10 +164,14 @@ static bool is_listed(const char *list, const char *word) {
     const size_t length = strlen(word);
     if (!list || strcmp(list, "all") == 0)
         return true;
-    for (const char *at = list; at; at = strchr(at, ','), at += at ? 1 : 0)
-        if (strcspn(at, ",") == length && strncmp(at, word, length) == 0)
+    for (;;) {
+        const size_t next = strcspn(list, ",");
+        if (next == length && strncmp(list, word, length) == 0)
             return true;
-    return false;
+        if (!list[next])
+            return false;
+        list += next + 1;
+    }
 }
 
 typedef struct filter {

@@ -4,38 +4,41 @@
 
 #include "plot_sheet.h"
 
-/* Labels those values of a rising list that stay clear of the label before. */
-static void write_ticks(const sheet_t *s, const double *values, size_t count) {
-    double last = -1;
-    (void)fputs("set xtics (", s->out);
-    for (size_t i = 0; i < count; ++i) {
-        char text[32];
-        (void)snprintf(text, sizeof text, "%.10g", values[i]);
-        const double width = SHEET_LETTER * (double)strlen(text) + 14;
-        const double at = sheet_place(values[i], s->x0, s->x1, s->log_x) * (s->right - s->left);
-        if (last >= 0 && at - last < width)
-            continue;
-        (void)fprintf(s->out, "%s%s", last < 0 ? "" : ",", text);
-        last = at;
-    }
-    (void)fputs(")\n", s->out);
+/* The least x that was measured beyond `x`; infinity if there is none. */
+static double next_x(const chart_t *chart, double x) {
+    double next = INFINITY;
+    for (size_t i = 0; i < chart->num_series; ++i)
+        for (size_t j = 0; j < chart->series[i].count; ++j) {
+            const double value = chart->series[i].points[j].x;
+            next = value > x && value < next ? value : next;
+        }
+    return next;
 }
 
-/* The values of x that were measured, in order. */
-static size_t measured_x(const chart_t *chart, double *values, size_t most) {
-    size_t count = 0;
-    double last = -1;
-    for (;;) {
-        double next = INFINITY;
-        for (size_t i = 0; i < chart->num_series; ++i)
-            for (size_t j = 0; j < chart->series[i].count; ++j) {
-                const double x = chart->series[i].points[j].x;
-                next = x > last && x < next ? x : next;
-            }
-        if (isinf(next) || count == most)
-            return count;
-        values[count++] = last = next;
+static double last_x(const chart_t *chart) {
+    double last = 0;
+    for (size_t i = 0; i < chart->num_series; ++i)
+        last = fmax(last, chart->series[i].points[chart->series[i].count - 1].x);
+    return last;
+}
+
+/* Labels the sizes that were measured, as far as they stay clear of the label before. */
+static void write_ticks(const sheet_t *s) {
+    double end = -INFINITY; /* of the label before */
+    (void)fputs("set xtics (", s->out);
+    double x = next_x(s->chart, 0);
+    while (!isinf(x)) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "%.10g", x);
+        const double half = SHEET_LETTER * (double)strlen(text) / 2;
+        const double at = sheet_place(x, s->x0, s->x1, s->log_x) * (s->right - s->left);
+        if (at - half >= end + 12) {
+            (void)fprintf(s->out, "%s%s", isinf(end) ? "" : ",", text);
+            end = at + half;
+        }
+        x = next_x(s->chart, x);
     }
+    (void)fputs(")\n", s->out);
 }
 
 static double highest(const chart_t *chart) {
@@ -55,11 +58,8 @@ static void write_percent_axis(const sheet_t *s) {
 }
 
 void plot_script_lines(sheet_t *s) {
-    enum { MOST = 512 };
-    double x[MOST];
-    const size_t count = measured_x(s->chart, x, MOST);
-    const double first = x[0];
-    const double last = count > 0 ? x[count - 1] : 1;
+    const double first = next_x(s->chart, 0);
+    const double last = last_x(s->chart);
     s->log_x = last >= 4 * first;
     if (s->log_x) {
         s->x0 = first / pow(last / first, 0.04);
@@ -72,7 +72,7 @@ void plot_script_lines(sheet_t *s) {
     }
     s->y1 = 1.1 * highest(s->chart);
     sheet_write_ranges(s);
-    write_ticks(s, x, count);
+    write_ticks(s);
     if (*s->chart->y2_label)
         write_percent_axis(s);
     plot_script_roofs(s);

@@ -6,12 +6,14 @@
 /* 1, 2, 5, 10, 20 ... within a logarithmic axis. */
 static void write_log_ticks(const sheet_t *s, char axis, double from, double to) {
     static const int steps[] = {1, 2, 5};
-    const bool few = to / from > 2000; /* the decades are enough */
+    const int num_steps = to / from > 2000 ? 1 : 3; /* on a long axis the decades are enough */
+    const int lowest = (int)floor(log10(from));
+    const int highest = (int)ceil(log10(to));
     bool first = true;
     (void)fprintf(s->out, "set logscale %c 10\nset %ctics (", axis, axis);
-    for (double decade = pow(10, floor(log10(from))); decade <= to; decade *= 10)
-        for (int i = 0; i < (few ? 1 : 3); ++i) {
-            const double value = decade * steps[i];
+    for (int decade = lowest; decade <= highest; ++decade)
+        for (int i = 0; i < num_steps; ++i) {
+            const double value = pow(10, decade) * steps[i];
             if (value < from || value > to)
                 continue;
             (void)fprintf(s->out, "%s%.10g", first ? "" : ",", value);

@@ -30,6 +30,8 @@ count 4 --shape 4:32:*2
 count 6 -m 3,4 -n 5 -k 1:3:1
 count 4 --shape 8,9 --type f32_f32,s8_s32
 count 2 --shape 8 --threads 1,2
+count 2 --shape 16 --kernel reference,cpu_any_f32_4x12
+count 1 --shape 16 --tile 7x7x7,4x12x1
 count 1 --shape 64 --cold
 count 1 --shape 64 --vs f32 --type bf16_f32
 count 1 --shape 20 --trans-a --trans-b --order col --alpha 2 --beta 3 --batch 3
