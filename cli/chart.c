@@ -149,18 +149,18 @@ static const char *nature_of_peaks(const chart_t *chart, const plot_data_t *data
 }
 
 static void write_footers(chart_t *chart, const plot_data_t *data) {
-    char(*footers)[sizeof chart->footers[0]] = chart->footers;
+    const size_t size = sizeof chart->footers[0];
     const char *version = SHARED(data, peer_version);
     const char *commit = SHARED(data, commit);
     const char *driver = SHARED(data, driver);
     char dates[32];
     write_dates(data, dates, sizeof dates);
-    (void)snprintf(footers[0], sizeof footers[0], "Median%s of the samples%s%s%s%s%s%s%s",
+    (void)snprintf(chart->footers[0], size, "Median%s of the samples%s%s%s%s%s%s%s",
                    has_spread(data) ? " and quartiles" : "", nature_of_peaks(chart, data),
                    *commit ? "; commit " : "", commit, *driver ? ", driver " : "", driver,
                    *dates ? ", " : "", dates);
     if (*version)
-        (void)snprintf(footers[1], sizeof footers[1], "Version of the peer: %s", version);
+        (void)snprintf(chart->footers[1], size, "Version of the peer: %s", version);
 }
 
 /* ---- all of it ---- */
