@@ -36,6 +36,7 @@ static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"peer", "peer", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"peer_version", "version", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"peer_time_median_seconds", "peer s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
+    {"peer_time_min_seconds", "peer least s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"peer_time_spread_fraction", "peer spread", TABLE_RIGHT, 2, TABLE_MACHINES_ONLY},
     {"peer_gflops", "peer GFLOP/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"peer_tflops", "TFLOP/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
@@ -184,7 +185,7 @@ static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
     text_or_empty(rows->table, row->peer_name);
     text_or_empty(rows->table, row->peer ? row->peer_version : NULL);
     if (!row->peer) {
-        for (int i = 0; i < 7; ++i)
+        for (int i = 0; i < 8; ++i)
             table_empty(rows->table);
         return;
     }
@@ -193,6 +194,7 @@ static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
     const double peak = rows->gpu ? peak_of(rows, row->problem->type, row->num_threads) : 0;
     const double rate = time.median > 0 ? report_flop(row->problem) / time.median : 0;
     table_real(rows->table, time.median);
+    table_real(rows->table, time.least);
     table_real(rows->table, time.spread);
     real_or_empty(rows->table, rate > 0, rate * 1e-9);
     real_or_empty(rows->table, rate > 0, rate * 1e-12);

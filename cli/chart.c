@@ -8,13 +8,15 @@
 #include "cli.h"
 #include "message.h"
 
-/* A spread beyond this says that there was no steady speed; its bar would leave the picture. */
-static const double widest_spread = 0.9;
-
-chart_point_t chart_point(const chart_t *chart, double x, double rate, double spread) {
-    const double y = rate / chart->unit;
-    const double s = spread < widest_spread ? spread : widest_spread;
-    return (chart_point_t){x, y, y / (1 + s), y / (1 - s)};
+chart_point_t chart_point(const chart_t *chart, double x, const plot_speed_t *speed) {
+    const double y = speed->rate / chart->unit;
+    const double best = speed->best / chart->unit;
+    chart_point_t point = {x, y, y / (1 + speed->spread), y};
+    if (speed->spread < 1)
+        point.high = y / (1 - speed->spread);
+    if (best > 0 && (speed->spread >= 1 || point.high > best))
+        point.high = best;
+    return point;
 }
 
 /* ---- units ---- */
@@ -31,8 +33,8 @@ static void choose_unit(chart_t *chart, const plot_data_t *data) {
     bool integers = false;
     for (size_t i = 0; i < data->count; ++i) {
         const plot_row_t *row = &data->rows[i];
-        most = row->rate > most ? row->rate : most;
-        most = row->peer_rate > most ? row->peer_rate : most;
+        most = row->ours.rate > most ? row->ours.rate : most;
+        most = row->theirs.rate > most ? row->theirs.rate : most;
         integers = integers || is_integer_type(row);
         floats = floats || !is_integer_type(row);
     }
@@ -110,7 +112,7 @@ static const char *shared_text(const plot_data_t *data, size_t offset) {
 
 static bool has_spread(const plot_data_t *data) {
     for (size_t i = 0; i < data->count; ++i)
-        if (data->rows[i].spread > 0)
+        if (data->rows[i].ours.spread > 0)
             return true;
     return false;
 }
@@ -155,10 +157,10 @@ static void write_footers(chart_t *chart, const plot_data_t *data) {
     const char *driver = SHARED(data, driver);
     char dates[32];
     write_dates(data, dates, sizeof dates);
-    (void)snprintf(chart->footers[0], size, "Median%s of the samples%s%s%s%s%s%s%s",
-                   has_spread(data) ? " and quartiles" : "", nature_of_peaks(chart, data),
-                   *commit ? "; commit " : "", commit, *driver ? ", driver " : "", driver,
-                   *dates ? ", " : "", dates);
+    (void)snprintf(chart->footers[0], size, "Median%s%s%s%s%s%s%s%s",
+                   has_spread(data) ? " and half the distance of the quartiles" : "",
+                   nature_of_peaks(chart, data), *commit ? "; commit " : "", commit,
+                   *driver ? ", driver " : "", driver, *dates ? ", " : "", dates);
     if (*version)
         (void)snprintf(chart->footers[1], size, "Version of the peer: %s", version);
 }

@@ -66,7 +66,7 @@ int chart_add_series(chart_t *chart, const plot_data_t *data, unsigned varying);
 void chart_add_bars(chart_t *chart, const plot_data_t *data, unsigned varying);
 void chart_add_roofs(chart_t *chart, const plot_data_t *data, unsigned varying);
 
-/* The rate of a point with its error bar: quartiles of the time are taken for those of the rate. */
-chart_point_t chart_point(const chart_t *chart, double x, double rate, double spread);
+/* A point with its error bar: the spread to both sides of the median time, up to the best. */
+chart_point_t chart_point(const chart_t *chart, double x, const plot_speed_t *speed);
 
 #endif

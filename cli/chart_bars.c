@@ -20,13 +20,13 @@ static naming_t make_naming(const chart_t *chart, const plot_data_t *data, unsig
     return n;
 }
 
-static chart_bar_t *add_bar(chart_t *chart, double rate, double spread) {
+static chart_bar_t *add_bar(chart_t *chart, const plot_speed_t *speed) {
     if (chart->num_bars == CHART_MAX_BARS) {
         ++chart->num_left_out;
         return NULL;
     }
     chart_bar_t *bar = &chart->bars[chart->num_bars++];
-    const chart_point_t point = chart_point(chart, 0, rate, spread);
+    const chart_point_t point = chart_point(chart, 0, speed);
     *bar = (chart_bar_t){.y = point.y, .low = point.low, .high = point.high};
     plot_label_number(point.y, bar->value);
     return bar;
@@ -41,7 +41,7 @@ static void append_percent(char text[PLOT_LABEL_SIZE], double fraction) {
 
 static void add_ours(chart_t *chart, const naming_t *n, const plot_row_t *row, bool first) {
     char words[PLOT_LABEL_SIZE];
-    chart_bar_t *bar = add_bar(chart, row->rate, row->spread);
+    chart_bar_t *bar = add_bar(chart, &row->ours);
     if (!bar)
         return;
     bar->begins_group = first;
@@ -51,15 +51,15 @@ static void add_ours(chart_t *chart, const naming_t *n, const plot_row_t *row, b
     plot_label_append(bar->label, n->has_peers && !*words ? "tcgemm" : words);
     if (!*bar->label)
         plot_label_append(bar->label, row->algo);
-    append_percent(bar->value, row->peak > 0 ? row->rate / row->peak : 0);
-    if (row->peer_rate > 0) {
+    append_percent(bar->value, row->peak > 0 ? row->ours.rate / row->peak : 0);
+    if (row->theirs.rate > 0) {
         (void)snprintf(words, sizeof words, "%.2f times %s", row->ratio, row->peer);
         plot_label_append(bar->value, words);
     }
 }
 
 static void add_peer(chart_t *chart, const plot_row_t *row) {
-    chart_bar_t *bar = add_bar(chart, row->peer_rate, row->peer_spread);
+    chart_bar_t *bar = add_bar(chart, &row->theirs);
     if (!bar)
         return;
     bar->is_peer = true;
@@ -72,7 +72,7 @@ static bool is_told(const plot_data_t *data, const naming_t *n, size_t index) {
     const plot_row_t *row = &data->rows[index];
     for (size_t i = 0; i < index; ++i) {
         const plot_row_t *other = &data->rows[i];
-        if (other->peer_rate == row->peer_rate && strcmp(other->peer, row->peer) == 0 &&
+        if (other->theirs.rate == row->theirs.rate && strcmp(other->peer, row->peer) == 0 &&
             plot_label_same(other, row, n->problem))
             return true;
     }
@@ -85,7 +85,7 @@ static void add_group(chart_t *chart, const plot_data_t *data, const naming_t *n
         if (plot_label_same(&data->rows[i], first, n->problem))
             add_ours(chart, n, &data->rows[i], i == head);
     for (size_t i = head; i < data->count && n->has_peers; ++i)
-        if (plot_label_same(&data->rows[i], first, n->problem) && data->rows[i].peer_rate > 0 &&
+        if (plot_label_same(&data->rows[i], first, n->problem) && data->rows[i].theirs.rate > 0 &&
             !is_told(data, n, i))
             add_peer(chart, &data->rows[i]);
 }

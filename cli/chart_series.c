@@ -119,7 +119,7 @@ static int num_ours(const chart_t *chart) {
 
 /* A peer that computes another type moves other bytes: it has no place at our intensity. */
 static bool shows_peer(const chart_t *chart, const plot_row_t *row) {
-    return row->peer_rate > 0 && (chart->kind != PLOT_ROOFLINE || plot_row_peer_has_type(row));
+    return row->theirs.rate > 0 && (chart->kind != PLOT_ROOFLINE || plot_row_peer_has_type(row));
 }
 
 static int add_row(chart_t *chart, const naming_t *n, const plot_row_t *row) {
@@ -132,14 +132,14 @@ static int add_row(chart_t *chart, const naming_t *n, const plot_row_t *row) {
     if (ours->count == 0)
         ours->style = next_style;
     const double x = x_of(chart, row);
-    int status = add_point(ours, chart_point(chart, x, row->rate, row->spread), n->data->count);
+    int status = add_point(ours, chart_point(chart, x, &row->ours), n->data->count);
     if (status != CLI_OK || !shows_peer(chart, row))
         return status;
     peer_label(n, row, label);
     chart_series_t *peer = series_of(chart, label, true);
     if (!peer)
         return CLI_OK;
-    const chart_point_t point = chart_point(chart, x, row->peer_rate, row->peer_spread);
+    const chart_point_t point = chart_point(chart, x, &row->theirs);
     if (peer->count == 0)
         peer->style = ours->style;
     else if (peer->style != ours->style)
@@ -160,6 +160,9 @@ int chart_add_series(chart_t *chart, const plot_data_t *data, unsigned varying) 
     int status = CLI_OK;
     for (size_t i = 0; i < data->count && status == CLI_OK; ++i)
         status = add_row(chart, &naming, &data->rows[i]);
+    for (size_t i = 0; i < chart->num_series; ++i)
+        if (chart->series[i].is_peer && num_ours(chart) == 1)
+            chart->series[i].style = 1; /* two lines need not share a colour */
     for (size_t i = 0; i < chart->num_series; ++i)
         if (chart->series[i].count > 1)
             qsort(chart->series[i].points, chart->series[i].count, sizeof(chart_point_t), by_x);

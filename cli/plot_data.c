@@ -66,6 +66,21 @@ static tcgemm_type_t type_of(cursor_t *c) {
     return type;
 }
 
+/* The columns of one speed have one prefix. */
+static plot_speed_t speed_of(cursor_t *c, const char *prefix) {
+    char names[4][48];
+    static const char *const columns[] = {"gflops", "time_spread_fraction", "time_median_seconds",
+                                          "time_min_seconds"};
+    for (int i = 0; i < 4; ++i)
+        (void)snprintf(names[i], sizeof names[i], "%s%s", prefix, columns[i]);
+    plot_speed_t speed = {real_of(c, names[0], 0) * 1e9, real_of(c, names[1], 0), 0};
+    const double median = real_of(c, names[2], 0);
+    const double least = real_of(c, names[3], 0);
+    if (least > 0 && median >= least)
+        speed.best = speed.rate * median / least;
+    return speed;
+}
+
 static plot_row_t read_row(cursor_t *c) {
     plot_row_t row = {
         .type = type_of(c),
@@ -87,12 +102,10 @@ static plot_row_t read_row(cursor_t *c) {
         .commit = text_of(c, "commit"),
         .date = text_of(c, "date_utc"),
         .seconds = real_of(c, "time_median_seconds", 0),
-        .rate = real_of(c, "gflops", 0) * 1e9,
-        .spread = real_of(c, "time_spread_fraction", 0),
+        .ours = speed_of(c, ""),
         .peak = real_of(c, "peak_gflops", 0) * 1e9,
         .peak_measured = strcmp(text_of(c, "peak_kind"), "measured") == 0,
-        .peer_rate = real_of(c, "peer_gflops", 0) * 1e9,
-        .peer_spread = real_of(c, "peer_time_spread_fraction", 0),
+        .theirs = speed_of(c, "peer_"),
         .peer_of_peak = real_of(c, "peer_peak_fraction", 0),
         .ratio = real_of(c, "ratio_median", 0),
         .bandwidth = real_of(c, "memory_gb_per_second", 0) * 1e9,
@@ -120,7 +133,7 @@ static int check_columns(const csv_t *table, const char *name) {
 
 /* A product of size 0 has no speed and cannot be drawn. */
 static bool is_drawable(const plot_row_t *row) {
-    return row->rate > 0 && row->m > 0 && row->n > 0 && row->k > 0;
+    return row->ours.rate > 0 && row->m > 0 && row->n > 0 && row->k > 0;
 }
 
 static int add_rows(plot_data_t *data, const char *name, const csv_t *table) {

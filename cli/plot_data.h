@@ -10,8 +10,14 @@
 #include "options.h"
 #include "tcgemm/tcgemm.h"
 
-/* Speeds are operations a second, of the median; 0: not known. Spreads are fractions of it, half
- * the distance of the quartiles. Texts are printable ASCII, and "" where the table has none. */
+/* A speed in operations a second, of the median of the times; 0: not known. */
+typedef struct plot_speed {
+    double rate;
+    double spread; /* half the distance of the times' quartiles, a fraction of the median */
+    double best;   /* of the least time; 0: not known */
+} plot_speed_t;
+
+/* Texts are printable ASCII, and "" where the table has none. */
 typedef struct plot_row {
     tcgemm_type_t type;
     int64_t m, n, k, batch, threads;
@@ -19,10 +25,11 @@ typedef struct plot_row {
     const char *ops, *order, *algo, *kernel;
     const char *peer, *peer_version;
     const char *device, *cpu, *driver, *commit, *date;
-    double seconds, rate, spread;
+    double seconds;
+    plot_speed_t ours, theirs; /* theirs: the peer's */
     double peak;
     bool peak_measured;
-    double peer_rate, peer_spread, peer_of_peak;
+    double peer_of_peak;
     double ratio;     /* how many times the peer's speed is ours */
     double bandwidth; /* bytes a second */
 } plot_row_t;

@@ -11,7 +11,7 @@ static const char head[] =
 static const char style[] =
     "</title>\n<style>\n"
     ":root { color-scheme: light dark; }\n"
-    "body { font: 15px/1.5 sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }\n"
+    "body { font: 15px/1.5 sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }\n"
     "figure { margin: 0; padding: 0.5rem; background: #fff; border: 1px solid #8886;\n"
     "         border-radius: 6px; overflow-x: auto; }\n"
     "svg { display: block; max-width: 100%; height: auto; margin: auto; }\n"
@@ -127,12 +127,12 @@ static void write_row(const chart_t *chart, const plot_row_t *row, bool peers, F
     text_cell(row->kernel, out);
     number_cell((double)row->threads, "%.0f", out);
     number_cell(row->seconds, "%.4g", out);
-    number_cell(row->spread * 100, "%.1f", out);
-    number_cell(row->rate / chart->unit, "%.4g", out);
-    number_cell(row->peak > 0 ? 100 * row->rate / row->peak : 0, "%.1f", out);
+    number_cell(row->ours.spread * 100, "%.1f", out);
+    number_cell(row->ours.rate / chart->unit, "%.4g", out);
+    number_cell(row->peak > 0 ? 100 * row->ours.rate / row->peak : 0, "%.1f", out);
     if (peers) {
-        text_cell(row->peer_rate > 0 ? row->peer : "", out);
-        number_cell(row->peer_rate / chart->unit, "%.4g", out);
+        text_cell(row->theirs.rate > 0 ? row->peer : "", out);
+        number_cell(row->theirs.rate / chart->unit, "%.4g", out);
         number_cell(row->ratio, "%.3f", out);
     }
     (void)fputs("</tr>\n", out);

@@ -33,7 +33,7 @@ static bool fits(const plot_data_t *data, plot_choice_t kind, const plot_row_t *
     case PLOT_K:
         return varies_in_k(data, row);
     case PLOT_PEER:
-        return row->peer_rate > 0;
+        return row->theirs.rate > 0;
     case PLOT_AUTO:
     case PLOT_TILE:
     case PLOT_ROOFLINE:

@@ -153,7 +153,7 @@ void plot_label_peers(const plot_data_t *data, char text[PLOT_LABEL_SIZE]) {
     size_t length = 0;
     for (size_t i = 0; i < data->count; ++i) {
         const char *peer = data->rows[i].peer;
-        if (data->rows[i].peer_rate <= 0)
+        if (data->rows[i].theirs.rate <= 0)
             continue;
         if (!first) {
             first = peer;

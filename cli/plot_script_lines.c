@@ -4,39 +4,40 @@
 
 #include "plot_sheet.h"
 
-/* The least x that was measured beyond `x`; infinity if there is none. */
-static double next_x(const chart_t *chart, double x) {
-    double next = INFINITY;
+/* The greatest x that was measured below `limit`; 0 if there is none. */
+static double x_below(const chart_t *chart, double limit) {
+    double found = 0;
     for (size_t i = 0; i < chart->num_series; ++i)
         for (size_t j = 0; j < chart->series[i].count; ++j) {
-            const double value = chart->series[i].points[j].x;
-            next = value > x && value < next ? value : next;
+            const double x = chart->series[i].points[j].x;
+            found = x < limit && x > found ? x : found;
         }
-    return next;
+    return found;
 }
 
-static double last_x(const chart_t *chart) {
-    double last = 0;
+static double least_x(const chart_t *chart) {
+    double least = INFINITY;
     for (size_t i = 0; i < chart->num_series; ++i)
-        last = fmax(last, chart->series[i].points[chart->series[i].count - 1].x);
-    return last;
+        least = fmin(least, chart->series[i].points[0].x);
+    return least;
 }
 
-/* Labels the sizes that were measured, as far as they stay clear of the label before. */
+/* Labels the sizes that were measured, from the greatest on, as far as they stay clear of the label
+ * before. */
 static void write_ticks(const sheet_t *s) {
-    double end = -INFINITY; /* of the label before */
+    double begin = INFINITY; /* of the label before */
+    double x = x_below(s->chart, INFINITY);
     (void)fputs("set xtics (", s->out);
-    double x = next_x(s->chart, 0);
-    while (!isinf(x)) {
+    while (x > 0) {
         char text[32];
         (void)snprintf(text, sizeof text, "%.10g", x);
         const double half = SHEET_LETTER * (double)strlen(text) / 2;
         const double at = sheet_place(x, s->x0, s->x1, s->log_x) * (s->right - s->left);
-        if (at - half >= end + 12) {
-            (void)fprintf(s->out, "%s%s", isinf(end) ? "" : ",", text);
-            end = at + half;
+        if (at + half <= begin - 12) {
+            (void)fprintf(s->out, "%s%s", isinf(begin) ? "" : ",", text);
+            begin = at - half;
         }
-        x = next_x(s->chart, x);
+        x = x_below(s->chart, x);
     }
     (void)fputs(")\n", s->out);
 }
@@ -58,8 +59,8 @@ static void write_percent_axis(const sheet_t *s) {
 }
 
 void plot_script_lines(sheet_t *s) {
-    const double first = next_x(s->chart, 0);
-    const double last = last_x(s->chart);
+    const double first = least_x(s->chart);
+    const double last = x_below(s->chart, INFINITY);
     s->log_x = last >= 4 * first;
     if (s->log_x) {
         s->x0 = first / pow(last / first, 0.04);

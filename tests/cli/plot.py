@@ -195,7 +195,7 @@ def test_roofline():
     words = texts(svg)
     for text in ("arithmetic intensity (FLOP/byte)", "throughput (GFLOP/s)",
                  "peak: 400 GFLOP/s", "memory: 20.0 GB/s",
-                 "Median of the samples; peaks and memory as measured"):
+                 "Median; peaks and memory as measured"):
         expect(text in words, f"'{text}' is not in r.svg: {words}")
     marks = list(series(svg).values())
     expect([len(m) for m in marks] == [2], f"the roofline has markers {marks}")

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     plot_data_t rows = {0};
     (void)plot_data_add(&rows, "table", text, size);
     for (size_t i = 0; i < rows.count; ++i)
-        if (!(rows.rows[i].rate > 0) || !(plot_row_intensity(&rows.rows[i]) >= 0))
+        if (!(rows.rows[i].ours.rate > 0) || !(plot_row_intensity(&rows.rows[i]) >= 0))
             abort();
     plot_data_free(&rows);
     return 0;
