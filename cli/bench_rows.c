@@ -28,6 +28,7 @@ static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"time_median_seconds", "median s", TABLE_RIGHT, 4, TABLE_EVERYWHERE},
     {"time_min_seconds", "least s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"time_spread_fraction", "spread", TABLE_RIGHT, 2, TABLE_MACHINES_ONLY},
+    {"predicted_seconds", "predicted s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"gflops", "GFLOP/s", TABLE_RIGHT, 4, TABLE_EVERYWHERE},
     {"tflops", "TFLOP/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"peak_gflops", "peak", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
@@ -158,7 +159,7 @@ static void add_problem(table_t *table, const tcgemm_problem_t *p) {
     table_integer(table, p->batch);
 }
 
-static void add_times(bench_rows_t *rows, const bench_row_t *row) {
+static void add_times(bench_rows_t *rows, const bench_row_t *row, double predicted) {
     const contest_summary_t time = contest_summarize(row->ours->samples, row->num_samples);
     const double flop = report_flop(row->problem);
     const double peak = peak_of(rows, row->problem->type, row->num_threads);
@@ -167,6 +168,7 @@ static void add_times(bench_rows_t *rows, const bench_row_t *row) {
     table_real(rows->table, time.median);
     table_real(rows->table, time.least);
     table_real(rows->table, time.spread);
+    table_real(rows->table, predicted);
     real_or_empty(rows->table, timed, flop / time.median * 1e-9);
     real_or_empty(rows->table, timed, flop / time.median * 1e-12);
     real_or_empty(rows->table, peak > 0, peak * 1e-9);
@@ -219,7 +221,7 @@ int bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {
     table_text(rows->table, info.kernel);
     table_integer(rows->table, row->num_threads);
     table_truth(rows->table, row->cold);
-    add_times(rows, row);
+    add_times(rows, row, info.predicted_seconds);
     add_peer(rows, row);
     add_memory(rows, row->num_threads);
     table_text(rows->table, rows->commit);

@@ -7,7 +7,7 @@
 #include "table_writer.h"
 #include "tcgemm/tcgemm.h"
 
-enum { BENCH_MAX_PEAKS = 128, BENCH_MAX_BANDWIDTHS = 16, BENCH_NUM_COLUMNS = 39 };
+enum { BENCH_MAX_PEAKS = 128, BENCH_MAX_BANDWIDTHS = 16, BENCH_NUM_COLUMNS = 40 };
 
 typedef struct bench_peak {
     tcgemm_type_t type;

@@ -52,6 +52,10 @@ static void name_axes(chart_t *chart) {
     case PLOT_K:
         plot_label_append(chart->x_label, "depth k (elements)");
         break;
+    case PLOT_MODEL:
+        plot_label_append(chart->x_label, "measured time (us)");
+        (void)snprintf(chart->y_label, sizeof chart->y_label, "predicted time (us)");
+        break;
     case PLOT_ROOFLINE:
         (void)snprintf(chart->x_label, sizeof chart->x_label, "arithmetic intensity (%s/byte)",
                        strcmp(chart->unit_name + 1, "OP/s") == 0 ? "OP" : "FLOP");
@@ -66,10 +70,9 @@ static void name_axes(chart_t *chart) {
 
 static void write_title(chart_t *chart, const plot_data_t *data, unsigned varying) {
     static const char *const subjects[] = {
-        [PLOT_SIZE] = "Throughput over size",
-        [PLOT_K] = "Throughput over k",
-        [PLOT_TILE] = "Throughput by kernel",
-        [PLOT_ROOFLINE] = "Roofline",
+        [PLOT_SIZE] = "Throughput over size",         [PLOT_K] = "Throughput over k",
+        [PLOT_TILE] = "Throughput by kernel",         [PLOT_ROOFLINE] = "Roofline",
+        [PLOT_MODEL] = "Predicted and measured time",
     };
     const plot_row_t *row = &data->rows[0];
     char where[PLOT_LABEL_SIZE];
@@ -180,7 +183,10 @@ int chart_create(chart_t *chart, const plot_data_t *data, plot_choice_t kind) {
         chart_add_bars(chart, data, varying);
     } else {
         status = chart_add_series(chart, data, varying);
-        chart_add_roofs(chart, data, varying);
+        if (kind == PLOT_MODEL)
+            chart_add_model(chart, data);
+        else
+            chart_add_roofs(chart, data, varying);
     }
     if (status == CLI_OK && chart->num_left_out > 0)
         message_note("%zu more would not be legible and are left out; choose by --type, --algo, "

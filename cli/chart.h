@@ -1,6 +1,7 @@
 /* chart.h - a picture before it is drawn: what to write where, in the units of its axes.
  *
  *     size, k, roofline     series of points over x, and roofs: the peak of a type
+ *     model                 series of points, predicted over measured times
  *     tile, peer            bars, one below the other */
 #ifndef CLI_CHART_H
 #define CLI_CHART_H
@@ -63,6 +64,7 @@ void chart_free(chart_t *chart);
 
 /* The parts of chart_create, which has set kind and unit. `varying` is plot_label_varying. */
 int chart_add_series(chart_t *chart, const plot_data_t *data, unsigned varying);
+void chart_add_model(chart_t *chart, const plot_data_t *data);
 void chart_add_bars(chart_t *chart, const plot_data_t *data, unsigned varying);
 void chart_add_roofs(chart_t *chart, const plot_data_t *data, unsigned varying);
 

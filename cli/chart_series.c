@@ -20,6 +20,8 @@ static double x_of(const chart_t *chart, const plot_row_t *row) {
         return (double)row->n;
     case PLOT_K:
         return (double)row->k;
+    case PLOT_MODEL:
+        return row->seconds * 1e6;
     default:
         return plot_row_intensity(row);
     }
@@ -40,6 +42,10 @@ static bool peer_tells_type(const plot_data_t *data) {
 static naming_t make_naming(const chart_t *chart, const plot_data_t *data, unsigned varying) {
     char peers[PLOT_LABEL_SIZE];
     naming_t n = {.data = data};
+    if (chart->kind == PLOT_MODEL) { /* the rest would make too many */
+        n.ours = varying & (PROPERTY_ALGO | PROPERTY_MACHINE | PROPERTY_THREADS);
+        return n;
+    }
     const unsigned size = PROPERTIES_OF_SIZE;
     n.ours = varying & ~(size | PROPERTY_KERNEL);
     if (chart->kind == PLOT_K)
@@ -119,7 +125,14 @@ static int num_ours(const chart_t *chart) {
 
 /* A peer that computes another type moves other bytes: it has no place at our intensity. */
 static bool shows_peer(const chart_t *chart, const plot_row_t *row) {
-    return row->theirs.rate > 0 && (chart->kind != PLOT_ROOFLINE || plot_row_peer_has_type(row));
+    return row->theirs.rate > 0 && chart->kind != PLOT_MODEL &&
+           (chart->kind != PLOT_ROOFLINE || plot_row_peer_has_type(row));
+}
+
+static chart_point_t our_point(const chart_t *chart, double x, const plot_row_t *row) {
+    const double y = row->predicted * 1e6;
+    return chart->kind == PLOT_MODEL ? (chart_point_t){x, y, y, y}
+                                     : chart_point(chart, x, &row->ours);
 }
 
 static int add_row(chart_t *chart, const naming_t *n, const plot_row_t *row) {
@@ -132,7 +145,7 @@ static int add_row(chart_t *chart, const naming_t *n, const plot_row_t *row) {
     if (ours->count == 0)
         ours->style = next_style;
     const double x = x_of(chart, row);
-    int status = add_point(ours, chart_point(chart, x, &row->ours), n->data->count);
+    int status = add_point(ours, our_point(chart, x, row), n->data->count);
     if (status != CLI_OK || !shows_peer(chart, row))
         return status;
     peer_label(n, row, label);

@@ -43,7 +43,7 @@ typedef struct explain_machine {
     double clock_hz;
     double peak; /* operations a second: 2 * units * macs * clock; measured if not known */
     bool peak_is_measured;
-    double bandwidth; /* of the memory, bytes a second; of the CPU measured by copying */
+    double bandwidth; /* of the memory, bytes a second; of the CPU measured */
     bool bandwidth_is_measured;
     size_t l2_bytes, smem_sm_bytes, smem_block_bytes;
     int registers_per_sm, threads_per_sm;

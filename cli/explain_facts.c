@@ -8,6 +8,7 @@
 #include "message.h"
 #include "report.h"
 #include "setup.h"
+#include "stream.h"
 
 /* ---- the machine ---- */
 
@@ -58,11 +59,10 @@ static int describe_cpu(explain_facts_t *f) {
     tcgemm_status_t told = tcgemm_machine_get_info(&cpu);
     if (told == TCGEMM_STATUS_OK)
         told = tcgemm_measure_peak(f->problem.type, f->plan.num_threads, &theory, &measured);
-    if (told == TCGEMM_STATUS_OK)
-        told = tcgemm_measure_bandwidth(f->plan.num_threads, &m->bandwidth);
     if (told != TCGEMM_STATUS_OK)
         return message_library(told);
     memcpy(m->name, cpu.cpu, sizeof cpu.cpu);
+    m->bandwidth = stream_bandwidth(f->plan.num_threads, (double)cpu.l3_bytes);
     m->is_here = true;
     m->num_units = f->plan.num_threads;
     m->clock_hz = cpu.clock_hz;

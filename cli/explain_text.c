@@ -57,7 +57,7 @@ static void show_peak(const explain_facts_t *f, FILE *out) {
                       m->macs_per_clock, m->clock_hz * 1e-9, rate(f, m->peak, text));
     line(out, "memory");
     (void)fprintf(out, "%.0f GB/s%s; the peak needs %.1f operations a byte\n", m->bandwidth * 1e-9,
-                  m->bandwidth_is_measured ? ", measured by a copy" : "", f->balance);
+                  m->bandwidth_is_measured ? ", measured" : "", f->balance);
     line(out, "floor");
     (void)fprintf(out, "%s to multiply", units_seconds(f->multiply_floor, text));
     (void)fprintf(out, ", %s to move the bytes: the %s bounds it\n",

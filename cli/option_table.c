@@ -182,8 +182,9 @@ const option_row_t option_table[] = {
      "draw the table too, as .svg, .png or .html (needs gnuplot)", "@file", AT(plot), 0, 0},
     {"plot-kind", 0, OPTION_CHOICE, "KIND", GROUP_OUTPUT, BENCH | PLOT,
      "over size or k, a bar for each tile (kernel), beside the peer, or a roofline: size, k, tile, "
-     "peer or roofline (default: what suits the table)",
-     "size|k|tile|peer|roofline", AT(plot_kind), 0, 0},
+     "peer, roofline, or model, which sets the predicted times against the measured ones "
+     "(default: what suits the table)",
+     "size|k|tile|peer|roofline|model", AT(plot_kind), 0, 0},
     {"force", 'f', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | BENCH | PLOT, "overwrite an output file",
      NULL, AT(force), 0, 0},
     {"print", 0, OPTION_CHOICE, "STYLE", GROUP_OUTPUT, RUN,

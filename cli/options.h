@@ -79,7 +79,8 @@ typedef enum plot_choice {
     PLOT_K,
     PLOT_TILE,
     PLOT_PEER,
-    PLOT_ROOFLINE
+    PLOT_ROOFLINE,
+    PLOT_MODEL
 } plot_choice_t;
 typedef enum peer_choice { PEER_NONE = -1, PEER_OPENBLAS, PEER_CUBLASLT, PEER_F32 } peer_choice_t;
 

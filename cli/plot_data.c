@@ -102,6 +102,7 @@ static plot_row_t read_row(cursor_t *c) {
         .commit = text_of(c, "commit"),
         .date = text_of(c, "date_utc"),
         .seconds = real_of(c, "time_median_seconds", 0),
+        .predicted = real_of(c, "predicted_seconds", 0),
         .ours = speed_of(c, ""),
         .peak = real_of(c, "peak_gflops", 0) * 1e9,
         .peak_measured = strcmp(text_of(c, "peak_kind"), "measured") == 0,

@@ -25,7 +25,7 @@ typedef struct plot_row {
     const char *ops, *order, *algo, *kernel;
     const char *peer, *peer_version;
     const char *device, *cpu, *driver, *commit, *date;
-    double seconds;
+    double seconds, predicted; /* predicted: by the planner's model; 0: not known */
     plot_speed_t ours, theirs; /* theirs: the peer's */
     double peak;
     bool peak_measured;

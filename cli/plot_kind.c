@@ -34,6 +34,8 @@ static bool fits(const plot_data_t *data, plot_choice_t kind, const plot_row_t *
         return varies_in_k(data, row);
     case PLOT_PEER:
         return row->theirs.rate > 0;
+    case PLOT_MODEL:
+        return row->predicted > 0 && row->seconds > 0;
     case PLOT_AUTO:
     case PLOT_TILE:
     case PLOT_ROOFLINE:
@@ -71,9 +73,10 @@ int plot_kind_choose(plot_data_t *data, plot_choice_t wanted, plot_choice_t *kin
     const size_t fitting = num_fitting(data, *kind);
     if (fitting == 0)
         return message_fail(CLI_USAGE, "no measurement fits that kind of plot: %s",
-                            *kind == PLOT_SIZE ? "size takes cubes"
-                            : *kind == PLOT_K  ? "k takes one m and n with several k"
-                                               : "peer takes what was measured with --vs");
+                            *kind == PLOT_SIZE    ? "size takes cubes"
+                            : *kind == PLOT_K     ? "k takes one m and n with several k"
+                            : *kind == PLOT_MODEL ? "model takes tables that have predicted_seconds"
+                                                  : "peer takes what was measured with --vs");
     /* In place: rows that vary in k do so among themselves, so none of those already moved to the
      * front is missed by a later one. */
     size_t kept = 0;

@@ -43,7 +43,7 @@ static const char *style_of(const chart_series_t *series, bool lines) {
 }
 
 void plot_script_points(const sheet_t *s) {
-    const bool lines = s->chart->kind != PLOT_ROOFLINE;
+    const bool lines = s->chart->kind == PLOT_SIZE || s->chart->kind == PLOT_K;
     write_blocks(s);
     (void)fputs("plot ", s->out);
     for (size_t i = 0; i < s->chart->num_series; ++i) {
@@ -52,7 +52,9 @@ void plot_script_points(const sheet_t *s) {
                       style_of(series, lines), sheet_colour(series->style));
         (void)fprintf(s->out, "lt 1 dt %d pt %d ps %s title ",
                       series->is_peer ? 2 : 1 + 3 * (series->style >= 8), marker_of(series),
-                      lines ? "0.9" : "1.1");
+                      lines                          ? "0.9"
+                      : s->chart->kind == PLOT_MODEL ? "0.6"
+                                                     : "1.1");
         sheet_quoted(s, series->label);
     }
     (void)fputs("\n", s->out);
@@ -118,6 +120,8 @@ void plot_script_write(const chart_t *chart, bool png, FILE *out) {
     write_legend(&s);
     if (chart->kind == PLOT_ROOFLINE)
         plot_script_roofline(&s);
+    else if (chart->kind == PLOT_MODEL)
+        plot_script_model(&s);
     else
         plot_script_lines(&s);
 }

@@ -3,25 +3,6 @@
 
 #include "plot_sheet.h"
 
-/* 1, 2, 5, 10, 20 ... within a logarithmic axis. */
-static void write_log_ticks(const sheet_t *s, char axis, double from, double to) {
-    static const int steps[] = {1, 2, 5};
-    const int num_steps = to / from > 2000 ? 1 : 3; /* on a long axis the decades are enough */
-    const int lowest = (int)floor(log10(from));
-    const int highest = (int)ceil(log10(to));
-    bool first = true;
-    (void)fprintf(s->out, "set logscale %c 10\nset %ctics (", axis, axis);
-    for (int decade = lowest; decade <= highest; ++decade)
-        for (int i = 0; i < num_steps; ++i) {
-            const double value = pow(10, decade) * steps[i];
-            if (value < from || value > to)
-                continue;
-            (void)fprintf(s->out, "%s%.10g", first ? "" : ",", value);
-            first = false;
-        }
-    (void)fputs(")\n", s->out);
-}
-
 static void roofline_ranges(sheet_t *s) {
     const chart_t *chart = s->chart;
     double least_y = INFINITY;
@@ -54,8 +35,8 @@ static void roofline_ranges(sheet_t *s) {
 void plot_script_roofline(sheet_t *s) {
     roofline_ranges(s);
     sheet_write_ranges(s);
-    write_log_ticks(s, 'x', s->x0, s->x1);
-    write_log_ticks(s, 'y', s->y0, s->y1);
+    sheet_write_log_ticks(s, 'x', s->x0, s->x1);
+    sheet_write_log_ticks(s, 'y', s->y0, s->y1);
     plot_script_roofs(s);
     plot_script_points(s);
 }

@@ -90,3 +90,21 @@ const char *sheet_colour(int style) {
     const int count = sizeof colours / sizeof colours[0];
     return style == CHART_STYLE_SHARED ? "#444444" : colours[style % count];
 }
+
+void sheet_write_log_ticks(const sheet_t *s, char axis, double from, double to) {
+    static const int steps[] = {1, 2, 5};
+    const int num_steps = to / from > 2000 ? 1 : 3; /* on a long axis the decades are enough */
+    const int lowest = (int)floor(log10(from));
+    const int highest = (int)ceil(log10(to));
+    bool first = true;
+    (void)fprintf(s->out, "set logscale %c 10\nset %ctics (", axis, axis);
+    for (int decade = lowest; decade <= highest; ++decade)
+        for (int i = 0; i < num_steps; ++i) {
+            const double value = pow(10, decade) * steps[i];
+            if (value < from || value > to)
+                continue;
+            (void)fprintf(s->out, "%s%.10g", first ? "" : ",", value);
+            first = false;
+        }
+    (void)fputs(")\n", s->out);
+}

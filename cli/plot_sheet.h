@@ -64,12 +64,16 @@ void sheet_write_frame(const sheet_t *s);
 
 void sheet_write_ranges(const sheet_t *s);
 
+/* Makes an axis logarithmic, with 1, 2, 5, 10, 20 ... on it. */
+void sheet_write_log_ticks(const sheet_t *s, char axis, double from, double to);
+
 /* The colour of a style. */
 const char *sheet_colour(int style);
 
 /* The bodies of plots; each sets the ranges, and writes all that is left of the script. */
 void plot_script_lines(sheet_t *s);
 void plot_script_roofline(sheet_t *s);
+void plot_script_model(sheet_t *s);
 void plot_script_bars(sheet_t *s);
 
 /* The height of the bars of a chart. */

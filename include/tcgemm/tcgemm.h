@@ -571,11 +571,6 @@ TCGEMM_API tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info);
 TCGEMM_API tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads,
                                                double *theoretical, double *measured);
 
-/* Bytes a second, read and written, of a copy on `num_threads` threads that no cache holds; takes
- * some 100 ms and four times the last cache of memory.
- * Returns OK, BAD_ARGUMENT or OUT_OF_MEMORY. */
-TCGEMM_API tcgemm_status_t tcgemm_measure_bandwidth(int num_threads, double *measured);
-
 /* ---- 11. GPUs ------------------------------------------------------------------------------- */
 
 #define TCGEMM_MAX_TYPES 64

@@ -1,11 +1,9 @@
 /* machine.c - the processor, and how fast its kernels could be. */
 #include <math.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -105,67 +103,4 @@ tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads, double 
     tcgemm_pool_run(num_threads, measure_thread, &job);
     *measured = atomic_load(&job.total);
     return TCGEMM_STATUS_OK;
-}
-
-/* ---- measured bandwidth: a copy that no cache holds ---- */
-
-enum {
-    COPY_CHUNK = 1 << 20,
-    COPY_HUGE_PAGE = 2 << 20,
-    COPY_TIMES_CACHE = 2,
-    COPY_LEAST_BYTES = 32 << 20,
-    COPY_ROUNDS = 3
-};
-
-typedef struct copy_job {
-    char *from, *to;
-    size_t chunks;
-    atomic_size_t next[COPY_ROUNDS];
-    double seconds[COPY_ROUNDS];
-    tcgemm_barrier_t barrier;
-} copy_job_t;
-
-static void copy_thread(void *argument, int thread, int num_threads) {
-    copy_job_t *const job = argument;
-    for (int round = 0; round < COPY_ROUNDS; ++round) {
-        tcgemm_barrier_wait(&job->barrier, num_threads);
-        const double start = now_seconds();
-        for (size_t i; (i = atomic_fetch_add(&job->next[round], 1)) < job->chunks;)
-            memcpy(job->to + i * COPY_CHUNK, job->from + i * COPY_CHUNK, COPY_CHUNK);
-        tcgemm_barrier_wait(&job->barrier, num_threads);
-        if (thread == 0)
-            job->seconds[round] = now_seconds() - start;
-    }
-}
-
-tcgemm_status_t tcgemm_measure_bandwidth(int num_threads, double *measured) {
-    TCGEMM_RETURN_IF(num_threads < 1 || !measured, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "num_threads is %d or measured is NULL", num_threads);
-    size_t l1;
-    size_t l2;
-    size_t l3;
-    tcgemm_cpu_caches(&l1, &l2, &l3);
-    size_t bytes = COPY_TIMES_CACHE * (l3 > l2 ? l3 : l2);
-    bytes = (bytes > COPY_LEAST_BYTES ? bytes : COPY_LEAST_BYTES) / COPY_HUGE_PAGE * COPY_HUGE_PAGE;
-    copy_job_t job;
-    memset(&job, 0, sizeof job);
-    job.chunks = bytes / COPY_CHUNK;
-    job.from = aligned_alloc(COPY_HUGE_PAGE, bytes);
-    job.to = aligned_alloc(COPY_HUGE_PAGE, bytes);
-    const bool good = job.from && job.to;
-    if (good) {
-        (void)madvise(job.from, bytes, MADV_HUGEPAGE); /* cheaper to touch for the first time */
-        (void)madvise(job.to, bytes, MADV_HUGEPAGE);
-        memset(job.from, 1, bytes);
-        memset(job.to, 2, bytes);
-        tcgemm_pool_run(num_threads, copy_thread, &job);
-        *measured = 0.0;
-        for (int round = 0; round < COPY_ROUNDS; ++round)
-            *measured = fmax(*measured, 2.0 * (double)bytes / job.seconds[round]);
-    }
-    free(job.from);
-    free(job.to);
-    return good ? TCGEMM_STATUS_OK
-                : tcgemm_error_set(TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for 2 x %zu bytes",
-                                   bytes);
 }

@@ -486,7 +486,7 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     job_t job;
     job.plan = plan;
     job.call = call;
-    job.workspace = (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64;
+    job.workspace = workspace ? (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64 : NULL;
     job.timed = stats != NULL;
     atomic_init(&job.next_item, 0);
     set_up_product(&job.shared, &job, job.workspace);

@@ -4,6 +4,7 @@
 SVG is read as XML; a marker's place is turned back into a value and compared with the table.
 """
 import html.parser
+import math
 import os
 import pathlib
 import re
@@ -203,6 +204,36 @@ def test_roofline():
     expect(status == 0 and "no slope" in told, f"a table without bandwidth: {status} {told}")
 
 
+def test_model():
+    """Predicted against measured: each point where it belongs, the errors in words."""
+    micro = {"cpu": [(10, 11), (100, 90), (1000, 1000)], "reference": [(50, 80)]}
+    rows = [("f32_f32", 8, 8, 8 + i, algo, "x", 5, measured * 1e-6, predicted * 1e-6)
+            for algo, times in micro.items() for i, (measured, predicted) in enumerate(times)]
+    write_table("model.csv", rows, ("type", "m", "n", "k", "algo", "kernel", "gflops",
+                                    "time_median_seconds", "predicted_seconds"))
+    good("plot", "model.csv", "-o", "model.svg", "--plot-kind", "model")
+    svg = picture("model.svg")
+    words = texts(svg)
+    for text in ("measured time (us)", "predicted time (us)",
+                 "4 problems: median error 10.0 %, nine in ten within 10.0 %; 75 % of them between the "
+                 "dotted lines, 25 % off"):
+        expect(text in words, f"'{text}' is not in model.svg: {words}")
+    found = series(svg)
+    across, up = ({math.log(n): at for n, at in ticks(svg, anchor).items()} for anchor in ("middle", "end"))
+    for algo, times in micro.items():
+        expect(len(found[algo]) == len(times), f"{algo} has {len(found[algo])} points")
+        for (x, y), (measured, predicted) in zip(sorted(found[algo]), times):
+            # Numbers stand a constant beside their ticks: differences to the first point count.
+            x0, y0 = sorted(found["cpu"])[0]
+            ((a, at_a), (b, at_b)), ((c, at_c), (d, at_d)) = (
+                (min(axis.items()), max(axis.items())) for axis in (across, up))
+            expect(abs((x - x0) / (at_b - at_a) * (b - a) - math.log(measured / 10)) < 0.02,
+                   f"{algo}: {measured} us lie at {x}")
+            expect(abs((y - y0) / (at_d - at_c) * (d - c) - math.log(predicted / 11)) < 0.02,
+                   f"{algo}: {predicted} us lie at {y}")
+    refused(2, "predicted_seconds", "plot", "t.csv", "-o", "no.svg", "--plot-kind", "model")
+
+
 def test_bars():
     write_table("p.csv", [("f16_f32", 64, 64, 64, "cpu", "a", 300, 0.1, "lib", 600, 0.5),
                           ("f64_f64", 64, 64, 64, "cpu", "b", 200, 0.1, "lib", 100, 2.0)],
@@ -321,7 +352,7 @@ if not shutil.which("gnuplot"):
     print("skipped: no gnuplot")
     shutil.rmtree(folder)
     sys.exit(1 if failures else 77)
-for test in (test_refusals_with_gnuplot, test_over_k, test_roofline, test_bars, test_hostile_texts,
+for test in (test_refusals_with_gnuplot, test_over_k, test_roofline, test_model, test_bars, test_hostile_texts,
              test_many_series, test_bench, test_bench_by_kernel):
     test()
 left = [path.name for path in folder.iterdir() if path.name.endswith(".part")]
