@@ -88,23 +88,29 @@ static void test_not_verified(void **state) {
     free(text);
 }
 
-static void test_wrong_as_data(void **state) {
-    (void)state;
-    const run_facts_t facts = wrong_facts();
+/* The report as JSON, read back. */
+static json_t *data_of(const run_facts_t *facts) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    assert_true(report_data(&facts, TABLE_FORMAT_JSON, out));
+    assert_true(report_data(facts, TABLE_FORMAT_JSON, out));
     (void)fclose(out);
     json_t *data = json_loads(text, 0, NULL);
     assert_non_null(data);
+    free(text);
+    return data;
+}
+
+static void test_wrong_as_data(void **state) {
+    (void)state;
+    const run_facts_t facts = wrong_facts();
+    json_t *data = data_of(&facts);
     const json_t *check = json_object_get(data, "verification");
     assert_string_equal(json_string_value(json_object_get(check, "verdict")), "WRONG");
     const json_t *first = json_object_get(check, "first_wrong");
     assert_int_equal(json_integer_value(json_object_get(first, "row")), 3);
     assert_true(json_real_value(json_object_get(first, "expected")) == 2.5);
     json_decref(data);
-    free(text);
 }
 
 static run_facts_t gpu_facts(void) {
@@ -136,20 +142,13 @@ static void test_gpu_on_screen(void **state) {
 static void test_gpu_as_data(void **state) {
     (void)state;
     const run_facts_t facts = gpu_facts();
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_true(report_data(&facts, TABLE_FORMAT_JSON, out));
-    (void)fclose(out);
-    json_t *data = json_loads(text, 0, NULL);
-    assert_non_null(data);
+    json_t *data = data_of(&facts);
     const json_t *gpu = json_object_get(json_object_get(data, "plan"), "gpu");
     assert_int_equal(json_integer_value(json_object_get(gpu, "index")), 2);
     assert_int_equal(json_integer_value(json_object_get(gpu, "registers_per_thread")), 200);
     const json_t *time = json_object_get(data, "time");
     assert_true(json_real_value(json_object_get(time, "transfer_seconds")) == 0.25);
     json_decref(data);
-    free(text);
 }
 
 int main(void) {
