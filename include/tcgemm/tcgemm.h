@@ -452,6 +452,28 @@ typedef struct tcgemm_occupancy_info {
 TCGEMM_API tcgemm_status_t tcgemm_plan_get_occupancy(const tcgemm_plan_t *plan,
                                                      tcgemm_occupancy_info_t *info);
 
+/* One tile of D as a plan shares it out: what a GPU block computes, or what a thread of the CPU
+ * takes at a time. Tiles at the edges are as small as what is left. */
+typedef struct tcgemm_tile_info {
+    size_t struct_size;
+    int64_t index;      /* in the order in which they are begun, from 0, within a batch item */
+    int64_t row, col;   /* of D: of its first element, ... */
+    int64_t rows, cols; /* ... and its extent */
+    int64_t panel;      /* CPU: tiles of one panel of A and B, 0, 1, ...; 0 for a GPU */
+} tcgemm_tile_info_t;
+
+/* Tiles of one batch item, which the next item's follow; 0 if D has no elements. */
+TCGEMM_API int64_t tcgemm_plan_tile_count(const tcgemm_plan_t *plan);
+
+/* Fills `tile` (set its struct_size first) for the index-th tile.
+ * Returns OK, BAD_ARGUMENT, or TOO_LARGE (2^31 tiles of a GPU and more). */
+TCGEMM_API tcgemm_status_t tcgemm_plan_get_tile(const tcgemm_plan_t *plan, int64_t index,
+                                                tcgemm_tile_info_t *tile);
+
+/* The same for the tile that holds element (row, col) of D. */
+TCGEMM_API tcgemm_status_t tcgemm_plan_find_tile(const tcgemm_plan_t *plan, int64_t row,
+                                                 int64_t col, tcgemm_tile_info_t *tile);
+
 #define TCGEMM_MAX_PARTS 6
 
 /* What the planner's model expects of one kernel for a plan's problem, and where the time goes.

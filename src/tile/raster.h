@@ -37,12 +37,23 @@ TCGEMM_HD tcgemm_tile_coord_t tcgemm_raster(uint32_t index, uint32_t tiles_m, ui
     const uint32_t rows = tiles_m - first < wanted ? tiles_m - first : wanted;
     const uint32_t within = index - first * tiles_n;
     tcgemm_tile_coord_t at;
-    at.m = first + within % rows;
-    at.n = within / rows;
+    /* An index below tiles_m * tiles_n lies in a group with rows. */
+    at.m = first + within % rows; /* NOLINT(clang-analyzer-core.DivideZero) */
+    at.n = within / rows;         /* NOLINT(clang-analyzer-core.DivideZero) */
     return at;
 }
 
-/* The same for a batch of such grids. */
+/* Which tile stands there: the inverse of tcgemm_raster. */
+TCGEMM_HD uint32_t tcgemm_raster_index(tcgemm_tile_coord_t at, uint32_t tiles_m, uint32_t tiles_n,
+                                       uint32_t group) {
+    const uint32_t least = group == 0 ? 1 : group;
+    const uint32_t wanted = least < tiles_m ? least : tiles_m;
+    const uint32_t first = at.m / wanted * wanted;
+    const uint32_t rows = tiles_m - first < wanted ? tiles_m - first : wanted;
+    return first * tiles_n + at.n * rows + (at.m - first);
+}
+
+/* tcgemm_raster for a batch of such grids. */
 TCGEMM_HD tcgemm_batch_tile_t tcgemm_batch_raster(uint32_t tile, uint32_t tiles_m, uint32_t tiles_n,
                                                   uint32_t group) {
     const uint32_t grid = tiles_m * tiles_n;

@@ -22,6 +22,8 @@ static void every_tile_is_visited_once(void **state) {
                     const tcgemm_tile_coord_t at = tcgemm_raster(i, m, n, group);
                     if (at.m >= m || at.n >= n || seen[at.m * MOST + at.n]++)
                         fail_msg("grid %u x %u, group %u: tile %u", m, n, group, i);
+                    if (tcgemm_raster_index(at, m, n, group) != i)
+                        fail_msg("grid %u x %u, group %u: no way back to %u", m, n, group, i);
                 }
             }
 }
@@ -53,6 +55,7 @@ static void large_grids_do_not_overflow(void **state) {
     const tcgemm_tile_coord_t last = tcgemm_raster(m * n - 1, m, n, 8);
     assert_int_equal(last.m, m - 1);
     assert_int_equal(last.n, n - 1);
+    assert_int_equal(tcgemm_raster_index(last, m, n, 8), m * n - 1);
 }
 
 int main(void) {
