@@ -3,8 +3,9 @@
  *     explain_facts.c    gathers the facts: problem, machine, peaks, hierarchy, times
  *     explain_text.c     a screen of text
  *     explain_data.c     the same as JSON, {"schema": "tcgemm.explain/1", ...}
- *     explain_svg.c      six pictures
- *     explain_html.c     a page with the pictures that lets one step through k
+ *     explain_svg.c      six pictures, one in each explain_svg_NAME.c
+ *     explain_html.c     a page with the pictures; explain_explore.c: and one to step through k
+ *     explain_files.c    both as files
  *     explain.c          the command
  */
 #ifndef CLI_EXPLAIN_H
@@ -52,6 +53,7 @@ typedef struct explain_machine {
 typedef struct explain_facts {
     const settings_t *settings;
     const tcgemm_type_info_t *type;
+    const tcgemm_plan_t *handle; /* of `plan`: its tiles are asked for one by one */
     tcgemm_problem_t problem;
     tcgemm_plan_info_t plan;
     explain_machine_t machine;

@@ -26,7 +26,7 @@ static int gpu_of_plan(const explain_facts_t *f, tcgemm_device_info_t *gpu) {
 }
 
 static int describe_gpu(explain_facts_t *f, const tcgemm_plan_t *plan) {
-    tcgemm_device_info_t gpu;
+    tcgemm_device_info_t gpu = {0};
     const int status = gpu_of_plan(f, &gpu);
     if (status != CLI_OK)
         return status;
@@ -146,6 +146,7 @@ int explain_facts(const settings_t *settings, const tcgemm_problem_t *problem,
     *f = (explain_facts_t){.settings = settings,
                            .problem = *problem,
                            .type = tcgemm_type_info(problem->type),
+                           .handle = plan,
                            .plan = {.struct_size = sizeof f->plan}};
     const tcgemm_status_t told = tcgemm_plan_get_info(plan, &f->plan);
     if (told != TCGEMM_STATUS_OK)

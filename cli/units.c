@@ -25,8 +25,10 @@ const char *units_seconds(double seconds, char text[UNITS_SIZE]) {
         (void)snprintf(text, UNITS_SIZE, "%.3f s", seconds);
     else if (seconds >= 1e-3)
         (void)snprintf(text, UNITS_SIZE, "%.3f ms", seconds * 1e3);
-    else
+    else if (seconds >= 1e-7 || seconds <= 0)
         (void)snprintf(text, UNITS_SIZE, "%.1f us", seconds * 1e6);
+    else
+        (void)snprintf(text, UNITS_SIZE, "%.3g ns", seconds * 1e9);
     return text;
 }
 
@@ -44,9 +46,12 @@ const char *units_bytes(double bytes, char text[UNITS_SIZE]) {
 
 const char *units_rate(double rate, int is_integer, char text[UNITS_SIZE]) {
     const char *const name = is_integer ? "OP/s" : "FLOP/s";
-    const int tera = rate >= 1e12;
-    const double value = rate / (tera ? 1e12 : 1e9);
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
+    int prefix = 0;
+    double value = rate;
+    for (; value >= 1000 && prefix < 4; ++prefix)
+        value /= 1000;
     const int digits = value < 10 ? 2 : value < 1000 ? 1 : 0;
-    (void)snprintf(text, UNITS_SIZE, "%.*f %c%s", digits, value, tera ? 'T' : 'G', name);
+    (void)snprintf(text, UNITS_SIZE, "%.*f %s%s", digits, value, prefixes[prefix], name);
     return text;
 }
