@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "explain_files.h"
 #include "layout.h"
 #include "message.h"
 #include "setup.h"
@@ -29,7 +30,7 @@ static int read_shape(const settings_t *s, size_shape_t *shape) {
 }
 
 static int read_problem(const settings_t *s, tcgemm_problem_t *problem) {
-    size_shape_t shape;
+    size_shape_t shape = {0};
     tcgemm_type_t type = TCGEMM_F32_F32;
     int status = read_shape(s, &shape);
     if (status == CLI_OK && s->type)
@@ -75,6 +76,8 @@ static int make_plan(const settings_t *s, tcgemm_context_t *context,
 
 static int show(const explain_facts_t *facts) {
     const table_format_t format = (table_format_t)facts->settings->format;
+    if (facts->settings->quiet)
+        return CLI_OK;
     if (format == TABLE_FORMAT_TEXT) {
         explain_text(facts, stdout);
         return CLI_OK;
@@ -90,13 +93,17 @@ int command_explain(const settings_t *s) {
     tcgemm_context_t *context = NULL;
     tcgemm_plan_t *plan = NULL;
     explain_facts_t facts;
-    int status = read_problem(s, &problem);
+    int status = explain_files_check(s);
+    if (status == CLI_OK)
+        status = read_problem(s, &problem);
     if (status == CLI_OK)
         status = make_context(s, &context);
     if (status == CLI_OK)
         status = make_plan(s, context, &problem, &plan);
     if (status == CLI_OK)
         status = explain_facts(s, &problem, plan, &facts);
+    if (status == CLI_OK)
+        status = explain_files_write(&facts);
     if (status == CLI_OK)
         status = show(&facts);
     tcgemm_plan_destroy(plan);

@@ -47,7 +47,10 @@ const command_t command_table[NUM_COMMANDS] = {
         {"explain", "[M N K]", "show what a product does on a machine",
          "Shows for the plan that would run: the work, the peak and the memory's roof, the "
          "hierarchy of tiles and how often each element is read, occupancy, padding, balance, the "
-         "predicted time and the next best kernels. --gpu explains a GPU that need not be here.",
+         "predicted time and the next best kernels. --gpu explains a GPU that need not be here; "
+         "--html "
+         "and --svg draw it.",
+         "tcgemm explain 8192 8192 8192 --type bf16_f32 --gpu h200 --html h200.html  # a page\n"
          "tcgemm explain 10000 10000 10000 --type s8_s32 --gpu orin\n"
          "tcgemm explain 1000 1001 999 --type f64_f64 --json  # on this machine\n"},
     [COMMAND_INFO] = {"info", "", "show this machine",
@@ -185,8 +188,14 @@ const option_row_t option_table[] = {
      "peer, roofline, or model, which sets the predicted times against the measured ones "
      "(default: what suits the table)",
      "size|k|tile|peer|roofline|model", AT(plot_kind), 0, 0},
-    {"force", 'f', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | BENCH | PLOT, "overwrite an output file",
-     NULL, AT(force), 0, 0},
+    {"html", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, EXPLAIN,
+     "write a page with pictures, one that lets one walk through the product", "@file", AT(html), 0,
+     0},
+    {"svg", 0, OPTION_TEXT, "FOLDER", GROUP_OUTPUT, EXPLAIN,
+     "write the pictures alone: blocks, warps, walk, edges, memory, roofline", "@file", AT(svg), 0,
+     0},
+    {"force", 'f', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | BENCH | EXPLAIN | PLOT,
+     "overwrite an output file", NULL, AT(force), 0, 0},
     {"print", 0, OPTION_CHOICE, "STYLE", GROUP_OUTPUT, RUN,
      "print the matrices: python (to be pasted) or table", "python|table", AT(print), 0, 0},
     {"format", 0, OPTION_CHOICE, "FORMAT", GROUP_OUTPUT, TABLES,
@@ -194,7 +203,7 @@ const option_row_t option_table[] = {
      AT(format), 0, 0},
     {"json", 0, OPTION_FLAG, NULL, GROUP_OUTPUT, TABLES, "the same as --format json", NULL,
      AT(json), 0, 0},
-    {"quiet", 'q', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | VERIFY | BENCH | PLOT,
+    {"quiet", 'q', OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | VERIFY | BENCH | EXPLAIN | PLOT,
      "no report and no notes, only the exit status and faults", NULL, AT(quiet), 0, 0},
     {"no-progress", 0, OPTION_FLAG, NULL, GROUP_OUTPUT, RUN | VERIFY | BENCH, "no progress bar",
      NULL, AT(no_progress), 0, 0},

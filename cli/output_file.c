@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -39,6 +40,9 @@ int output_close(output_t *output, bool good) {
 }
 
 int output_check(const char *path, bool force) {
+    struct stat found;
+    if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISLNK(found.st_mode))
+        return message_fail(CLI_BAD_FILE, "%s: is not a file that could be replaced", path);
     if (!force && access(path, F_OK) == 0)
         return message_fail(CLI_BAD_FILE, "%s: exists already; give --force to overwrite it", path);
     output_t probe;
