@@ -16,11 +16,6 @@
  *
  * The steps of k (kc) depend on k and the kernel alone, and a unit is computed by one thread, so
  * the bits of D depend neither on the number of threads nor on who did what.
- *
- * Bytes of other signs than the kernel's u8 x s8 are shifted while packing, a' = a + za and
- * b' = b - zb with za, zb 0 or 128, and the tile's terms undo it exactly modulo 2^32:
- *     sum ab = sum a'b' + zb * sum a' - za * sum b' - k * za * zb
- * XOR of bits uses popcount(a ^ b) = popcount(a) + popcount(b) - 2 popcount(a & b) the same way.
  */
 #include "cpu/gemm.h"
 
@@ -30,8 +25,10 @@
 #include "base/clock.h"
 #include "base/dtype.h"
 #include "base/num.h"
+#include "cpu/packing.h"
 #include "cpu/pool.h"
 #include "cpu/ukernel.h"
+#include "tile/panel.h"
 
 static size_t align64(int64_t bytes) {
     return ((size_t)bytes + 63) & ~(size_t)63;
@@ -90,9 +87,7 @@ typedef struct product {
     bool *a_special, *b_special; /* a flag a panel: it holds a bf16 subnormal */
     float *sums;                 /* of narrow results: mt x nc */
     int64_t ld_sums;
-    uint8_t flip_a, flip_b;
-    uint32_t za, zb;
-    bool use_a_terms, use_b_terms;
+    tcgemm_signs_t signs;
     atomic_int_fast64_t next_panel; /* of those still to be packed, then of ... */
     atomic_int_fast64_t next_unit;  /* ... the units still to be multiplied */
     tcgemm_barrier_t barrier;
@@ -100,31 +95,7 @@ typedef struct product {
     bool timed;
 } product_t;
 
-/* The current block of the three outer loops. */
-typedef struct block {
-    int64_t row, rows; /* within D */
-    int64_t col, cols;
-    int64_t k, ks;
-    bool first, last; /* of k */
-} block_t;
-
-static bool is_signed_input(tcgemm_dtype_t dtype) {
-    return dtype == TCGEMM_DTYPE_S8 || dtype == TCGEMM_DTYPE_S4;
-}
-
-static void set_up_terms(product_t *x) {
-    const tcgemm_canonical_t *g = &x->plan->g;
-    if (x->u->family == TCGEMM_FAMILY_U8S8) {
-        x->za = is_signed_input(g->a.dtype) ? 128 : 0;
-        x->zb = g->b.dtype == TCGEMM_DTYPE_U8 ? 128 : 0; /* a u4 fits in an s8 as it is */
-        x->flip_a = (uint8_t)x->za;
-        x->flip_b = (uint8_t)x->zb;
-        x->use_a_terms = x->zb != 0;
-        x->use_b_terms = x->za != 0;
-    } else if (x->u->family == TCGEMM_FAMILY_B1 && (g->flags & TCGEMM_FLAG_XOR)) {
-        x->use_a_terms = x->use_b_terms = true;
-    }
-}
+typedef tcgemm_cpu_block_t block_t; /* the current one */
 
 static void set_up_workspace(product_t *x, char *workspace) {
     const layout_t l = layout_of(x->plan);
@@ -141,40 +112,6 @@ static void set_up_workspace(product_t *x, char *workspace) {
 
 /* ---- packing ---- */
 
-static tcgemm_pack_t pack_of_a(const product_t *x, const block_t *block) {
-    const tcgemm_canonical_t *g = &x->plan->g;
-    return (tcgemm_pack_t){
-        .source = x->item.a,
-        .dtype = g->a.dtype,
-        .round_to_tf32 = g->type->type == TCGEMM_TF32_F32,
-        .origin = x->a_offset + block->row * g->a.row_stride + block->k * g->a.col_stride,
-        .line_stride = g->a.row_stride,
-        .k_stride = g->a.col_stride,
-        .k = block->ks,
-        .flip = x->flip_a,
-        .sum_is_signed = false,
-        .sum_factor = x->u->family == TCGEMM_FAMILY_B1 ? 1u : x->zb,
-        .sum_offset = 0,
-    };
-}
-
-static tcgemm_pack_t pack_of_b(const product_t *x, const block_t *block) {
-    const tcgemm_canonical_t *g = &x->plan->g;
-    return (tcgemm_pack_t){
-        .source = x->item.b,
-        .dtype = g->b.dtype,
-        .round_to_tf32 = g->type->type == TCGEMM_TF32_F32,
-        .origin = x->b_offset + block->k * g->b.row_stride + block->col * g->b.col_stride,
-        .line_stride = g->b.col_stride,
-        .k_stride = g->b.row_stride,
-        .k = block->ks,
-        .flip = x->flip_b,
-        .sum_is_signed = true,
-        .sum_factor = x->u->family == TCGEMM_FAMILY_B1 ? 1u : 0u - x->za,
-        .sum_offset = 0u - (uint32_t)block->ks * x->za * x->zb,
-    };
-}
-
 /* One operand's panels of the current block. */
 typedef struct panels {
     tcgemm_pack_t pack;
@@ -187,35 +124,38 @@ typedef struct panels {
 } panels_t;
 
 static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
-    const int64_t panel_bytes = ceil_div(p->pack.k, x->u->ku) * p->width * x->u->lane_bytes;
     const int64_t first = i * p->width;
+    const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku);
+    char *const panel = p->data + tcgemm_panel_at(first, steps, x->u->lane_bytes);
     const int lines = (int)min_i64(p->width, p->lines - first);
-    const bool found = x->u->pack(&p->pack, first, lines, p->width, p->data + i * panel_bytes,
-                                  p->terms ? p->terms + first : NULL);
+    const bool found =
+        x->u->pack(&p->pack, first, lines, p->width, panel, p->terms ? p->terms + first : NULL);
     if (x->u->family == TCGEMM_FAMILY_BF16)
         p->special[i] = found;
 }
 
 static panels_t panels_of_a(const product_t *x, const block_t *block) {
     return (panels_t){
-        .pack = pack_of_a(x, block),
+        .pack =
+            tcgemm_pack_of_a(&x->plan->g, x->u->family, &x->signs, x->item.a, x->a_offset, block),
         .count = x->plan->cpu.pack_a ? ceil_div(block->rows, x->u->mr) : 0,
         .lines = block->rows,
         .width = x->u->mr,
         .data = x->a,
-        .terms = x->use_a_terms ? x->a_terms : NULL,
+        .terms = x->signs.use_a_terms ? x->a_terms : NULL,
         .special = x->a_special,
     };
 }
 
 static panels_t panels_of_b(const product_t *x, const block_t *block, bool is_packed) {
     return (panels_t){
-        .pack = pack_of_b(x, block),
+        .pack =
+            tcgemm_pack_of_b(&x->plan->g, x->u->family, &x->signs, x->item.b, x->b_offset, block),
         .count = x->plan->cpu.pack_b && !is_packed ? ceil_div(block->cols, x->u->nr) : 0,
         .lines = block->cols,
         .width = x->u->nr,
         .data = x->b,
-        .terms = x->use_b_terms ? x->b_terms : NULL,
+        .terms = x->signs.use_b_terms ? x->b_terms : NULL,
         .special = x->b_special,
     };
 }
@@ -248,7 +188,7 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const block_t *block) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     tcgemm_tile_t tile = {
-        .steps = ceil_div(block->ks, x->u->ku),
+        .steps = tcgemm_panel_steps(block->ks, x->u->ku),
         .a_row = s->pack_a ? 1 : g->a.row_stride,
         .a_step = s->pack_a ? x->u->mr : g->a.col_stride,
         .b_step = s->pack_b ? x->u->nr : g->b.row_stride,
@@ -316,7 +256,7 @@ static void finish_unit(const product_t *x, const block_t *block, int64_t i, int
 
 static const void *panel_of_a(const product_t *x, const block_t *block, int64_t i) {
     if (x->plan->cpu.pack_a)
-        return x->a + i * ceil_div(block->ks, x->u->ku) * x->u->lane_bytes;
+        return x->a + tcgemm_panel_at(i, tcgemm_panel_steps(block->ks, x->u->ku), x->u->lane_bytes);
     const tcgemm_operand_t *a = &x->plan->g.a;
     const int64_t index = x->a_offset + (block->row + i) * a->row_stride + block->k * a->col_stride;
     return element_at(x->item.a, index, x->u->lane_bytes);
@@ -324,7 +264,7 @@ static const void *panel_of_a(const product_t *x, const block_t *block, int64_t 
 
 static const void *panel_of_b(const product_t *x, const block_t *block, int64_t j) {
     if (x->plan->cpu.pack_b)
-        return x->b + j * ceil_div(block->ks, x->u->ku) * x->u->lane_bytes;
+        return x->b + tcgemm_panel_at(j, tcgemm_panel_steps(block->ks, x->u->ku), x->u->lane_bytes);
     const tcgemm_operand_t *b = &x->plan->g.b;
     const int64_t index = x->b_offset + block->k * b->row_stride + (block->col + j) * b->col_stride;
     return element_at(x->item.b, index, x->u->lane_bytes);
@@ -342,20 +282,20 @@ static tcgemm_tile_fn *tile_function(const product_t *x, int64_t a_panel, int64_
 
 static void multiply_unit(const product_t *x, const block_t *block, int64_t unit) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    const int64_t units_down = ceil_div(block->rows, s->mc);
-    const int64_t i0 = unit % units_down * s->mc;
-    const int64_t j0 = unit / units_down * s->nb;
+    const tcgemm_unit_t at = tcgemm_unit_at(unit, block->rows, s->mc, s->nb);
+    const int64_t i0 = at.row;
+    const int64_t j0 = at.col;
     const int64_t i1 = min_i64(i0 + s->mc, block->rows);
     const int64_t j1 = min_i64(j0 + s->nb, block->cols);
     tcgemm_tile_t tile = tile_of_block(x, block);
     for (int64_t j = j0; j < j1; j += x->u->nr) {
         tile.n = (int)min_i64(x->u->nr, j1 - j);
         tile.b = panel_of_b(x, block, j);
-        tile.col_term = x->use_b_terms ? x->b_terms + j : NULL;
+        tile.col_term = x->signs.use_b_terms ? x->b_terms + j : NULL;
         for (int64_t i = i0; i < i1; i += x->u->mr) {
             tile.m = (int)min_i64(x->u->mr, i1 - i);
             tile.a = panel_of_a(x, block, i);
-            tile.row_term = x->use_a_terms ? x->a_terms + i : NULL;
+            tile.row_term = x->signs.use_a_terms ? x->a_terms + i : NULL;
             place_output(x, block, i, j, &tile);
             tile_function(x, i / x->u->mr, j / x->u->nr)(&tile);
         }
@@ -379,7 +319,7 @@ static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t
     if (t == 0)
         atomic_store_explicit(&x->next_panel, 0, memory_order_relaxed);
 
-    const int64_t num_units = ceil_div(block->rows, s->mc) * ceil_div(block->cols, s->nb);
+    const int64_t num_units = tcgemm_unit_count(block->rows, block->cols, s->mc, s->nb);
     for (;;) {
         const int64_t unit = atomic_fetch_add_explicit(&x->next_unit, 1, memory_order_relaxed);
         if (unit >= num_units)
@@ -431,7 +371,7 @@ static void set_up_product(product_t *x, const job_t *job, char *workspace) {
     x->u = job->plan->kernel->cpu;
     x->call = job->call;
     x->timed = job->timed;
-    set_up_terms(x);
+    x->signs = tcgemm_signs_of(&job->plan->g, x->u->family);
     set_up_workspace(x, workspace);
 }
 

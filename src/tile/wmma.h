@@ -72,4 +72,120 @@ TCGEMM_HD uint32_t tcgemm_wmma_offset_mn(uint32_t row, uint32_t c, uint32_t piec
     return (row * pieces + (c ^ ((row / (16 / element_bytes) & 3) << 1))) * 16;
 }
 
+/* ---- wmma-direct: what a lane loads -----------------------------------------------------------
+ */
+
+/* f64 whose columns (rows of A) are contiguous: lane (g, q) loads k = g, two neighbours at once, so
+ * that every line of memory is looked up once; exchanges bring k = 2q, 2q + 1 of one to it. */
+TCGEMM_HD int tcgemm_wmma_is_turned(uint32_t element_bytes, int k_is_contiguous) {
+    return element_bytes == 8 && !k_is_contiguous;
+}
+
+/* The first k of a chunk, and the first outer index of a tile of `blocks` blocks. */
+TCGEMM_HD uint32_t tcgemm_wmma_first_k(uint32_t g, uint32_t q, uint32_t element_bytes, int turned) {
+    return turned ? g : q * (16 / element_bytes);
+}
+TCGEMM_HD uint32_t tcgemm_wmma_first_outer(uint32_t g, uint32_t q, uint32_t blocks, int turned) {
+    return turned ? 2 * q : g * blocks;
+}
+
+/* The lane from which lane (g, q) receives in the first exchange; in the second it is this ^ 4. */
+TCGEMM_HD uint32_t tcgemm_wmma_turn_lane(uint32_t g, uint32_t q) {
+    return (2 * q + g % 2) * 4 + g / 2;
+}
+
+/* ---- fragments ---------------------------------------------------------------------------------
+ */
+
+/* Which of the words w[block * words + half] is word i of the fragment. Fragments of 16 and 32 rows
+ * of A, and of 32 columns of B, take blocks in pairs: b0h0 b1h0 b0h1 b1h1. */
+TCGEMM_HD uint32_t tcgemm_wmma_fill_word(uint32_t i, int paired, uint32_t words) {
+    return paired && words == 2 ? (i / 4 * 2 + i % 2) * 2 + i % 4 / 2 : i;
+}
+
+/* The accumulator of a tile of tm x tn: a lane holds `rows` rows of `cols` neighbouring columns,
+ * for the tile of 32 columns with g and q exchanged. */
+TCGEMM_HD uint32_t tcgemm_wmma_sum_rows(uint32_t tm, uint32_t tn) {
+    return tn == 32 ? 2 : tm / 8;
+}
+TCGEMM_HD uint32_t tcgemm_wmma_sum_cols(uint32_t tn) {
+    return tn == 32 ? 4 : tn / 4;
+}
+TCGEMM_HD uint32_t tcgemm_wmma_sum_at(uint32_t tm, uint32_t tn, uint32_t row, uint32_t col) {
+    if (tn == 32)
+        return col * 2 + row;
+    return tm == 16 ? col % 2 * 4 + row * 2 + col / 2 : row * 2 + col;
+}
+
+/* ---- wmma-shared: who copies what ---------------------------------------------------------------
+ */
+
+/* A thread keeps its 16-byte piece of the row and moves down the rows, `hop` at a time. */
+typedef struct tcgemm_wmma_copy {
+    uint32_t pieces; /* in a row of shared memory */
+    uint32_t rows;
+    uint32_t hop, times;
+} tcgemm_wmma_copy_t;
+
+/* `outer` rows of A (columns of B) of one chunk. */
+TCGEMM_HD tcgemm_wmma_copy_t tcgemm_wmma_copy(uint32_t outer, uint32_t element_bytes,
+                                              int k_is_contiguous, uint32_t threads) {
+    tcgemm_wmma_copy_t copy = {0, 0, 0, 0};
+    copy.pieces = k_is_contiguous ? 4 : outer * element_bytes / 16;
+    copy.rows = k_is_contiguous ? outer : TCGEMM_WMMA_CHUNK / element_bytes;
+    copy.hop = threads / copy.pieces;
+    copy.times = copy.rows / copy.hop;
+    return copy;
+}
+
+/* Where a piece goes, in either form. */
+TCGEMM_HD uint32_t tcgemm_wmma_copy_to(uint32_t row, uint32_t piece, uint32_t pieces,
+                                       uint32_t element_bytes, uint32_t group,
+                                       int k_is_contiguous) {
+    return k_is_contiguous ? tcgemm_wmma_offset_k(row, piece, group)
+                           : tcgemm_wmma_offset_mn(row, piece, pieces, element_bytes);
+}
+
+/* ---- wmma-shared: what a lane reads
+ * -------------------------------------------------------------- */
+
+/* The place of a lane's first element, for a warp whose rows (columns) begin at `first`. */
+TCGEMM_HD uint32_t tcgemm_wmma_lane_at(uint32_t first, uint32_t g, uint32_t q, uint32_t pieces,
+                                       uint32_t element_bytes, uint32_t group,
+                                       int k_is_contiguous) {
+    const uint32_t byte = (first + g * group) * element_bytes;
+    if (k_is_contiguous)
+        return tcgemm_wmma_offset_k(first + g * group, q, group);
+    return tcgemm_wmma_offset_mn(q * (16 / element_bytes), byte / 16, pieces, element_bytes) +
+           byte % 16;
+}
+
+/* k contiguous: the 16 bytes of a block. Rows of a lane differ in bit 0 of the block, which is bit
+ * 6 of the offset. */
+TCGEMM_HD uint32_t tcgemm_wmma_block_at(uint32_t lane_at, uint32_t block, uint32_t group) {
+    const uint32_t row = (block / group * 8 * group + block % group) & ~1u;
+    return (lane_at ^ (block & 1) << 6) + row * TCGEMM_WMMA_CHUNK;
+}
+
+/* Otherwise: the `group` elements of a segment of blocks, of the i-th k that the lane holds. */
+TCGEMM_HD uint32_t tcgemm_wmma_segment_at(uint32_t lane_at, uint32_t segment, uint32_t i,
+                                          uint32_t pieces, uint32_t element_bytes, uint32_t group) {
+    return lane_at + i * pieces * 16 + segment * 8 * group * element_bytes;
+}
+
+/* ---- wmma-shared: D
+ * ------------------------------------------------------------------------------ */
+
+/* The i-th of the wn / 4 columns that a lane holds: its column from the warp's first one plus
+ * 2 * q * group, its block, and its place 0 or 1 in it. */
+TCGEMM_HD uint32_t tcgemm_wmma_col(uint32_t i, uint32_t group) {
+    return i / (2 * group) * 8 * group + i % (2 * group);
+}
+TCGEMM_HD uint32_t tcgemm_wmma_col_block(uint32_t i, uint32_t group) {
+    return i / (2 * group) * group + i % (2 * group) % group;
+}
+TCGEMM_HD uint32_t tcgemm_wmma_col_place(uint32_t i, uint32_t group) {
+    return i % (2 * group) / group;
+}
+
 #endif

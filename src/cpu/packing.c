@@ -1,0 +1,57 @@
+/* packing.c - see packing.h. */
+#include "cpu/packing.h"
+
+static bool is_signed_input(tcgemm_dtype_t dtype) {
+    return dtype == TCGEMM_DTYPE_S8 || dtype == TCGEMM_DTYPE_S4;
+}
+
+tcgemm_signs_t tcgemm_signs_of(const tcgemm_canonical_t *g, tcgemm_family_t family) {
+    tcgemm_signs_t x = {0};
+    if (family == TCGEMM_FAMILY_U8S8) {
+        x.za = is_signed_input(g->a.dtype) ? 128 : 0;
+        x.zb = g->b.dtype == TCGEMM_DTYPE_U8 ? 128 : 0; /* a u4 fits in an s8 as it is */
+        x.flip_a = (uint8_t)x.za;
+        x.flip_b = (uint8_t)x.zb;
+        x.use_a_terms = x.zb != 0;
+        x.use_b_terms = x.za != 0;
+    } else if (family == TCGEMM_FAMILY_B1 && (g->flags & TCGEMM_FLAG_XOR)) {
+        x.use_a_terms = x.use_b_terms = true;
+    }
+    return x;
+}
+
+tcgemm_pack_t tcgemm_pack_of_a(const tcgemm_canonical_t *g, tcgemm_family_t family,
+                               const tcgemm_signs_t *signs, const void *source, int64_t offset,
+                               const tcgemm_cpu_block_t *block) {
+    return (tcgemm_pack_t){
+        .source = source,
+        .dtype = g->a.dtype,
+        .round_to_tf32 = g->type->type == TCGEMM_TF32_F32,
+        .origin = offset + block->row * g->a.row_stride + block->k * g->a.col_stride,
+        .line_stride = g->a.row_stride,
+        .k_stride = g->a.col_stride,
+        .k = block->ks,
+        .flip = signs->flip_a,
+        .sum_is_signed = false,
+        .sum_factor = family == TCGEMM_FAMILY_B1 ? 1u : signs->zb,
+        .sum_offset = 0,
+    };
+}
+
+tcgemm_pack_t tcgemm_pack_of_b(const tcgemm_canonical_t *g, tcgemm_family_t family,
+                               const tcgemm_signs_t *signs, const void *source, int64_t offset,
+                               const tcgemm_cpu_block_t *block) {
+    return (tcgemm_pack_t){
+        .source = source,
+        .dtype = g->b.dtype,
+        .round_to_tf32 = g->type->type == TCGEMM_TF32_F32,
+        .origin = offset + block->k * g->b.row_stride + block->col * g->b.col_stride,
+        .line_stride = g->b.col_stride,
+        .k_stride = g->b.row_stride,
+        .k = block->ks,
+        .flip = signs->flip_b,
+        .sum_is_signed = true,
+        .sum_factor = family == TCGEMM_FAMILY_B1 ? 1u : 0u - signs->za,
+        .sum_offset = 0u - (uint32_t)block->ks * signs->za * signs->zb,
+    };
+}

@@ -1,0 +1,38 @@
+/* packing.h - what the packing of a block of A or B has to do, for gemm.c and for the simulator.
+ *
+ * Bytes of other signs than the kernel's u8 x s8 are shifted while packing, a' = a + za and
+ * b' = b - zb with za, zb 0 or 128, and the tile's terms undo it exactly modulo 2^32:
+ *     sum ab = sum a'b' + zb * sum a' - za * sum b' - k * za * zb
+ * XOR of bits uses popcount(a ^ b) = popcount(a) + popcount(b) - 2 popcount(a & b) the same way.
+ */
+#ifndef TCGEMM_CPU_PACKING_H
+#define TCGEMM_CPU_PACKING_H
+
+#include "cpu/ukernel.h"
+#include "plan/gemm.h"
+
+typedef struct tcgemm_signs {
+    uint8_t flip_a, flip_b;
+    uint32_t za, zb;
+    bool use_a_terms, use_b_terms;
+} tcgemm_signs_t;
+
+/* A block of the three outer loops of gemm.c. */
+typedef struct tcgemm_cpu_block {
+    int64_t row, rows; /* within D */
+    int64_t col, cols;
+    int64_t k, ks;
+    bool first, last; /* of k */
+} tcgemm_cpu_block_t;
+
+tcgemm_signs_t tcgemm_signs_of(const tcgemm_canonical_t *g, tcgemm_family_t family);
+
+/* The block's part of A or B; `offset` elements from `source` on the item of the batch begins. */
+tcgemm_pack_t tcgemm_pack_of_a(const tcgemm_canonical_t *g, tcgemm_family_t family,
+                               const tcgemm_signs_t *signs, const void *source, int64_t offset,
+                               const tcgemm_cpu_block_t *block);
+tcgemm_pack_t tcgemm_pack_of_b(const tcgemm_canonical_t *g, tcgemm_family_t family,
+                               const tcgemm_signs_t *signs, const void *source, int64_t offset,
+                               const tcgemm_cpu_block_t *block);
+
+#endif
