@@ -1,4 +1,4 @@
-/* judge.h - is this element right? The bound of tcgemm.h section 9, and a tally of verdicts. */
+/* judge.h - is this element right? The bound of tcgemm.h section 10, and a tally of verdicts. */
 #ifndef TCGEMM_REF_JUDGE_H
 #define TCGEMM_REF_JUDGE_H
 

@@ -1,4 +1,4 @@
-/* verify.c - is D right? (tcgemm.h, section 9; docs/numerics.md)
+/* verify.c - is D right? (tcgemm.h, section 10; docs/numerics.md)
  *
  *     FULL      every element: block.h computes the reference, judge.h compares
  *     SAMPLE    1  vectors.h scores all rows

@@ -1,4 +1,4 @@
-/* verify.h - the numbers of tcgemm_verify, which itself is public (tcgemm.h, section 9). */
+/* verify.h - the numbers of tcgemm_verify, which itself is public (tcgemm.h, section 10). */
 #ifndef TCGEMM_REF_VERIFY_H
 #define TCGEMM_REF_VERIFY_H
 

@@ -1,0 +1,183 @@
+/* sim.c - see sim.h: global memory, D, faults and the trace. */
+#include "sim/sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "ref/reference.h"
+
+/* ---- telling ---- */
+
+void tcgemm_sim_fault(tcgemm_sim_t *sim, const char *format, ...) {
+    tcgemm_simulate_report_t *report = sim->report;
+    if (report->num_faults++ > 0)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(report->fault, sizeof report->fault, format, arguments);
+    va_end(arguments);
+    tcgemm_sim_tell(sim, 0, "fault: %s", report->fault);
+}
+
+void tcgemm_sim_tell(tcgemm_sim_t *sim, int depth, const char *format, ...) {
+    if (!tcgemm_sim_is_told(sim))
+        return;
+    char line[320];
+    const int indent = 2 * depth;
+    memset(line, ' ', (size_t)indent);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line + indent, sizeof line - (size_t)indent, format, arguments);
+    va_end(arguments);
+    sim->trace_is_over = sim->trace(sim->trace_user, line) != 0;
+}
+
+tcgemm_sim_span_t tcgemm_sim_span(const char *what, int64_t first, int64_t count, int64_t end) {
+    tcgemm_sim_span_t span;
+    const int64_t last = (count < end - first ? first + count : end) - 1;
+    if (first >= end)
+        (void)snprintf(span.text, sizeof span.text, "%s %lld.. (beyond)", what, (long long)first);
+    else
+        (void)snprintf(span.text, sizeof span.text, "%s %lld..%lld", what, (long long)first,
+                       (long long)last);
+    return span;
+}
+
+void *tcgemm_sim_allocate(tcgemm_sim_t *sim, int64_t count, size_t size) {
+    void *memory = calloc((size_t)count + 1, size);
+    if (!memory)
+        sim->is_out_of_memory = true;
+    return memory;
+}
+
+/* ---- A and B ---- */
+
+/* Bits that are to be XORed count as 1 and -1: the sum of their products is the number of equal
+ * pairs less that of unequal ones, so that XOR too is a sum of products. */
+static bool counts_xor(const tcgemm_canonical_t *g) {
+    return g->type->type == TCGEMM_B1_S32 && (g->flags & TCGEMM_FLAG_XOR) != 0;
+}
+
+double tcgemm_sim_value(const tcgemm_sim_t *sim, int side, tcgemm_sim_name_t name) {
+    const tcgemm_sim_matrix_t *x = &sim->side[side];
+    const int64_t item = name.mn / x->mn;
+    const int64_t mn = name.mn - item * x->mn;
+    const tcgemm_operand_t *o = x->operand;
+    const int64_t index = item * o->batch_stride +
+                          mn * (side == TCGEMM_SIDE_A ? o->row_stride : o->col_stride) +
+                          name.k * (side == TCGEMM_SIDE_A ? o->col_stride : o->row_stride);
+    if (tcgemm_dtype_is_integer(o->dtype)) {
+        const int32_t value = tcgemm_load_integer(o->dtype, x->data, index);
+        return counts_xor(sim->g) ? 1 - 2 * value : value;
+    }
+    return tcgemm_reference_load(sim->g, o, x->data, index);
+}
+
+static char letter_of(int side) {
+    return side == TCGEMM_SIDE_A ? 'A' : 'B';
+}
+
+void tcgemm_sim_load(tcgemm_sim_t *sim, int side, int64_t item, int64_t offset, int count,
+                     int width, tcgemm_sim_name_t *names) {
+    const tcgemm_sim_matrix_t *x = &sim->side[side];
+    const bool k_form = x->form == TCGEMM_FORM_K;
+    const int64_t lines = k_form ? x->mn : sim->g->k;
+    const int64_t length = k_form ? sim->g->k : x->mn;
+    const uintptr_t address =
+        (uintptr_t)x->data +
+        (uintptr_t)((item * x->operand->batch_stride + offset) * x->element_bytes);
+    if (address % (uintptr_t)width != 0)
+        tcgemm_sim_fault(sim, "%d bytes of %c are read from an address that is not aligned to them",
+                         width, letter_of(side));
+    for (int e = 0; e < count; ++e) {
+        const int64_t at = offset + e;
+        const int64_t line = at >= 0 ? at / x->ld : -1;
+        const int64_t place = at - line * x->ld;
+        if (at < 0 || line >= lines || place >= length || item < 0 || item >= sim->g->batch) {
+            tcgemm_sim_fault(sim, "element %lld of %c is read, which lies outside the matrix",
+                             (long long)at, letter_of(side));
+            names[e] = (tcgemm_sim_name_t){TCGEMM_SIM_ZERO, 0};
+            continue;
+        }
+        const int64_t mn = item * x->mn + (k_form ? line : place);
+        names[e] = (tcgemm_sim_name_t){(int32_t)mn, (int32_t)(k_form ? place : line)};
+    }
+    sim->report->memory_loads += count;
+}
+
+/* ---- C and D ---- */
+
+tcgemm_batch_tile_t tcgemm_sim_tile(const tcgemm_sim_t *sim, uint32_t index, uint32_t tiles_m,
+                                    uint32_t tiles_n) {
+    return tcgemm_batch_raster(index, tiles_m, tiles_n, sim->group);
+}
+
+void tcgemm_sim_check_alignment(tcgemm_sim_t *sim, int64_t item, int64_t row, int64_t col,
+                                int width) {
+    const tcgemm_canonical_t *g = sim->g;
+    const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    const uintptr_t d =
+        (uintptr_t)sim->call->d + (uintptr_t)((item * g->stride_d + row * g->ldd + col) * bytes);
+    const uintptr_t c =
+        (uintptr_t)sim->call->c + (uintptr_t)((item * g->stride_c + row * g->ldc + col) * bytes);
+    if (d % (uintptr_t)width != 0 || (sim->call->c && c % (uintptr_t)width != 0))
+        tcgemm_sim_fault(sim,
+                         "%d bytes of row %lld of D move in one access that is not aligned to them",
+                         width, (long long)row);
+}
+
+double tcgemm_sim_scaled(const tcgemm_sim_t *sim, int64_t item, int64_t row, int64_t col,
+                         double sum) {
+    const tcgemm_canonical_t *g = sim->g;
+    const tcgemm_call_t *call = sim->call;
+    if (tcgemm_dtype_is_integer(g->type->d)) {
+        const double unequal = ((double)g->k - sum) / 2.0;
+        const uint32_t whole = (uint32_t)(int64_t)(counts_xor(g) ? unequal : sum);
+        return tcgemm_reference_combine_integer(g, call, item, row, col, whole);
+    }
+    const double product = call->alpha * sum;
+    if (!call->c)
+        return product;
+    const int64_t at = item * g->stride_c + row * g->ldc + col;
+    return product + call->beta * tcgemm_load_float(g->type->d, call->c, at);
+}
+
+void tcgemm_sim_put(tcgemm_sim_t *sim, int64_t item, int64_t row, int64_t col, double value) {
+    const tcgemm_canonical_t *g = sim->g;
+    if (item < 0 || item >= g->batch || row < 0 || row >= g->m || col < 0 || col >= g->n) {
+        tcgemm_sim_fault(sim, "D(%lld, %lld) is written, which lies outside D", (long long)row,
+                         (long long)col);
+        return;
+    }
+    uint8_t *times = &sim->written[(item * g->m + row) * g->n + col];
+    if (*times == 1)
+        tcgemm_sim_fault(sim, "D(%lld, %lld) of item %lld is written twice", (long long)row,
+                         (long long)col, (long long)item);
+    if (*times == 0)
+        sim->report->num_written += 1;
+    *times = *times < 2 ? *times + 1 : 2;
+    const int64_t at = item * g->stride_d + row * g->ldd + col;
+    if (tcgemm_dtype_is_integer(g->type->d))
+        tcgemm_store_integer(g->type->d, sim->call->d, at, (int32_t)(uint32_t)(int64_t)value);
+    else
+        tcgemm_store_float(g->type->d, sim->call->d, at, value);
+}
+
+void tcgemm_sim_store(tcgemm_sim_t *sim, int64_t item, int64_t row, int64_t col,
+                      const tcgemm_sim_sum_t *sum) {
+    const tcgemm_canonical_t *g = sim->g;
+    if (sum->row != item * g->m + row || sum->col != item * g->n + col)
+        tcgemm_sim_fault(sim,
+                         "D(%lld, %lld) of item %lld receives a sum of row %lld of A and column "
+                         "%lld of B",
+                         (long long)row, (long long)col, (long long)item,
+                         (long long)sum->row - item * g->m, (long long)sum->col - item * g->n);
+    else if (sum->terms != g->k)
+        tcgemm_sim_fault(sim, "D(%lld, %lld) of item %lld is the sum of %lld products, not of %lld",
+                         (long long)row, (long long)col, (long long)item, (long long)sum->terms,
+                         (long long)g->k);
+    tcgemm_sim_put(sim, item, row, col, tcgemm_sim_scaled(sim, item, row, col, sum->sum));
+}
