@@ -92,7 +92,7 @@ defect "one vector too many is read at the end of C" cpu/kernels/tile_tmpl.h \
     's/TILE_GET(c, mask), result/TILE_GET(c, TILE_TAIL(TILE_LANES)), result/'
 defect "one vector too many is written at the end of D" cpu/kernels/tile_tmpl.h \
     's/TILE_PUT(d, mask, result)/TILE_PUT(d, TILE_TAIL(TILE_LANES), result)/'
-defect "f32 inputs are rounded to tf32" cpu/gemm.c \
+defect "f32 inputs are rounded to tf32" cpu/packing.c \
     's/\.round_to_tf32 = g->type->type == TCGEMM_TF32_F32/.round_to_tf32 = g->type->type == TCGEMM_TF32_F32 || g->type->type == TCGEMM_F32_F32/'
 defect "offsets are cut to 32 bits" cpu/gemm.c \
     's/return (char \*)(uintptr_t)base + index \* bytes;/return (char *)(uintptr_t)base + (int32_t)(index * bytes);/'
@@ -104,8 +104,8 @@ defect "beta is taken for 1" cpu/gemm.c \
     's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = 1.0;/'
 defect "beta is applied at each step of k" cpu/gemm.c \
     's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = x->item.beta;/'
-defect "the term of signed A has the wrong sign" cpu/gemm.c \
-    's/: 0u - x->za,/: x->za,/'
+defect "the term of signed A has the wrong sign" cpu/packing.c \
+    's/: 0u - signs->za,/: signs->za,/'
 defect "bf16 subnormals are not noticed" cpu/kernels/pack_tmpl.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/'
 defect "k is cut by the number of threads" plan/planner.c \
@@ -114,5 +114,23 @@ defect "nobody waits for the packing" cpu/gemm.c \
     '/^    pack_block(x, block, b_is_packed);$/{n;s/^    tcgemm_barrier_wait(&x->barrier, num_threads);//}'
 defect "items of a batch start at the first item" cpu/gemm.c \
     's/x->b_offset = item \* g->b.batch_stride;/x->b_offset = 0;/'
+
+# The GPU's index arithmetic, which the simulator plays (docs/testing.md).
+defect "a lane hands ldmatrix the row of the other half" tile/fragment.h \
+    's/return 8u \* tcgemm_fragment_mn_half(side, matrix) + line;/return 8u * tcgemm_fragment_k_half(side, matrix) + line;/'
+defect "an accumulator is taken for the one below" tile/fragment.h \
+    's/return 8u \* (c >> 1) + (lane >> 2);/return 8u * (c \& 1u) + (lane >> 2);/'
+defect "the last group of the raster is taken for a whole one" tile/raster.h \
+    's/at.m = first + within % rows;/at.m = first + within % wanted;/'
+defect "a copy goes one row beyond the edge" tile/copy.h \
+    's/if ((int64_t)row >= rows || bytes <= 0)/if ((int64_t)row > rows || bytes <= 0)/'
+defect "a warp-matrix row is dealt to the wrong block" tile/wmma.h \
+    's/return (block \/ group \* 8 + g) \* group + block % group;/return (block \/ group * 8 + g) * group + (block + 1) % group;/'
+defect "rows that are turned round are not shifted" tile/simt.h \
+    's/return turn ? row ^ (k & 8) : row;/return turn ? row ^ (k \& 4) : row;/'
+defect "lines of the epilogue are stored in the wrong order" tile/epilogue.h \
+    's/return lane % lanes \* tcgemm_epilogue_piece(scalar_bytes);/return lane % lanes * 2u;/'
+defect "the lanes of a panel are off by one step" tile/panel.h \
+    's/return line \* steps \* lane_bytes;/return line * (steps + 1) * lane_bytes;/'
 
 exit $status
