@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "explain_files.h"
+#include "explain_simulate.h"
 #include "layout.h"
 #include "message.h"
 #include "setup.h"
@@ -88,11 +89,34 @@ static int show(const explain_facts_t *facts) {
     return good ? CLI_OK : message_fail(CLI_NO_MEMORY, "no memory for the facts");
 }
 
+/* In place of the facts, which are of sizes that no simulation could do. */
+static int simulate(const settings_t *s, const tcgemm_problem_t *problem,
+                    const tcgemm_plan_t *plan) {
+    explain_simulate_options_t options = explain_simulate_options();
+    if (s->format != TABLE_FORMAT_TEXT && s->format != TABLE_FORMAT_JSON)
+        return message_usage("explain", "a simulation is told as text or as JSON");
+    options.trace = s->trace;
+    options.json = s->format == TABLE_FORMAT_JSON;
+    options.seed = (uint64_t)s->seed;
+    options.alpha = s->alpha;
+    options.beta = s->beta;
+    return explain_simulate(plan, problem, &options);
+}
+
+static int tell(const settings_t *s, const tcgemm_problem_t *problem, const tcgemm_plan_t *plan) {
+    explain_facts_t facts;
+    int status = explain_facts(s, problem, plan, &facts);
+    if (status == CLI_OK)
+        status = explain_files_write(&facts);
+    if (status == CLI_OK)
+        status = show(&facts);
+    return status;
+}
+
 int command_explain(const settings_t *s) {
     tcgemm_problem_t problem;
     tcgemm_context_t *context = NULL;
     tcgemm_plan_t *plan = NULL;
-    explain_facts_t facts;
     int status = explain_files_check(s);
     if (status == CLI_OK)
         status = read_problem(s, &problem);
@@ -101,11 +125,7 @@ int command_explain(const settings_t *s) {
     if (status == CLI_OK)
         status = make_plan(s, context, &problem, &plan);
     if (status == CLI_OK)
-        status = explain_facts(s, &problem, plan, &facts);
-    if (status == CLI_OK)
-        status = explain_files_write(&facts);
-    if (status == CLI_OK)
-        status = show(&facts);
+        status = s->simulate || s->trace ? simulate(s, &problem, plan) : tell(s, &problem, plan);
     tcgemm_plan_destroy(plan);
     tcgemm_context_destroy(context);
     return status;

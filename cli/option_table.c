@@ -51,6 +51,7 @@ const command_t command_table[NUM_COMMANDS] = {
          "--html "
          "and --svg draw it.",
          "tcgemm explain 8192 8192 8192 --type bf16_f32 --gpu h200 --html h200.html  # a page\n"
+         "tcgemm explain 200 300 100 --type f16_f32 --gpu h200 --simulate  # on the CPU\n"
          "tcgemm explain 10000 10000 10000 --type s8_s32 --gpu orin\n"
          "tcgemm explain 1000 1001 999 --type f64_f64 --json  # on this machine\n"},
     [COMMAND_INFO] = {"info", "", "show this machine",
@@ -118,7 +119,7 @@ const option_row_t option_table[] = {
      "read C from FILE (with random A and B it is random)", "@file", AT(c), 0, 0},
     {"batch", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "this many products at once, of random data (default: 1)", NULL, AT(batch), 0, INT64_MAX},
-    {"seed", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | VERIFY | BENCH,
+    {"seed", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | VERIFY | BENCH | EXPLAIN,
      "of the random data and of the samples (default: 0)", NULL, AT(seed), 0, INT64_MAX},
     {"pad", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN,
      "random data: leading dimensions longer by N elements (default: 0)", NULL, AT(pad), 0,
@@ -175,6 +176,13 @@ const option_row_t option_table[] = {
      AT(quick), 0, 0},
     {"full", 0, OPTION_FLAG, NULL, GROUP_CHECK, VERIFY, "all cases, in some minutes", NULL,
      AT(full), 0, 0},
+
+    {"simulate", 0, OPTION_FLAG, NULL, GROUP_CHECK, EXPLAIN,
+     "run the plan's loops on the CPU instead, level by level down to what each lane holds, and "
+     "compare with A @ B (small sizes)",
+     NULL, AT(simulate), 0, 0},
+    {"trace", 0, OPTION_FLAG, NULL, GROUP_CHECK, EXPLAIN,
+     "the same, and tell step by step who loads and computes what", NULL, AT(trace), 0, 0},
 
     {"output", 'o', OPTION_TEXT, "FILE", GROUP_OUTPUT, RUN | PLOT,
      "write D: .npy, or .safetensors[:NAME] (plot: the picture: .svg, .png or .html)", "@file",

@@ -109,6 +109,8 @@ typedef struct settings {
     bool cold;
     int vs; /* peer_choice_t */
 
+    bool simulate, trace;
+
     int verify; /* verify_choice_t */
     bool quick, full;
 

@@ -40,7 +40,7 @@ void tcgemm_plan_with(const tcgemm_kernel_t *kernel, int max_threads, struct tcg
     plan->kernel = kernel;
     plan->max_threads = max_threads;
     plan->workspace_bytes = 0;
-    if (kernel->gpu) {
+    if (kernel->gpu && plan->device) { /* has_place: they come together */
         plan->num_threads = max_threads;
         plan->gpu.raster_group = tcgemm_gpu_raster_group(kernel->gpu, &plan->g, plan->device);
         plan->predicted_seconds = tcgemm_gpu_predict(kernel->gpu, &plan->g, plan->device);

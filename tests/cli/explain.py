@@ -138,7 +138,25 @@ def refuse(status, sentence, *arguments):
         fail(f"explain {arguments}: {done.returncode} {done.stderr!r} {done.stdout[:80]!r}")
 
 
+def check_simulation(depths, *arguments):
+    done = run(*arguments, "--simulate")
+    lines = done.stdout.splitlines()
+    right = sum(line.rstrip().endswith(" right") for line in lines)
+    if done.returncode != 0 or done.stderr or right != depths or max(map(len, lines)) > 100:
+        fail(f"simulate {arguments}: {done.returncode} {done.stderr} {done.stdout}")
+    told = run(*arguments, "--trace", "--json")
+    x = json.loads(told.stdout)
+    if told.returncode != 0 or len(x["nests"]) != depths or not x["trace"]:
+        fail(f"trace {arguments}: {told.returncode} {told.stderr} {told.stdout[:200]}")
+
+
 def main():
+    check_simulation(4, 100, 90, 80, "--type", "f16_f32", "--gpu", "h200", "--trans-b")
+    check_simulation(4, 41, 67, 130, "--type", "s8_s32", "--gpu", "orin", "--algo", "wmma-direct", "--tile", "32x8x16")
+    check_simulation(4, 41, 67, 130, "--type", "f32_f32", "--gpu", "t4", "--algo", "simt-outer", "--order", "col")
+    check_simulation(4, 33, 70, 50, "--type", "f64_f64", "--device", "cpu", "--alpha", 2, "--beta", -1)
+    refuse(2, "a simulation is told as text or as JSON", "30", "--simulate", "--format", "csv")
+    refuse(2, "walks through each of the", "3000", "--simulate", "--gpu", "orin")
     check("orin", "s8_s32", 10000, 10000, 10000)
     check("h200", "bf16_f32", 8192, 8192, 8192)
     check(None, "f64_f64", 1000, 1001, 999)
