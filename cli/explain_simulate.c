@@ -135,7 +135,7 @@ static void print_depth(const findings_t *f, int i, FILE *out) {
     tile_of(f, i, t);
     (void)snprintf(tile, sizeof tile, "%lld x %lld x %lld", (long long)t[0], (long long)t[1],
                    (long long)t[2]);
-    (void)fprintf(out, "  %-33s %-16s %8lld %8lld %11lld %11lld  ", name_of(f, i), tile,
+    (void)fprintf(out, "%-33s %-16s %7lld %7lld %10lld %10lld  ", name_of(f, i), tile,
                   (long long)r->num_blocks, (long long)r->num_steps, (long long)r->num_products,
                   (long long)r->memory_loads);
     if (is_right(r))
@@ -151,11 +151,11 @@ static void print_depth(const findings_t *f, int i, FILE *out) {
 
 static void print_findings(const findings_t *f, FILE *out) {
     (void)fprintf(out, "Simulated on the CPU: %s\n", f->plan.kernel);
-    (void)fprintf(out, "  %-33s %-16s %8s %8s %11s %11s  %s\n", "loop nest", "tile (m x n x k)",
-                  "blocks", "k steps", "products", "loads", "against A @ B");
+    (void)fprintf(out, "%-33s %-16s %7s %7s %10s %10s  %s\n", "loop nest", "tile (m x n x k)",
+                  "blocks", "k steps", "products", "loads", "A @ B is");
     for (int i = 0; i < NUM_DEPTHS; ++i)
         print_depth(f, i, out);
-    (void)fprintf(out, "  (loads: elements of A and B that blocks read from memory)\n");
+    (void)fprintf(out, "(loads: elements of A and B that blocks read from memory)\n");
     if (f->damage)
         (void)fprintf(out, "  Outside of D: %s.\n", f->damage);
 }
