@@ -2,7 +2,8 @@
  *
  * The headers of this room hold the integer arithmetic of the kernels (which tile comes next, where
  * an element lies in shared memory, which lane owns which element) in plain C, so that the host can
- * test it exhaustively and nvcc compiles the same lines for the GPU.
+ * test it exhaustively and nvcc compiles the same lines for the GPU, where they are constant
+ * expressions, too.
  */
 #ifndef TCGEMM_TILE_HD_H
 #define TCGEMM_TILE_HD_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 #ifdef __CUDACC__
-#define TCGEMM_HD static __host__ __device__ __forceinline__
+#define TCGEMM_HD static constexpr __host__ __device__ __forceinline__
 #else
 #define TCGEMM_HD static inline
 #endif

@@ -36,7 +36,7 @@ TCGEMM_HD tcgemm_tile_coord_t tcgemm_raster(uint32_t index, uint32_t tiles_m, ui
     const uint32_t first = index / (wanted * tiles_n) * wanted; /* tile row that opens the group */
     const uint32_t rows = tiles_m - first < wanted ? tiles_m - first : wanted;
     const uint32_t within = index - first * tiles_n;
-    tcgemm_tile_coord_t at;
+    tcgemm_tile_coord_t at = {0, 0};
     /* An index below tiles_m * tiles_n lies in a group with rows. */
     at.m = first + within % rows; /* NOLINT(clang-analyzer-core.DivideZero) */
     at.n = within / rows;         /* NOLINT(clang-analyzer-core.DivideZero) */
@@ -57,7 +57,7 @@ TCGEMM_HD uint32_t tcgemm_raster_index(tcgemm_tile_coord_t at, uint32_t tiles_m,
 TCGEMM_HD tcgemm_batch_tile_t tcgemm_batch_raster(uint32_t tile, uint32_t tiles_m, uint32_t tiles_n,
                                                   uint32_t group) {
     const uint32_t grid = tiles_m * tiles_n;
-    tcgemm_batch_tile_t found;
+    tcgemm_batch_tile_t found = {0, {0, 0}};
     found.batch = tile / grid;
     found.at = tcgemm_raster(tile - found.batch * grid, tiles_m, tiles_n, group);
     return found;

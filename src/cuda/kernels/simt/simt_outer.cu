@@ -115,6 +115,10 @@ static __device__ __forceinline__ void tcgemm_simt_outer(const tcgemm_gpu_args_t
                                                          float4 *smem) {
     constexpr int THREADS = BN / 4;
     static_assert(BM % 2 == 0 && KSTEP % 4 == 0, "rows are taken in pairs, A in float4");
+    constexpr tcgemm_outer_shape_t shape = tcgemm_outer_shape(BM * BN * 4, 255, 4);
+    static_assert(shape.m == BM && shape.n == BN && shape.threads == THREADS,
+                  "the block that a device with so much shared memory asks for");
+    constexpr int ROW = tcgemm_outer_index(1, 0, THREADS); /* from row to row of C */
 
     const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
     const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
@@ -134,13 +138,13 @@ static __device__ __forceinline__ void tcgemm_simt_outer(const tcgemm_gpu_args_t
     const int64_t step_a = A_TRANS ? KSTEP * args.lda : KSTEP;
     const int64_t step_b = B_TRANS ? KSTEP : KSTEP * args.ldb;
     const bool wide_a = args.vector_a >= 16, wide_b = args.vector_b >= 16;
-    float4 *mine = smem + threadIdx.x;
+    float4 *mine = smem + tcgemm_outer_index(0, threadIdx.x, THREADS);
 
     // ---- C = 0
     // -----------------------------------------------------------------------------------
 #pragma unroll 8
     for (int i = 0; i < BM; i++)
-        mine[i * THREADS] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        mine[i * ROW] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 
         // ---- C += column of A x row of B, KSTEP at a time
         // ----------------------------------------------
@@ -158,13 +162,13 @@ static __device__ __forceinline__ void tcgemm_simt_outer(const tcgemm_gpu_args_t
         for (int i = 0; i < rows; i += 2) {
             next += i + 1 < rows ? row_a : 0;
             tcgemm_outer_load_a<KSTEP, A_TRANS>(odd, next, args.lda, left, wide_a);
-            const float4 c_odd = c[THREADS];
+            const float4 c_odd = c[ROW];
             c[0] = tcgemm_outer_row<KSTEP>(c_even, even, step);
             next += i + 2 < rows ? row_a : 0;
             tcgemm_outer_load_a<KSTEP, A_TRANS>(even, next, args.lda, left, wide_a);
-            c_even = c[i + 2 < BM ? 2 * THREADS : 0];
-            c[THREADS] = tcgemm_outer_row<KSTEP>(c_odd, odd, step);
-            c += 2 * THREADS;
+            c_even = c[i + 2 < BM ? 2 * ROW : 0];
+            c[ROW] = tcgemm_outer_row<KSTEP>(c_odd, odd, step);
+            c += 2 * ROW;
         }
     }
 
@@ -177,7 +181,7 @@ static __device__ __forceinline__ void tcgemm_simt_outer(const tcgemm_gpu_args_t
     const bool wide = cols == 4 && args.vector_d >= 16 && (!from || args.vector_c >= 16);
 #pragma unroll 1
     for (int i = 0; i < rows; i++, to += args.ldd) {
-        float4 v = mine[i * THREADS];
+        float4 v = mine[i * ROW];
         v.x *= alpha, v.y *= alpha, v.z *= alpha, v.w *= alpha;
         if (wide) {
             if (from) {

@@ -55,8 +55,8 @@ template <class In, class Sum, class Out> struct tcgemm_wmma_pair {
     static constexpr int BYTES = tcgemm_wmma_element<In>::BYTES;
     static constexpr int LANE_K = 16 / BYTES; /* elements of k a lane holds of a chunk */
     static constexpr int CHUNK = 4 * LANE_K;  /* elements of k in a chunk */
-    static constexpr int PER_STEP = BYTES == 8 ? 1 : BYTES == 4 ? 2 : 4;
-    static constexpr int STEPS = LANE_K / PER_STEP;
+    static constexpr int PER_STEP = tcgemm_wmma_per_step(BYTES);
+    static constexpr int STEPS = tcgemm_wmma_steps(BYTES);
     static constexpr int STEP_K = CHUNK / STEPS;       /* k of the instruction */
     static constexpr int WORDS = PER_STEP * BYTES / 4; /* of a block and step */
 };

@@ -59,10 +59,10 @@ template <class Pair, int BLOCKS, bool K_FORM> struct tcgemm_direct_operand {
 
     /* The first k and the first outer index that a lane loads. */
     static __device__ __forceinline__ int first_k(int g, int q) {
-        return TURNED ? g : q * Pair::LANE_K;
+        return TURNED ? g : tcgemm_wmma_k(q, 0, 0, BYTES);
     }
     static __device__ __forceinline__ int first_outer(int g, int q) {
-        return TURNED ? 2 * q : g * BLOCKS;
+        return TURNED ? 2 * q : tcgemm_wmma_outer(0, g, BLOCKS);
     }
 
     uint32_t raw[LOADS * ROW_WORDS];

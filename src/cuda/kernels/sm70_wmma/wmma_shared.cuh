@@ -90,11 +90,14 @@ template <class Pair, int OUTER, int GROUP, bool K_FORM> struct tcgemm_shared_so
         outer_left = outer - outer0 < OUTER ? (int)(outer - outer0) : OUTER;
     }
 
-    /* Copies a chunk element by element, four in flight. */
+    /* Copies a chunk element by element, up to four in flight. */
     __device__ __forceinline__ void copy_elements(char *to, int64_t pitch, int left) const {
         constexpr int RUN = K_FORM ? Pair::CHUNK : OUTER; /* elements in a row of shared memory */
         constexpr int ELEMENTS = OUTER * Pair::CHUNK / TCGEMM_WMMA_SHARED_THREADS;
-        constexpr int BATCH = 4;
+        constexpr int BATCH = ELEMENTS < 4 ? ELEMENTS : 4;
+        static_assert(ELEMENTS > 0 && ELEMENTS % BATCH == 0 &&
+                          ELEMENTS * TCGEMM_WMMA_SHARED_THREADS == OUTER * Pair::CHUNK,
+                      "the threads share the elements evenly, in whole batches");
         const int rows = K_FORM ? outer_left : left, run = K_FORM ? left : outer_left;
         const char *tile = from - threadIdx.x / PIECES * pitch - threadIdx.x % PIECES * 16;
 #pragma unroll 1
@@ -180,7 +183,7 @@ template <class Pair, int OUTER, int GROUP, bool K_FORM> struct tcgemm_shared_so
 /* The warp's part of one operand's chunk: BLOCKS blocks from outer index `first` on. */
 template <class Pair, int OUTER, int BLOCKS, bool K_FORM> struct tcgemm_shared_operand {
     static constexpr int BYTES = Pair::BYTES, WORDS = Pair::WORDS;
-    static constexpr int GROUP = BLOCKS < 16 / BYTES ? BLOCKS : 16 / BYTES;
+    static constexpr int GROUP = tcgemm_wmma_group(BLOCKS, BYTES);
     static constexpr int WIDTH = GROUP * BYTES, ROW_WORDS = WIDTH / 4;
     static constexpr int PITCH = K_FORM ? TCGEMM_WMMA_CHUNK : OUTER * BYTES;
     static_assert(GROUP % 2 == 0 && WIDTH >= 4, "tile/wmma.h");
@@ -189,9 +192,10 @@ template <class Pair, int OUTER, int BLOCKS, bool K_FORM> struct tcgemm_shared_o
     static __device__ __forceinline__ uint32_t lane_offset(int first) {
         const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
         if constexpr (K_FORM)
-            return tcgemm_wmma_offset_k(first + g * GROUP, q, GROUP);
-        const int byte = (first + g * GROUP) * BYTES;
-        return tcgemm_wmma_offset_mn(q * Pair::LANE_K, byte / 16, PITCH / 16, BYTES) + byte % 16;
+            return tcgemm_wmma_offset_k(first + tcgemm_wmma_outer(0, g, GROUP), q, GROUP);
+        const int byte = (first + tcgemm_wmma_outer(0, g, GROUP)) * BYTES;
+        return tcgemm_wmma_offset_mn(tcgemm_wmma_k(q, 0, 0, BYTES), byte / 16, PITCH / 16, BYTES) +
+               byte % 16;
     }
 
     /* K_FORM: COUNT blocks from `first` on, the words of all steps: w[step][block * WORDS ..]. */
@@ -202,7 +206,7 @@ template <class Pair, int OUTER, int BLOCKS, bool K_FORM> struct tcgemm_shared_o
         for (int i = 0; i < COUNT; i++) {
             /* Rows of a lane differ in bit 0 of the block, which is bit 6 of the offset. */
             const int b = first + i;
-            const uint32_t row = (b / GROUP * 8 * GROUP + b % GROUP) & ~1;
+            const uint32_t row = tcgemm_wmma_outer(b, 0, GROUP) & ~1u;
             uint32_t raw[4];
             tcgemm_load_words<16>(raw, tile + (lane ^ (b & 1) << 6) + row * TCGEMM_WMMA_CHUNK);
 #pragma unroll
@@ -369,8 +373,9 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
         // -------------------------------------------------------------------------------------
         const tcgemm_batch_tile_t t =
             tcgemm_batch_raster(tile, tiles_m, tiles_n, args.raster_group);
-        const int64_t row0 = (int64_t)t.at.m * BM + warp_m + g * a_t::GROUP;
-        const int64_t col0 = (int64_t)t.at.n * BN + warp_n + 2 * q * b_t::GROUP;
+        const int64_t row0 = (int64_t)t.at.m * BM + warp_m + tcgemm_wmma_outer(0, g, a_t::GROUP);
+        const int64_t col0 =
+            (int64_t)t.at.n * BN + warp_n + tcgemm_wmma_outer(0, 2 * q, b_t::GROUP);
         const int rows_left = tcgemm_clamp_count(args.m - row0);
         const int cols_left = tcgemm_clamp_count(args.n - col0);
         const out_t *c =
@@ -385,7 +390,7 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
 #pragma unroll
         for (int block_a = 0; block_a < WM / 8; block_a++) {
             // The rows of a lane: GROUP neighbours, then those of the next segment.
-            const int row = block_a / a_t::GROUP * 8 * a_t::GROUP + block_a % a_t::GROUP;
+            const int row = tcgemm_wmma_outer(block_a, 0, a_t::GROUP);
             if (row < rows_left) {
 #pragma unroll
                 for (int at = 0; at < WN / 4; at += RUN) {
