@@ -12,6 +12,8 @@
  *                                         |  w4   |  w5   |  w6   | w7  |  block 128 x 256
  *                                         +-------+-------+-------+-----+
  *     f64, tiles of 8 x 8: block 128 x 64, warp 32 x 32; large: block 128 x 128, warp 64 x 32
+ *     f64 k64: two blocks share an SM; one gets ahead of the other and leaves it alone in the end.
+ *     So there are as many blocks as tiles, and the hardware deals them out.
  *
  * Shared memory: a ring of stages, each one chunk of 64 bytes of k:
  *
@@ -40,8 +42,10 @@
  *     bf16_f32                                       166  177       209  227
  *     tf32_f32                                        70   72        96  101
  *     s8_s32, u8_s32                                 295  320       332  380
- *     f64_f64 (33.2 is all that 8x8x4 can do)        25.2 25.8      24.8 25.1
+ *     f64_f64 (33.2 is all that 8x8x4 can do)        26.6 27.4      24.8 25.1
  *
+ * Tried, f64 at 4096^3: persistent blocks 25.3 (on average 3.3 of 4 warps a scheduler were there);
+ * block 64 x 64, three an SM, 25.6; 64 x 128 26.7; warp 64 x 16 26.8; 4 or 8 stages 26.6.
  * Tried: two blocks of k64 on an SM, or a stage of two chunks: more than 128 registers, spills. The
  * copies before the products, rather than behind the first ones, and no look-ahead in A: large with
  * A transposed 6 to 12 % slower, k64 with B transposed alone 6 % faster, the rest within 4 %.
