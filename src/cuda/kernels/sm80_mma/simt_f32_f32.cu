@@ -21,17 +21,27 @@
  * 32 banks. Without 16-byte runs everything goes by 4-byte cp.async, 8 k x 4 rows a warp, and
  * there is no alignment to think of.
  *
- *     time, block b of k       wait for b, sync | ask for b+1 (the other slot) | products of b
+ *     time, block b of k       ask for b+1 (the other slot) | products of k 0 .. 14 | b+1 is here,
+ *                              sync | products of k 15; what the next k multiplies is on its way
+ *
+ * The order of the products. An FFMA reads three registers, and it seems that a quarter of an SM
+ * gives one even and one odd register a cycle: a product goes out every cycle if it shares an
+ * operand with the one before it and the other two registers differ in parity. So the products go
+ * down a column of D and up the next, hopping between the two pieces of A, and ptxas finds such
+ * registers in all four layouts: 10 to 13 % of the FFMA read three registers, up to 2 % two of one
+ * parity. Row by row it is 20 to 27 % and, in tt, 34 %. tcgemm_fma keeps the order.
  *
  * sm_75: the copies go through registers, at the place where they are asked for.
  *
- * Tried (H200, 8192^3, TFLOP/s nn nt tn tt): this 47.9 48.4 50.2 45.2; turned by 4-byte cp.async
- * always 46.9 42.8 49.8 46.7; 8 x 16 a lane, 128 threads, three blocks an SM 45.6 44.0 48.3
- * 45.7; 8 x 16 a lane, 128 x 256 a block 45.6 41.1 47.1 44.4. A block of k is 1135 (tn) to 1174
- * (nt) instructions for 1024 FFMA.
+ * Tried (H200, 8192^3, TFLOP/s nn nt tn tt): this 50.4 50.0 52.9 51.8; row by row, and the next k
+ * not on its way, 47.6 47.7 49.0 46.0; down and up without hops 50.8 47.4 52.0 49.9; 8 x 16 a lane,
+ * 128 threads, two blocks an SM, 8 k a block 49.3 46.2 54.0 49.4; turned by 4-byte cp.async always
+ * 46.9 42.8 49.8 46.7; 8 x 16 a lane, 128 x 256 a block 45.6 41.1 47.1 44.4. A block of k is 1141
+ * (tn) to 1179 (nt) instructions for 1024 FFMA.
  */
 #include "cuda/gpu_args.h"
 #include "cuda/ptx/cp_async.cuh"
+#include "cuda/ptx/fma.cuh"
 #include "cuda/ptx/special.cuh"
 #include "tile/pipeline.h"
 #include "tile/raster.h"
@@ -76,6 +86,7 @@ template <int MN, int TURN, int WIDE, int THREADS> struct simt_copy {
         THROUGH_REGISTERS = TURN && WIDE
     };
     static_assert(THREADS % ACROSS == 0 && DOWN * PASSES == (TURN ? MN : BK), "even passes");
+    static_assert(!TURN || DOWN % 16 == 0, "a pass leaves place() alone");
 
     const float *from;
     float *to;
@@ -206,15 +217,18 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
                  args.ldb, args.n - n0 < BN ? (int32_t)(args.n - n0) : BN, memory + BK * PITCH_A);
 
     float c[2][4][PIECES][4] = {}; /* (half of m, row, piece of n, column) */
-    uint32_t slot = 0;
+    uint32_t into = 0; /* the slot that is being filled */
     auto begin_block = [&](uint32_t block) {
         const int32_t k_left = block + 1 < blocks ? BK : block + 1 == blocks ? tail : 0;
         copy_a.begin_block(k_left);
         copy_b.begin_block(k_left);
         if (!copy_a_t::THROUGH_REGISTERS)
-            copy_a.copy(slot);
+            copy_a.copy(into);
         if (!copy_b_t::THROUGH_REGISTERS)
-            copy_b.copy(slot);
+            copy_b.copy(into);
+#if TCGEMM_HAVE_CP_ASYNC
+        tcgemm_cp_async_commit();
+#endif
     };
     /* The copies that go through registers take turns with the products. */
     float4 run_a, run_b;
@@ -226,14 +240,40 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
     };
     auto store = [&](int pass) {
         if (copy_a_t::THROUGH_REGISTERS && pass < copy_a_t::PASSES)
-            copy_a.store(slot, pass, run_a);
+            copy_a.store(into, pass, run_a);
         if (copy_b_t::THROUGH_REGISTERS && pass < copy_b_t::PASSES)
-            copy_b.store(slot, pass, run_b);
+            copy_b.store(into, pass, run_b);
     };
-    enum { MOST_PASSES = 2 };
+    enum { MOST_PASSES = BM * BK / 4 / THREADS, TURN_STEPS = (BK - 2) / MOST_PASSES };
     static_assert((!copy_a_t::THROUGH_REGISTERS || copy_a_t::PASSES <= MOST_PASSES) &&
-                      (!copy_b_t::THROUGH_REGISTERS || copy_b_t::PASSES <= MOST_PASSES),
-                  "a pass has half of the products to arrive");
+                      (!copy_b_t::THROUGH_REGISTERS || copy_b_t::PASSES <= MOST_PASSES) &&
+                      TURN_STEPS * MOST_PASSES < BK - 1,
+                  "every pass arrives before the last products");
+    auto arrive = [&]() {
+#if TCGEMM_HAVE_CP_ASYNC
+        tcgemm_cp_async_wait<0>();
+#endif
+        __syncthreads();
+    };
+    /* What a lane multiplies at one k: two pieces of A, PIECES of B; those of the next k are on
+     * their way meanwhile. */
+    float ra[2][2][4], rb[2][PIECES][4];
+    auto read = [&](uint32_t slot, int k) {
+        const float *a = memory + slot + k * PITCH_A + copy_a_t::place(row0, k);
+        const float *b = memory + slot + BK * PITCH_A + k * PITCH_B + copy_b_t::place(col0, k);
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            const float4 x = *(const float4 *)(a + 32 * h);
+            float *r = ra[k % 2][h];
+            r[0] = x.x, r[1] = x.y, r[2] = x.z, r[3] = x.w;
+        }
+#pragma unroll
+        for (int h = 0; h < PIECES; ++h) {
+            const float4 y = *(const float4 *)(b + 16 * h);
+            float *r = rb[k % 2][h];
+            r[0] = y.x, r[1] = y.y, r[2] = y.z, r[3] = y.w;
+        }
+    };
 
     begin_block(0);
 #pragma unroll
@@ -241,51 +281,36 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
         fetch(pass);
         store(pass);
     }
+    arrive();
+    read(0, 0);
 #pragma unroll 1
     for (uint32_t block = 0; block < blocks; ++block) {
-#if TCGEMM_HAVE_CP_ASYNC
-        tcgemm_cp_async_commit();
-        tcgemm_cp_async_wait<0>();
-#endif
-        __syncthreads();
-        const float *a[2], *b[2]; /* of the halves of the block of k */
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            a[half] = memory + slot + copy_a_t::place(row0, 8 * half);
-            b[half] = memory + slot + BK * PITCH_A + copy_b_t::place(col0, 8 * half);
-        }
-        slot = SLOT_FLOATS - slot;
+        const uint32_t slot = into;
+        into = SLOT_FLOATS - into;
         begin_block(block + 1);
 #pragma unroll
         for (int k = 0; k < BK; ++k) {
-            if (k == 0)
-                fetch(0);
-            if (k == BK / 2) {
-                store(0);
-                fetch(1);
+            if (k % TURN_STEPS == 0 && k / TURN_STEPS <= MOST_PASSES) {
+                if (k > 0)
+                    store(k / TURN_STEPS - 1);
+                if (k / TURN_STEPS < MOST_PASSES)
+                    fetch(k / TURN_STEPS);
             }
-            float ra[2][4], rb[PIECES][4];
-#pragma unroll
-            for (int h = 0; h < 2; ++h) {
-                const float4 x = *(const float4 *)(a[k / 8] + k * PITCH_A + 32 * h);
-                ra[h][0] = x.x, ra[h][1] = x.y, ra[h][2] = x.z, ra[h][3] = x.w;
+            if (k + 1 < BK) {
+                read(slot, k + 1);
+            } else {
+                arrive();
+                read(into, 0);
             }
+            /* Down a column and up the next, hopping between the halves of m. */
 #pragma unroll
-            for (int h = 0; h < PIECES; ++h) {
-                const float4 y = *(const float4 *)(b[k / 8] + k * PITCH_B + 16 * h);
-                rb[h][0] = y.x, rb[h][1] = y.y, rb[h][2] = y.z, rb[h][3] = y.w;
-            }
+            for (int j = 0; j < 4 * PIECES; ++j)
 #pragma unroll
-            for (int hm = 0; hm < 2; ++hm)
-#pragma unroll
-                for (int i = 0; i < 4; ++i)
-#pragma unroll
-                    for (int hn = 0; hn < PIECES; ++hn)
-#pragma unroll
-                        for (int j = 0; j < 4; ++j)
-                            c[hm][i][hn][j] = fmaf(ra[hm][i], rb[hn][j], c[hm][i][hn][j]);
+                for (int there = 0; there < 8; ++there) {
+                    const int t = j % 2 ? 7 - there : there, h = t % 2, i = t / 2;
+                    tcgemm_fma(&c[h][i][j / 4][j % 4], ra[k % 2][h][i], rb[k % 2][j / 4][j % 4]);
+                }
         }
-        store(1);
     }
 
     const bool whole = args.vector_d >= 16 && (!args.c || args.vector_c >= 16);
