@@ -7,7 +7,8 @@
  * block owns a tile and all of k.
  *
  *     grid        one block a tile of D, in the order of tile/raster.h, batch by batch
- *     block       128 x 256, 8 warps (2 x 4); or 128 x 128, 64 x 64, 4 warps (2 x 2)
+ *     block       128 x 256, 8 warps (2 x 4); or 128 x 128, 64 x 64, 4 warps (2 x 2);
+ *                 f64: 128 x 128, 8 warps of 64 x 32
  *     +-------+-------+-------+-------+     warp 64 x 64 = 4 x 8 products of 16 x 8
  *     | warp0 | warp1 | warp2 | warp3 |     +-+-+-+-+-+-+-+-+
  *     +-------+-------+-------+-------+     |>|>|>|>|>|>|>|v|     serpentine: the next
@@ -21,11 +22,15 @@
  *     | 16 KiB   | 32 KiB            |                              |                |
  *     after the last block of k: 16 rows of each warp's D at a time, 4608 bytes a warp
  *
- * Operands stay in shared memory the way global memory has them (tile/swizzle.h), rows of k or rows
- * of m and n, so all four layouts run through the same 16-byte copies; the transposition happens on
- * the way to registers (tile/fragment.h): ldmatrix.trans for 16 bit, ldmatrix.trans and one byte
- * permutation for 8 bit, loads of 4, 8 or 16 bytes for tf32 and f64. In the K form all but
- * f64 use plain ldmatrix.
+ * Operands stay in shared memory the way global memory has them (tile/swizzle.h), rows of k or
+ * rows of m and n, so all four layouts run through the same 16-byte copies (operand_copy.cuh); the
+ * transposition happens on the way to registers (operand_reader.cuh, tile/fragment.h).
+ *
+ * Side A of an instruction wants two m of one k in neighbouring registers, side B two k of one n.
+ * So tf32 and f64, whose words are loaded one by one or in pairs, are best served by an A with m and
+ * a B with k contiguous: TT. NN is the reverse and is therefore computed as the transposed product
+ * (SWAP): B^T, n contiguous, is side A and A^T, k contiguous, is side B; D is turned back on its way
+ * out.
  *
  * Time, for a block b of k with four steps, 3 slots (one __syncthreads a block):
  *
@@ -39,6 +44,12 @@
  * sm_75 has no cp.async: two slots, the same places in time, but the copy fetches into registers
  * before the products of a step and stores after them.
  *
+ * f64 on sm_90 takes two steps in one m16n8k16 (run_long), in turns of 16 rows of A:
+ *
+ *     turn            0                1                2                3
+ *     loads           A: rows 16..31   A: rows 32..47   A: rows 48..63   A: rows 0..15, B; of b+1
+ *     mma             A: rows 0..15    A: rows 16..31   A: rows 32..47   A: rows 48..63
+ *
  * Edges: cp.async fills what lies outside m, n or k with zeros, in A and in B, so the tail of k
  * adds 0 * 0. Rows that are not 16-byte aligned (args.vector_a, vector_b) or end inside a 16-byte
  * chunk take a second, plainer loop in the same kernel: 16-, 8- or 4-byte cp.async, or element by
@@ -51,13 +62,25 @@
  *     any number of bytes in the main loop    6 instructions a copy instead of 3, and spills: whole
  *                                             chunks only, the rest is for the second loop
  *     tf32, 16-byte loads in the MN form      tn 154, 300 moves a block; 8- and 4-byte loads: 195
- *     tf32, rounding between rows             nt 198; all of it ahead of the products: 210
  *     unaligned, one chunk at a time          f16 at 4095^3: 75; four chunks in flight: 120
+ *     tf32, rounding between rows             nt 198; all of it ahead of the products: 210
+ *     tf32, rounded once, on its way through  nn 155, nt 165, tn 152, tt 171, against 200, 219, 186,
+ *     registers, and turned into the K form   196: loads, rounding and stores wait for one another
+ *     tf32, no rounding at all (wrong)        nn 207, against 200: there is not much to be had
+ *     tf32, nn not transposed                 193, against 203
+ *     f64, k8 rather than k16                 nn 48, nt 52.6, tn 50.5, tt 54.4, against 52, 53.1,
+ *                                             52.9, 54.0
+ *     f64, nn not transposed                  176 moves a block, 337 instructions; transposed 14, 179
+ *     f64, 128 x 64, two blocks an SM         nn 48.8, against 51.7; blocks of 32 k: 47.9
+ * tf32 and f64 run at the limit of power (700 W, 1.7 to 1.85 GHz): what saves energy is speed there,
+ * and figures of different runs differ by 5 %.
  */
 #ifndef TCGEMM_MMA_PIPELINED_CUH
 #define TCGEMM_MMA_PIPELINED_CUH
 
 #include "cuda/gpu_args.h"
+#include "cuda/kernels/sm80_mma/operand_copy.cuh"
+#include "cuda/kernels/sm80_mma/operand_reader.cuh"
 #include "cuda/ptx/cp_async.cuh"
 #include "cuda/ptx/cvt.cuh"
 #include "cuda/ptx/ldmatrix.cuh"
@@ -67,248 +90,6 @@
 #include "tile/pipeline.h"
 #include "tile/raster.h"
 #include "tile/swizzle.h"
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define TCGEMM_HAVE_CP_ASYNC 0
-#else
-#define TCGEMM_HAVE_CP_ASYNC 1
-#endif
-
-static __device__ __forceinline__ uint32_t clamp_bytes(int64_t bytes) {
-    return bytes < 0 ? 0 : bytes > 16 ? 16 : (uint32_t)bytes;
-}
-
-/* ---- elements that no wide load can take ---- */
-
-/* Sixteen bytes of which the first `bytes` come from `from`, element by element. */
-template <int ELEMENT_BYTES>
-static __device__ __forceinline__ uint4 gather_chunk(const char *from, uint32_t bytes) {
-    uint32_t word[4] = {0, 0, 0, 0};
-#pragma unroll
-    for (uint32_t at = 0; at < 16; at += ELEMENT_BYTES) {
-        uint32_t element = 0;
-        if (at < bytes) {
-            if (ELEMENT_BYTES == 1)
-                element = *(const uint8_t *)(from + at);
-            else if (ELEMENT_BYTES == 2)
-                element = *(const uint16_t *)(from + at);
-            else
-                element = *(const uint32_t *)(from + at);
-        }
-        word[at / 4] |= element << 8 * (at % 4);
-    }
-    return make_uint4(word[0], word[1], word[2], word[3]);
-}
-
-/* ---- one operand on its way into shared memory ---- */
-
-/* A tile of MN rows of A (columns of B) by BK elements of k. The block's threads copy it in passes;
- * a thread keeps its chunk of the row and moves down the rows. */
-template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct operand_copy {
-    enum {
-        PITCH = (FORM == TCGEMM_FORM_K ? BK : MN) * ELEMENT_BYTES,
-        ROWS = FORM == TCGEMM_FORM_K ? MN : BK,
-        CHUNKS = PITCH / 16, /* in a row */
-        ROWS_A_PASS = THREADS / CHUNKS,
-        PASSES = ROWS / ROWS_A_PASS,
-        BYTES = ROWS * PITCH
-    };
-    static_assert(THREADS % CHUNKS == 0 && ROWS % ROWS_A_PASS == 0,
-                  "the threads share rows evenly");
-
-    const char *from;  /* this thread's chunk of the pass that comes next */
-    int64_t pass_step; /* bytes from pass to pass */
-    int64_t rewind;    /* bytes from past the last pass to the first pass of the next block of k */
-    int32_t rows_left; /* rows inside the matrix, from this thread's first one */
-    uint32_t bytes_left; /* bytes of this thread's chunk inside the matrix */
-    int32_t whole_rows;  /* rows_left, or 0 when the chunk is not whole */
-    uint32_t to;         /* offset in the tile */
-
-    /* base: the operand of this item of the batch; mn_left: rows of A (columns of B) from mn on. */
-    __device__ __forceinline__ void begin(const void *base, int64_t ld, int64_t mn,
-                                          int64_t mn_left) {
-        const uint32_t row = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
-        to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk);
-        pass_step = ld * (ROWS_A_PASS * ELEMENT_BYTES);
-        const int64_t first = FORM == TCGEMM_FORM_K ? (mn + row) * ld : row * ld + mn;
-        from = (const char *)base + first * ELEMENT_BYTES + chunk * 16;
-        if (FORM == TCGEMM_FORM_K) {
-            rewind = BK * ELEMENT_BYTES - PASSES * pass_step;
-            rows_left = (int32_t)((mn_left < MN ? mn_left : MN) - (int64_t)row);
-        } else {
-            rewind = 0;
-            bytes_left = clamp_bytes(mn_left * ELEMENT_BYTES - (int64_t)chunk * 16);
-        }
-    }
-
-    /* The next block of k has k_left elements inside the matrix, 0 .. BK. */
-    __device__ __forceinline__ void begin_block(int32_t k_left) {
-        if (FORM == TCGEMM_FORM_K) {
-            const int32_t left = k_left * ELEMENT_BYTES - (int32_t)(threadIdx.x % CHUNKS) * 16;
-            bytes_left = left < 0 ? 0 : left > 16 ? 16 : left;
-        } else {
-            rows_left = k_left - (int32_t)(threadIdx.x / CHUNKS);
-        }
-        whole_rows = bytes_left == 16 ? rows_left : 0;
-    }
-
-    __device__ __forceinline__ uint32_t pass_bytes(int pass) const {
-        return pass * ROWS_A_PASS < rows_left ? bytes_left : 0;
-    }
-
-    __device__ __forceinline__ uint32_t pass_to(uint32_t tile, int pass) const {
-        const uint32_t key = tcgemm_swizzle_key(FORM, ELEMENT_BYTES, PITCH, pass * ROWS_A_PASS);
-        return tile + (to ^ key << 4) + pass * ROWS_A_PASS * PITCH;
-    }
-
-    __device__ __forceinline__ void next_pass(int pass) {
-        from += pass_step;
-        if (pass == PASSES - 1)
-            from += rewind;
-    }
-
-    /* Part `part` of `parts` of the block, 16 bytes at a time; every chunk is whole or outside. */
-    __device__ __forceinline__ void copy(uint32_t tile, int part, int parts) {
-#pragma unroll
-        for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass) {
-            tcgemm_cp_async_16(pass_to(tile, pass), from, pass * ROWS_A_PASS < whole_rows ? 16 : 0);
-            next_pass(pass);
-        }
-    }
-
-    /* The same without cp.async, in two halves: into registers, and from there. */
-    __device__ __forceinline__ void fetch(uint4 kept[PASSES], int part, int parts) {
-#pragma unroll
-        for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass) {
-            kept[pass] = make_uint4(0, 0, 0, 0);
-            if (pass * ROWS_A_PASS < whole_rows)
-                kept[pass] = *(const uint4 *)from;
-            next_pass(pass);
-        }
-    }
-    __device__ __forceinline__ void store(uint32_t tile, const uint4 kept[PASSES], int part,
-                                          int parts) {
-#pragma unroll
-        for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass)
-            tcgemm_sts_128(pass_to(tile, pass), kept[pass]);
-    }
-
-    /* The whole block, whatever the alignment of the rows and the edges. */
-    __device__ __forceinline__ void copy_any(uint32_t tile, uint32_t vector) {
-        const int narrow = ELEMENT_BYTES == 8 ? 8 : 4;
-        if (TCGEMM_HAVE_CP_ASYNC && vector >= narrow) {
-#pragma unroll 1
-            for (int pass = 0; pass < PASSES; ++pass) {
-                const uint32_t bytes = pass_bytes(pass);
-                const uint32_t chunk_to = pass_to(tile, pass);
-                if (vector >= 16) {
-                    tcgemm_cp_async_16(chunk_to, from, bytes);
-                } else {
-#pragma unroll
-                    for (int at = 0; at < 16; at += narrow) {
-                        const uint32_t left = bytes > at ? bytes - at : 0;
-                        const uint32_t read = left < narrow ? left : narrow;
-                        if (narrow == 8)
-                            tcgemm_cp_async_8(chunk_to + at, from + at, read);
-                        else
-                            tcgemm_cp_async_4(chunk_to + at, from + at, read);
-                    }
-                }
-                next_pass(pass);
-            }
-        } else if (ELEMENT_BYTES < narrow || !TCGEMM_HAVE_CP_ASYNC) {
-            const int group = PASSES % 4 == 0 && ELEMENT_BYTES > 1 ? 4 : 2; /* loads in flight */
-            static_assert(PASSES % group == 0, "whole groups");
-#pragma unroll 1
-            for (int pass = 0; pass < PASSES; pass += group) {
-                uint4 kept[group];
-#pragma unroll
-                for (int i = 0; i < group; ++i) {
-                    kept[i] = gather_chunk<ELEMENT_BYTES>(from, pass_bytes(pass + i));
-                    next_pass(pass + i);
-                }
-#pragma unroll
-                for (int i = 0; i < group; ++i)
-                    tcgemm_sts_128(pass_to(tile, pass + i), kept[i]);
-            }
-        }
-    }
-};
-
-/* ---- one operand on its way into registers ---- */
-
-/* The WARP rows of A (columns of B) of one warp, UNITS units of four words a step of k. */
-template <int SIDE, int FORM, int ELEMENT_BYTES, int MN, int BK, int WARP> struct operand_reader {
-    enum { PITCH = (FORM == TCGEMM_FORM_K ? BK : MN) * ELEMENT_BYTES, UNITS = WARP / 16 };
-
-    uint32_t lane_at; /* offset in the tile of what this lane reads of unit 0, step 0 */
-
-    __device__ __forceinline__ void begin(uint32_t lane, uint32_t first) {
-        lane_at = tcgemm_fragment_lane_at(SIDE, FORM, ELEMENT_BYTES, PITCH, lane, first);
-    }
-
-    static __device__ __forceinline__ constexpr int place(int mn_half, int k_half) {
-        return SIDE == TCGEMM_SIDE_A ? 2 * k_half + mn_half : 2 * mn_half + k_half;
-    }
-
-    __device__ __forceinline__ uint32_t at(uint32_t tile, int step, int unit, int more = 0) const {
-        return tile + tcgemm_fragment_at(FORM, ELEMENT_BYTES, PITCH, lane_at, step, unit, more);
-    }
-
-    __device__ __forceinline__ void read(uint32_t (&word)[UNITS][4], uint32_t tile,
-                                         int step) const {
-        if constexpr (FORM == TCGEMM_FORM_MN && ELEMENT_BYTES == 4) {
-            const int second = tcgemm_fragment_second_row(FORM, ELEMENT_BYTES) * PITCH;
-#pragma unroll
-            for (int unit = 0; unit < UNITS; ++unit)
-#pragma unroll
-                for (int half = 0; half < 2; ++half) { /* of the step on side A, of the unit on B */
-                    if (SIDE == TCGEMM_SIDE_A) {
-                        tcgemm_lds_64(&word[unit][2 * half], at(tile, step, unit) + half * second);
-                    } else {
-                        const uint32_t from = at(tile, step, unit, half * 32);
-                        tcgemm_lds_32(&word[unit][2 * half], from);
-                        tcgemm_lds_32(&word[unit][2 * half + 1], from + second);
-                    }
-                }
-        } else if constexpr (FORM == TCGEMM_FORM_MN && ELEMENT_BYTES == 1) {
-#pragma unroll
-            for (int unit = 0; unit < UNITS; ++unit) {
-                uint32_t two[4]; /* bytes: (k, mn), (k, mn+1), (k+1, mn), (k+1, mn+1) */
-                tcgemm_ldmatrix_x4_trans(two, at(tile, step, unit));
-#pragma unroll
-                for (int half = 0; half < 2; ++half) {
-                    const uint32_t x = two[2 * half], y = two[2 * half + 1];
-                    word[unit][place(0, half)] = tcgemm_prmt(x, y, 0x6420);
-                    word[unit][place(1, half)] = tcgemm_prmt(x, y, 0x7531);
-                }
-            }
-        } else {
-#pragma unroll
-            for (int unit = 0; unit < UNITS; ++unit) {
-                if (FORM == TCGEMM_FORM_K)
-                    tcgemm_ldmatrix_x4(word[unit], at(tile, step, unit));
-                else
-                    tcgemm_ldmatrix_x4_trans(word[unit], at(tile, step, unit));
-            }
-        }
-    }
-
-    __device__ __forceinline__ void read(double (&word)[UNITS][4], uint32_t tile, int step) const {
-#pragma unroll
-        for (int unit = 0; unit < UNITS; ++unit) {
-            const uint32_t from = at(tile, step, unit);
-            const int second = tcgemm_fragment_second_row(FORM, ELEMENT_BYTES);
-            double x[2], y[2];
-            tcgemm_lds_128_f64(x, from);
-            tcgemm_lds_128_f64(y, from + second * PITCH);
-            word[unit][place(0, 0)] = x[0];
-            word[unit][place(1, 0)] = FORM == TCGEMM_FORM_K ? y[0] : x[1];
-            word[unit][place(0, 1)] = FORM == TCGEMM_FORM_K ? x[1] : y[0];
-            word[unit][place(1, 1)] = y[1];
-        }
-    }
-};
 
 /* ---- the kernel ---- */
 
@@ -338,8 +119,14 @@ static __device__ __forceinline__ void scalars(const tcgemm_gpu_args_t &args, ui
  *     prepare(word)        what happens to a word between shared memory and mma
  *     value(c, i)          accumulator i of 4 as a scalar
  *     load(out), store(s)  conversions of an element of C and D
+ *     LONG                 f64 on sm_90: run_long
+ *     SWAP_NN              NN is computed as the transposed product
+ *
+ * SWAP: the transposed product. A stands for the columns of B and B for the rows of A; m and n of
+ * the tile trade places, too.
  */
-template <class TYPE, int BM, int BN, int BK, int WM, int WN, int STAGES, int A_FORM, int B_FORM>
+template <class TYPE, int BM, int BN, int BK, int WM, int WN, int STAGES, int A_FORM, int B_FORM,
+          int SWAP>
 struct mma_pipelined {
     typedef typename TYPE::word word;
     typedef typename TYPE::sum sum;
@@ -351,6 +138,8 @@ struct mma_pipelined {
         WARPS_N = BN / WN,
         THREADS = BM / WM * WARPS_N * 32,
         STEPS = BK * ELEMENT_BYTES / (ELEMENT_BYTES == 8 ? 64 : 32),
+        ROWS_D = SWAP ? BN : BM,
+        COLS_D = SWAP ? BM : BN,
         UNITS_M = WM / 16,
         UNITS_N = WN / 16,
         PARTS = STEPS - 1 /* the copy of a block is spread over all steps but the last */
@@ -489,6 +278,83 @@ struct mma_pipelined {
         }
     }
 
+    /* ---- f64 on sm_90: two steps in one instruction ---- */
+
+    /* B of a pair of steps, as it comes from shared memory, in the order of the instruction. */
+    __device__ __forceinline__ void read_b_pair(double (&b)[UNITS_N][8], uint32_t slot, int pair) {
+#pragma unroll
+        for (int unit = 0; unit < UNITS_N; ++unit)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                double four[4];
+                read_b.read_unit(four, slot + copy_a::BYTES, 2 * pair + half, unit);
+#pragma unroll
+                for (int w = 0; w < 4; ++w)
+                    b[unit][w / 2 * 4 + 2 * half + w % 2] = four[w];
+            }
+    }
+
+    /* A turn is 16 rows of A, all columns of B and two steps; meanwhile the A of the next turn is
+     * on its way, and in the last turn of a pair the B of the next pair. */
+    __device__ __forceinline__ void run_long(void) {
+        enum { PAIRS = STEPS / 2, TURNS = PAIRS * UNITS_M, LAST = TURNS - 1 };
+        uint32_t into = smem, slot = smem;
+#pragma unroll 1
+        for (uint32_t block = 0; block < STAGES - 1; ++block) {
+            begin_block(block);
+            copy_whole(into);
+            commit();
+            into = next_slot(into);
+        }
+        double a[2][8], b[UNITS_N][8], next_b[UNITS_N][8];
+        auto read_turn = [&](int turn) {
+            const int pair = turn / UNITS_M % PAIRS, unit = turn % UNITS_M;
+            read_a.read_unit(a[turn % 2], slot, 2 * pair, unit);
+            read_a.read_unit(a[turn % 2] + 4, slot, 2 * pair + 1, unit);
+            if (unit == 0)
+                read_b_pair(next_b, slot, pair);
+        };
+        static_assert(TURNS % 2 == 0, "the A of two turns take turns");
+        arrive();
+        read_turn(0);
+#pragma unroll 1
+        for (uint32_t block = 0; block < blocks; ++block) {
+            begin_block(block + STAGES - 1);
+#pragma unroll
+            for (int turn = 0; turn < TURNS; ++turn) {
+                const int i = turn % UNITS_M;
+                if (i == 0)
+#pragma unroll
+                    for (int unit = 0; unit < UNITS_N; ++unit)
+#pragma unroll
+                        for (int w = 0; w < 8; ++w)
+                            b[unit][w] = next_b[unit][w];
+                if (turn < LAST) {
+                    load_a.copy(into, turn, LAST);
+                    load_b.copy(into + copy_a::BYTES, turn, LAST);
+                } else {
+                    commit();
+                    arrive();
+                    slot = next_slot(slot);
+                    into = next_slot(into);
+                }
+                read_turn(turn + 1);
+#pragma unroll
+                for (int there = 0; there < 2 * UNITS_N; ++there) {
+                    const int j = i % 2 ? 2 * UNITS_N - 1 - there : there;
+                    tcgemm_mma_m16n8k16_f64(c[i][j], a[turn % 2], &b[j / 2][4 * (j % 2)]);
+                }
+            }
+        }
+    }
+
+    __device__ __forceinline__ void run_aligned(void) {
+        if constexpr (TYPE::LONG)
+            run_long();
+        else
+            run_whole();
+    }
+
     /* ---- anything else: the same ring, nothing overlapped by hand ---- */
 
     __device__ __forceinline__ void copy_any(uint32_t slot, uint32_t block, uint32_t vector) {
@@ -520,14 +386,49 @@ struct mma_pipelined {
         }
     }
 
+    /* ---- where the accumulators belong, inside the warp's part of D ---- */
+
+    static __device__ __forceinline__ uint32_t row_of_unit(uint32_t unit, uint32_t half,
+                                                           uint32_t slot) {
+        return SWAP ? tcgemm_fragment_mn(TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, unit, half, slot)
+                    : tcgemm_fragment_mn(TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, unit, half, slot);
+    }
+    static __device__ __forceinline__ uint32_t col_of_unit(uint32_t unit, uint32_t half,
+                                                           uint32_t slot) {
+        return SWAP ? tcgemm_fragment_mn(TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, unit, half, slot)
+                    : tcgemm_fragment_mn(TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, unit, half, slot);
+    }
+
+    /* Writes the 16 rows of D that unit i stands for, a line each: half * 8 + slot. */
+    __device__ __forceinline__ void stage(scalar *staged, uint32_t pitch, int i,
+                                          uint32_t lane) const {
+#pragma unroll
+        for (int j = 0; j < (SWAP ? UNITS_M : UNITS_N); ++j)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+#pragma unroll
+                for (int r = 0; r < 4; ++r) {
+                    const uint32_t c_row = tcgemm_fragment_c_row(lane, r);
+                    const uint32_t c_col = tcgemm_fragment_c_col(lane, r);
+                    if (SWAP) /* the half is one of rows of D: which of two products */
+                        staged[(8 * half + c_col) * pitch +
+                               col_of_unit(j, c_row / 8, c_row % 8)] =
+                            TYPE::value(c[j][2 * i + half], r);
+                    else
+                        staged[c_row * pitch + col_of_unit(j, half, c_col)] =
+                            TYPE::value(c[i][2 * j + half], r);
+                }
+    }
+
     /* ---- epilogue: D = alpha * c + beta * C, 16 rows of a warp at a time through shared memory
      * ---- */
 
     __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, char *memory) {
         enum {
-            PITCH = WN + (sizeof(scalar) == 8 ? 4 : 8), /* scalars; the lanes of a store spread */
-            PIECE = 16 / sizeof(scalar),                /* columns that a lane stores at once */
-            LANES = WN / PIECE,                         /* for a row */
+            COLS = SWAP ? WM : WN,                        /* of D in a warp */
+            PITCH = COLS + (sizeof(scalar) == 8 ? 4 : 8), /* scalars; the lanes of a store spread */
+            PIECE = 16 / sizeof(scalar),                  /* columns that a lane stores at once */
+            LANES = COLS / PIECE,                         /* for a row */
             ROWS = 32 / LANES
         };
         struct alignas(sizeof(out) * PIECE) piece_t {
@@ -535,8 +436,9 @@ struct mma_pipelined {
         };
         const tcgemm_batch_tile_t tile = which_tile(args);
         const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        const int64_t row0 = (int64_t)tile.at.m * BM + warp / WARPS_N * WM;
-        const int64_t col0 = (int64_t)tile.at.n * BN + warp % WARPS_N * WN;
+        const uint32_t warp_a = warp / WARPS_N * WM, warp_b = warp % WARPS_N * WN;
+        const int64_t row0 = (int64_t)tile.at.m * ROWS_D + (SWAP ? warp_b : warp_a);
+        const int64_t col0 = (int64_t)tile.at.n * COLS_D + (SWAP ? warp_a : warp_b);
         scalar *staged = (scalar *)memory + warp * (16 * PITCH);
         scalar alpha, beta;
         scalars(args, &alpha, &beta);
@@ -549,22 +451,13 @@ struct mma_pipelined {
                            (!from || args.vector_c >= sizeof(piece_t));
 
 #pragma unroll
-        for (int i = 0; i < UNITS_M; ++i) {
+        for (int i = 0; i < (SWAP ? UNITS_N : UNITS_M); ++i) {
             __syncwarp();
-#pragma unroll
-            for (int j = 0; j < 2 * UNITS_N; ++j)
-#pragma unroll
-                for (int r = 0; r < 4; ++r) {
-                    const uint32_t at =
-                        tcgemm_fragment_mn(TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, j / 2, j % 2,
-                                           tcgemm_fragment_c_col(lane, r));
-                    staged[tcgemm_fragment_c_row(lane, r) * PITCH + at] = TYPE::value(c[i][j], r);
-                }
+            stage(staged, PITCH, i, lane);
             __syncwarp();
 #pragma unroll 2
             for (uint32_t line = lane / LANES; line < 16; line += ROWS) {
-                const int64_t row = row0 + tcgemm_fragment_mn(TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES,
-                                                              i, line / 8, line % 8);
+                const int64_t row = row0 + row_of_unit(i, line / 8, line % 8);
                 if (row >= args.m || cols_left <= 0)
                     continue;
                 scalar v[PIECE];
@@ -602,24 +495,29 @@ struct mma_pipelined {
      */
     static __device__ __forceinline__ tcgemm_batch_tile_t
     which_tile(const tcgemm_gpu_args_t &args) {
-        const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
-        const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
+        const uint32_t tiles_m = (uint32_t)((args.m + ROWS_D - 1) / ROWS_D);
+        const uint32_t tiles_n = (uint32_t)((args.n + COLS_D - 1) / COLS_D);
         return tcgemm_batch_raster(tcgemm_block_index(), tiles_m, tiles_n, args.raster_group);
     }
 
     __device__ __forceinline__ void run(const tcgemm_gpu_args_t &args) {
         extern __shared__ __align__(1024) char memory[];
         const tcgemm_batch_tile_t tile = which_tile(args);
-        const int64_t m0 = (int64_t)tile.at.m * BM, n0 = (int64_t)tile.at.n * BN;
         const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
         smem = tcgemm_smem_address(memory);
         blocks = tcgemm_pipeline_blocks(args.k, BK);
         tail = (int32_t)(args.k - (int64_t)(blocks - 1) * BK);
-        load_a.begin((const char *)args.a + tile.batch * args.stride_a * ELEMENT_BYTES, args.lda,
-                     m0, args.m - m0);
-        load_b.begin((const char *)args.b + tile.batch * args.stride_b * ELEMENT_BYTES, args.ldb,
-                     n0, args.n - n0);
+        const char *const first = (const char *)args.a + tile.batch * args.stride_a * ELEMENT_BYTES;
+        const char *const other = (const char *)args.b + tile.batch * args.stride_b * ELEMENT_BYTES;
+        const int64_t m0 = (int64_t)tile.at.m * ROWS_D, n0 = (int64_t)tile.at.n * COLS_D;
+        if (SWAP) {
+            load_a.begin(other, args.ldb, n0, args.n - n0);
+            load_b.begin(first, args.lda, m0, args.m - m0);
+        } else {
+            load_a.begin(first, args.lda, m0, args.m - m0);
+            load_b.begin(other, args.ldb, n0, args.n - n0);
+        }
         read_a.begin(lane, warp / WARPS_N * WM);
         read_b.begin(lane, warp % WARPS_N * WN);
 #pragma unroll
@@ -631,10 +529,10 @@ struct mma_pipelined {
                     c[i][j][r] = 0;
 
         const uint32_t vector = args.vector_a < args.vector_b ? args.vector_a : args.vector_b;
-        const int64_t a_row = A_FORM == TCGEMM_FORM_K ? args.k : args.m;
-        const int64_t b_row = B_FORM == TCGEMM_FORM_K ? args.k : args.n;
+        const int64_t a_row = A_FORM == TCGEMM_FORM_K ? args.k : SWAP ? args.n : args.m;
+        const int64_t b_row = B_FORM == TCGEMM_FORM_K ? args.k : SWAP ? args.m : args.n;
         if (vector >= 16 && a_row * ELEMENT_BYTES % 16 == 0 && b_row * ELEMENT_BYTES % 16 == 0)
-            run_whole();
+            run_aligned();
         else
             run_any(vector);
 
@@ -672,8 +570,14 @@ struct mma_pipelined {
         name(const __grid_constant__ tcgemm_gpu_args_t args) {                                     \
         if constexpr (TCGEMM_ARCH >= min_cc && TCGEMM_ARCH <= max_cc &&                            \
                       (bm + bn) * bk * traits::ELEMENT_BYTES * stages <= TCGEMM_ARCH_SMEM) {       \
-            mma_pipelined<traits, bm, bn, bk, wm, wn, stages, a_form, b_form> tile;                \
-            tile.run(args);                                                                        \
+            if constexpr (traits::SWAP_NN && a_form == TCGEMM_FORM_K &&                            \
+                          b_form == TCGEMM_FORM_MN) {                                              \
+                mma_pipelined<traits, bn, bm, bk, wm, wn, stages, b_form, a_form, 1> tile;         \
+                tile.run(args);                                                                    \
+            } else {                                                                               \
+                mma_pipelined<traits, bm, bn, bk, wm, wn, stages, a_form, b_form, 0> tile;         \
+                tile.run(args);                                                                    \
+            }                                                                                      \
         }                                                                                          \
     }
 
