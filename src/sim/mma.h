@@ -22,7 +22,9 @@ typedef struct tcgemm_sim_mma_words {
 
 /* One operand: how it is copied and read. */
 typedef struct tcgemm_sim_mma_side {
-    int side, form;
+    int side;   /* of the instruction */
+    int matrix; /* TCGEMM_SIDE_A or _B: whose elements they are; the other one's if swapped */
+    int form;
     uint32_t size; /* of an element, in bytes */
     tcgemm_copy_shape_t copy;
     uint32_t base; /* of the operand in a slot */
@@ -41,6 +43,7 @@ typedef struct tcgemm_sim_mma {
     uint32_t slot_bytes, blocks, steps, step_k;
     int64_t item;
     bool is_whole; /* 16-byte chunks throughout */
+    bool swap;     /* the transposed product: fragment.h */
     tcgemm_sim_product_t *products;
     tcgemm_sim_mma_words_t words; /* of the unit that was read last */
     tcgemm_sim_operand_t operand_a[TCGEMM_SIM_MMA_UNITS], operand_b[2 * TCGEMM_SIM_MMA_UNITS];

@@ -23,7 +23,7 @@ static void copy_chunk(machine_t *x, const side_t *s, uint32_t slot, uint32_t th
     const uint32_t chunk = tcgemm_copy_chunk(&s->copy, thread);
     const uint32_t to =
         slot * x->slot_bytes + s->base + tcgemm_copy_to(s->form, s->size, &s->copy, thread, pass);
-    const tcgemm_sim_matrix_t *matrix = &x->sim->side[s->side];
+    const tcgemm_sim_matrix_t *matrix = &x->sim->side[s->matrix];
     const uint32_t bytes =
         tcgemm_copy_bytes(s->form, s->size, row, chunk, matrix->mn - s->first, k_left);
     const int per_chunk = (int)(16 / s->size), inside = (int)(bytes / s->size);
@@ -37,7 +37,7 @@ static void copy_chunk(machine_t *x, const side_t *s, uint32_t slot, uint32_t th
     if (x->is_whole && bytes != 0 && bytes != 16)
         tcgemm_sim_fault(x->sim, "a chunk of 16 bytes has %u inside the matrix", bytes);
     if (inside > 0)
-        tcgemm_sim_load(x->sim, s->side, x->item, from, inside, x->is_whole ? 16 : (int)s->size,
+        tcgemm_sim_load(x->sim, s->matrix, x->item, from, inside, x->is_whole ? 16 : (int)s->size,
                         names);
     tcgemm_sim_shared_write(&x->shared, (int)thread, to, per_chunk, names, async);
 }

@@ -41,6 +41,16 @@
 #define TCGEMM_SIDE_A 0
 #define TCGEMM_SIDE_B 1
 
+/* Whether mma-pipelined computes the transposed product, B^T as side A and A^T as side B. Side A
+ * wants two m of one k in neighbouring registers, side B two k of one n; where words are loaded one
+ * by one or in pairs (tf32, f64), NN offers each side what the other wants. compute_capability: ten
+ * times the number; before sm_90 each f64 of a product is a register pair by itself. */
+TCGEMM_HD int tcgemm_fragment_swaps(uint32_t element_bytes, int a_form, int b_form,
+                                    int compute_capability) {
+    return (element_bytes == 4 || (element_bytes == 8 && compute_capability >= 90)) &&
+           a_form == TCGEMM_FORM_K && b_form == TCGEMM_FORM_MN;
+}
+
 /* Bytes of k in a step. */
 TCGEMM_HD uint32_t tcgemm_fragment_step_bytes(uint32_t element_bytes) {
     return element_bytes == 8 ? 64u : 32u;

@@ -120,7 +120,6 @@ static __device__ __forceinline__ void scalars(const tcgemm_gpu_args_t &args, ui
  *     value(c, i)          accumulator i of 4 as a scalar
  *     load(out), store(s)  conversions of an element of C and D
  *     LONG                 f64 on sm_90: run_long
- *     SWAP_NN              NN is computed as the transposed product
  *
  * SWAP: the transposed product. A stands for the columns of B and B for the rows of A; m and n of
  * the tile trade places, too.
@@ -570,8 +569,8 @@ struct mma_pipelined {
         name(const __grid_constant__ tcgemm_gpu_args_t args) {                                     \
         if constexpr (TCGEMM_ARCH >= min_cc && TCGEMM_ARCH <= max_cc &&                            \
                       (bm + bn) * bk * traits::ELEMENT_BYTES * stages <= TCGEMM_ARCH_SMEM) {       \
-            if constexpr (traits::SWAP_NN && a_form == TCGEMM_FORM_K &&                            \
-                          b_form == TCGEMM_FORM_MN) {                                              \
+            if constexpr (tcgemm_fragment_swaps(traits::ELEMENT_BYTES, a_form, b_form,             \
+                                                TCGEMM_ARCH)) {                                    \
                 mma_pipelined<traits, bn, bm, bk, wm, wn, stages, b_form, a_form, 1> tile;         \
                 tile.run(args);                                                                    \
             } else {                                                                               \

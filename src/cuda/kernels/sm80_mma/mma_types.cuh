@@ -63,7 +63,7 @@ struct product_f32 { /* the frame of those that sum in f32 */
     typedef uint32_t word;
     typedef float sum;
     typedef float scalar;
-    enum { SUMS = 4, LONG = 0, SWAP_NN = 0 };
+    enum { SUMS = 4, LONG = 0 };
     static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
         return w;
     }
@@ -90,7 +90,7 @@ struct product_f16acc {
     typedef uint32_t word;
     typedef uint32_t sum; /* two halves */
     typedef float scalar;
-    enum { ELEMENT_BYTES = 2, SUMS = 2, LONG = 0, SWAP_NN = 0 };
+    enum { ELEMENT_BYTES = 2, SUMS = 2, LONG = 0 };
     static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
         return w;
     }
@@ -117,7 +117,7 @@ struct product_bf16 : product_f32 {
 };
 
 struct product_tf32 : product_f32 {
-    enum { ELEMENT_BYTES = 4, SWAP_NN = 1 };
+    enum { ELEMENT_BYTES = 4 };
     static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
         return tcgemm_cvt_rna_tf32(w);
     }
@@ -132,7 +132,7 @@ template <int A_SIGNED, int B_SIGNED> struct product_8bit {
     typedef uint32_t word;
     typedef uint32_t sum;
     typedef uint32_t scalar;
-    enum { ELEMENT_BYTES = 1, SUMS = 4, LONG = 0, SWAP_NN = 0 };
+    enum { ELEMENT_BYTES = 1, SUMS = 4, LONG = 0 };
     static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
         return w;
     }
@@ -179,9 +179,9 @@ struct product_f64 {
     typedef double scalar;
     enum { ELEMENT_BYTES = 8, SUMS = 4 };
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    enum { LONG = 1, SWAP_NN = 1 };
+    enum { LONG = 1 };
 #else
-    enum { LONG = 0, SWAP_NN = 0 };
+    enum { LONG = 0 };
 #endif
     static __device__ __forceinline__ double prepare(double w) {
         return w;
