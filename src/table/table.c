@@ -151,7 +151,7 @@
 #include "table/gpu_registers.def"
 
 #define TCGEMM_GPU(algo, type_, module_, tag_, min_cc_, max_cc_, bm_, bn_, bk_, wm_, wn_, im_,     \
-                   in_, ik_, threads_, stages_, smem_, blocks_per_sm_, persistent_, macs_)         \
+                   in_, ik_, threads_, stages_, smem_, blocks_per_sm_, persistent_)                \
     static const tcgemm_gpu_row_t gpu_##algo##_##type_##_##bm_##x##bn_##x##bk_##_##tag_ = {        \
         .entry = "tcgemm_" #algo "_" #type_ "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag_,                  \
         .module = #module_,                                                                        \
@@ -214,7 +214,7 @@
      .cpu = &ukernel_##isa_##_##family,                                                            \
      .run = tcgemm_cpu_run},
 #define TCGEMM_GPU(algo_, type, module, tag, min_cc, max_cc, bm, bn, bk, wm, wn, im, in, ik,       \
-                   threads, stages, smem, blocks_per_sm, persistent, macs)                         \
+                   threads, stages, smem, blocks_per_sm, persistent)                               \
     {.name = "gpu_" #algo_ "_" #type "_" #bm "x" #bn "x" #bk "_" #tag,                             \
      .algo = ALGO_OF_##algo_,                                                                      \
      .isa = "sm_" #min_cc,                                                                         \
@@ -222,7 +222,6 @@
      .mr = (bm),                                                                                   \
      .nr = (bn),                                                                                   \
      .ku = (bk),                                                                                   \
-     .macs_per_cycle = (macs),                                                                     \
      .error_bound = GPU_BOUND_##type,                                                              \
      .gpu = &gpu_##algo_##_##type##_##bm##x##bn##x##bk##_##tag},
 const tcgemm_kernel_t tcgemm_kernels[] = {

@@ -21,7 +21,7 @@ typedef struct tcgemm_kernel {
     uint64_t types;          /* TCGEMM_TYPE_BIT of each type it can do */
     uint32_t features;       /* TCGEMM_CPU_* bits that it needs; 0: runs anywhere */
     int mr, nr, ku;          /* register tile; k per step of the inner loop */
-    int macs_per_cycle;      /* multiply-adds a cycle that the planner's model expects */
+    int macs_per_cycle;      /* multiply-adds a cycle and core; 0: see the GPU row's cost */
     const char *error_bound; /* the bound it meets, in words */
     const struct tcgemm_cpu_ukernel *cpu; /* NULL for the reference and for GPU rows */
     const struct tcgemm_gpu_row *gpu;     /* NULL for all but GPU rows */
