@@ -29,7 +29,8 @@ def read_rows():
         if not f[4].isdigit():
             continue
         name = f"{f[0]}_{f[1]}_{f[6]}x{f[7]}x{f[8]}_{f[3]}"
-        rows[name] = dict(type=f[1], bm=int(f[6]), bn=int(f[7]), bk=int(f[8]), smem=int(f[16]), resident=int(f[17]),
+        rows[name] = dict(type=f[1], bm=int(f[6]), bn=int(f[7]), bk=int(f[8]), wm=int(f[9]), wn=int(f[10]),
+                          smem=int(f[16]), resident=int(f[17]),
                           line=line)
     return rows
 
@@ -44,7 +45,7 @@ def read_samples(path, rows):
         m, n, k, batch = (int(s[x]) for x in ("m", "n", "k", "batch"))
         a, d = row["type"].split("_")
         ld_a, ld_b = (m if s["ops"][0] == "T" else k), (k if s["ops"][1] == "T" else n)
-        aligned = math.gcd(math.gcd(ld_a * BYTES[a], ld_b * BYTES[a]), 16)
+        aligned = [math.gcd(ld * BYTES[a], 16) for ld in (ld_a, ld_b)]
         tiles = math.ceil(m / row["bm"]) * math.ceil(n / row["bn"]) * batch
         rounds, rest = divmod(tiles, SMS * row["resident"])
         padded_k = math.ceil(k / row["bk"]) * row["bk"]
@@ -57,25 +58,36 @@ def read_samples(path, rows):
 def predict(c, row, s):
     """gpu_model.c in Python."""
     macs, wait, start, finish, narrow, nt, tn, tt = c
-    if s["aligned"] < 16:
-        factor = narrow if row["smem"] == 0 else min(narrow, (16 / s["aligned"]) ** 1.5)
-    else:
-        factor = {"NN": 1.0, "NT": nt, "TN": tn, "TT": tt}[s["ops"]]
+    def loads(aligned):
+        if aligned >= 16:
+            return 1.0
+        return narrow if row["smem"] == 0 or aligned < 4 else min(narrow, 1 + math.log2(16 / aligned))
+
+    factor = {"NN": 1.0, "NT": nt, "TN": tn, "TT": tt}[s["ops"]]
+    if min(s["aligned"]) < 16:
+        a, b = (loads(aligned) for aligned in s["aligned"])
+        factor = (a + b) / 2 if row["smem"] == 0 else max(a, b)
+
+    # Without shared memory a warp at the edge, and the last step of k, load element by element.
+    whole, slow = s["k"] * factor, 0.0
+    if row["smem"] == 0 and narrow > factor:
+        whole += row["bk"] * (narrow - factor) if s["depth"] % row["bk"] else 0.0
+        if s["m"] % row["wm"] or s["n"] % row["wn"]:
+            slow = s["k"] * (narrow - factor) * (wait + row["bm"] * row["bn"] / macs)
 
     def round_cycles(blocks, share):
         step = wait + blocks * row["bm"] * row["bn"] / macs
-        return start + finish * blocks * share + s["k"] * step * factor
+        return start + finish * blocks * share + whole * step
 
     cycles = s["rounds"] * round_cycles(row["resident"], 1.0)
     if s["rest"]:
         cycles += round_cycles(math.ceil(s["rest"] / SMS), min(1.0, s["rest"] / SMS))
+    cycles += slow
     return LAUNCH + max(cycles / CLOCK, s["memory"])
 
 
 def fit(row, samples):
     alone = row["resident"] == 1
-    first = [row["bm"] * row["bn"] / 30.0, 0.0 if alone else 10.0, 1500.0, 1500.0, 2.0, 1.0, 1.0, 1.0]
-
     def loss(c):
         total = 0.0
         for s in samples:
@@ -83,19 +95,26 @@ def fit(row, samples):
             total += e if e < 0.2 else 0.2 + 0.7 * (e - 0.2)
         return total
 
-    best, least, step = first, loss(first), 0.4
-    while step > 0.002:
-        better = False
-        for i in range(len(best)):
-            for factor in (math.exp(step), math.exp(-step)):
-                tried = best[:]
-                tried[i] *= factor
-                e = loss(tried)
-                if e < least - 1e-9:
-                    best, least, better = tried, e, True
-        if not better:
-            step /= 2
-    return best
+    def descend(best):
+        least, step = loss(best), 0.4
+        while step > 0.002:
+            better = False
+            for i in range(len(best)):
+                for factor in (math.exp(step), math.exp(-step)):
+                    tried = best[:]
+                    tried[i] *= factor
+                    e = loss(tried)
+                    if e < least - 1e-9:
+                        best, least, better = tried, e, True
+            if not better:
+                step /= 2
+        return least, best
+
+    # The speed of the longest products is about right to begin with; the valley has side arms.
+    rate = max(s["m"] * s["n"] * s["depth"] * s["batch"] / s["seconds"] for s in samples) / CLOCK / SMS
+    starts = [[rate * r, 0.0 if alone else w, o, o, 2.0, 1.0, 1.0, 1.0]
+              for r in (1.0, 1.15) for w in (0.5, 10.0) for o in (500.0, 3000.0)]
+    return min(descend(start) for start in starts)[1]
 
 
 def quantiles(errors):

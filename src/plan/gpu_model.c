@@ -9,7 +9,8 @@
  *     finish   D of each block, in proportion to the SMs that write at once
  *     macs     multiply-adds a cycle of all resident blocks together
  *     wait     what they do not hide from one another
- *     layout   NN, NT, TN, TT; or, where rows are not aligned to 16 bytes, the narrow loads
+ *     layout   NN, NT, TN, TT; or, where rows are not aligned to 16 bytes, the narrow loads;
+ *              without shared memory a ragged edge of m, n or k makes loads narrow, too
  *
  * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
  * memory if that is longer. The constants of each row were measured on an H200 (gpu_cost.def); for
@@ -28,7 +29,11 @@ static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one 
 static const double transfer_bandwidth = 20e9; /* host memory to GPU through pinned buffers */
 static const double transfer_seconds = 60e-6;  /* of the smallest */
 
-enum { MAX_GROUP = 16, WIDEST_LOAD = 16 };
+enum {
+    MAX_GROUP = 16,
+    WIDEST_LOAD = 16,  /* bytes */
+    NARROWEST_COPY = 4 /* bytes, of cp.async */
+};
 
 static double bytes_of(tcgemm_dtype_t dtype) {
     return tcgemm_dtype_bits(dtype) / 8.0;
@@ -78,14 +83,24 @@ static double alignment(const tcgemm_operand_t *x) {
     return (double)bytes;
 }
 
-static double layout_factor(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g) {
-    const double aligned = fmin(alignment(&g->a), alignment(&g->b));
+/* How much longer the loads of an operand take for being narrow. Kernels without shared memory then
+ * load element by element, the others as wide as cp.async can, down to 4 bytes: twice as long for 8
+ * bytes and three times for 4, as measured. */
+static double load_factor(const tcgemm_gpu_row_t *row, const tcgemm_operand_t *x) {
+    const double aligned = alignment(x);
     if (aligned >= WIDEST_LOAD)
-        return row->cost->layout[2 * (g->a.col_stride != 1) + (g->b.col_stride != 1)];
-    /* Kernels without shared memory load element by element, the others as wide as they may: loads
-     * half as wide were found two and a half to three times as slow. */
-    return row->smem_bytes == 0 ? row->cost->narrow
-                                : fmin(row->cost->narrow, pow(WIDEST_LOAD / aligned, 1.5));
+        return 1.0;
+    if (row->smem_bytes == 0 || aligned < NARROWEST_COPY)
+        return row->cost->narrow;
+    return fmin(row->cost->narrow, 1.0 + log2(WIDEST_LOAD / aligned));
+}
+
+static double layout_factor(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g) {
+    const double a = load_factor(row, &g->a);
+    const double b = load_factor(row, &g->b);
+    if (a > 1.0 || b > 1.0) /* in a ring of stages the slower copy holds up both */
+        return row->smem_bytes == 0 ? (a + b) / 2.0 : fmax(a, b);
+    return row->cost->layout[2 * (g->a.col_stride != 1) + (g->b.col_stride != 1)];
 }
 
 /* Multiply-adds a cycle and SM that the row reaches on the device. */
@@ -95,22 +110,44 @@ static double macs_on(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
     return peak > 0.0 ? fmin(row->cost->macs, peak) : row->cost->macs;
 }
 
+/* Cycles of one resident block for each element of k, on the way of wide loads. */
+static double cycles_per_k(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
+                           const tcgemm_device_t *device, double blocks) {
+    return row->cost->wait + blocks * row->bm * row->bn / macs_on(row, g, device);
+}
+
+/* Elements of k as if all were loaded wide. Without shared memory the last, ragged step is not. */
+static double weighted_k(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g) {
+    const double layout = layout_factor(row, g);
+    const double whole = ceil((double)g->k / row->bk) * row->bk * layout;
+    const bool is_slow = row->smem_bytes == 0 && g->k % row->bk != 0;
+    return whole + (is_slow ? row->bk * fmax(0.0, row->cost->narrow - layout) : 0.0);
+}
+
+/* Nor is a tile at a ragged edge, for which the last round waits. */
+static double edge_seconds(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
+                           const tcgemm_device_t *device) {
+    if (row->smem_bytes != 0 || (g->m % row->wm == 0 && g->n % row->wn == 0))
+        return 0.0;
+    const double k = ceil((double)g->k / row->bk) * row->bk;
+    return k * fmax(0.0, row->cost->narrow - layout_factor(row, g)) *
+           cycles_per_k(row, g, device, 1.0) / device->clock_hz;
+}
+
 /* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */
 static void add_rounds(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
                        const tcgemm_device_t *device, double count, double blocks, double share,
                        tcgemm_gpu_time_t *t) {
     const tcgemm_gpu_cost_t *const c = row->cost;
-    const double k = ceil((double)g->k / row->bk) * row->bk;
-    const double layout = layout_factor(row, g);
-    const double area = (double)row->bm * row->bn;
+    const double k = weighted_k(row, g);
     const double bytes_per_clock = device->bandwidth / device->num_sms / device->clock_hz;
     const double slower =
         bytes_per_clock > 0.0 ? fmax(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
     const double seconds = count / device->clock_hz;
     t->start += seconds * c->start;
     t->finish += seconds * c->finish * blocks * share * slower;
-    t->wait += seconds * k * c->wait * layout;
-    t->multiply += seconds * k * blocks * area / macs_on(row, g, device) * layout;
+    t->wait += seconds * k * c->wait;
+    t->multiply += seconds * k * (cycles_per_k(row, g, device, blocks) - c->wait);
 }
 
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g,
@@ -128,6 +165,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_gpu_row_t *row, const tcgemm_cano
     if (rest > 0.0)
         add_rounds(row, g, device, 1.0, ceil(rest / device->num_sms),
                    fmin(1.0, rest / device->num_sms), &t);
+    t.wait += edge_seconds(row, g, device);
     t.memory = batch * memory_bytes(row, g, device) /
                (device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11);
     t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory);
