@@ -17,3 +17,5 @@ plot cpu-zen5-vs-openblas.svg "$results/cpu-zen5-vs-openblas-avx512.csv" --threa
 plot h200-vs-cublaslt.svg "$results/h200-mma-pipelined-vs-cublaslt.csv"
 plot h200-roofline.svg "$results/h200-mma-pipelined-vs-cublaslt.csv" --plot-kind roofline
 plot h200-simt-outer-over-k.svg "$results/h200-seed-kernels.csv" --algo simt-outer
+plot h200-model.svg "$results/h200-model.csv" --plot-kind model
+plot cpu-zen5-model.svg "$results/cpu-zen5-model.csv" --plot-kind model

@@ -144,7 +144,7 @@ static const char *nature_of_peaks(const chart_t *chart, const plot_data_t *data
         measured += data->rows[i].peak > 0 && data->rows[i].peak_measured;
     }
     const bool roofline = chart->kind == PLOT_ROOFLINE;
-    if (known == 0)
+    if (known == 0 || chart->kind == PLOT_MODEL)
         return "";
     if (measured == known)
         return roofline ? "; peaks and memory as measured" : "; peaks as measured";
@@ -161,7 +161,9 @@ static void write_footers(chart_t *chart, const plot_data_t *data) {
     char dates[32];
     write_dates(data, dates, sizeof dates);
     (void)snprintf(chart->footers[0], size, "Median%s%s%s%s%s%s%s%s",
-                   has_spread(data) ? " and half the distance of the quartiles" : "",
+                   has_spread(data) && chart->kind != PLOT_MODEL
+                       ? " and half the distance of the quartiles"
+                       : "",
                    nature_of_peaks(chart, data), *commit ? "; commit " : "", commit,
                    *driver ? ", driver " : "", driver, *dates ? ", " : "", dates);
     if (*version)
