@@ -30,29 +30,14 @@ static uint32_t is_transposed(const tcgemm_operand_t *x) {
     return x->col_stride == 1 ? 0 : 1;
 }
 
-/* The largest power of two up to 16 that divides the address of every row. */
-static uint32_t alignment(const void *pointer, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
-                          int64_t batch, int64_t stride) {
-    const uint64_t bits = (uint64_t)tcgemm_dtype_bits(dtype);
-    uint64_t offsets = (uint64_t)(uintptr_t)pointer * 8;
-    if (lines > 1)
-        offsets |= (uint64_t)ld * bits;
-    if (batch > 1)
-        offsets |= (uint64_t)stride * bits;
-    for (uint32_t bytes = 16; bytes > 1; bytes /= 2)
-        if (offsets % (8 * bytes) == 0)
-            return bytes;
-    return 1;
-}
-
 void tcgemm_gpu_set_alignment(const struct tcgemm_plan *plan, tcgemm_gpu_args_t *x) {
     const tcgemm_canonical_t *g = &plan->g;
-    x->vector_a =
-        alignment(x->a, g->a.dtype, x->a_trans ? x->k : x->m, x->lda, x->batch, x->stride_a);
-    x->vector_b =
-        alignment(x->b, g->b.dtype, x->b_trans ? x->n : x->k, x->ldb, x->batch, x->stride_b);
-    x->vector_c = alignment(x->c, g->type->d, x->m, x->ldc, x->batch, x->stride_c);
-    x->vector_d = alignment(x->d, g->type->d, x->m, x->ldd, x->batch, x->stride_d);
+    x->vector_a = tcgemm_gpu_alignment(x->a, g->a.dtype, x->a_trans ? x->k : x->m, x->lda, x->batch,
+                                       x->stride_a);
+    x->vector_b = tcgemm_gpu_alignment(x->b, g->b.dtype, x->b_trans ? x->n : x->k, x->ldb, x->batch,
+                                       x->stride_b);
+    x->vector_c = tcgemm_gpu_alignment(x->c, g->type->d, x->m, x->ldc, x->batch, x->stride_c);
+    x->vector_d = tcgemm_gpu_alignment(x->d, g->type->d, x->m, x->ldd, x->batch, x->stride_d);
 }
 
 static void set_scalars(const tcgemm_canonical_t *g, const tcgemm_call_t *call,

@@ -1,4 +1,4 @@
-/* gpu_launch.c - grids and occupancy, by arithmetic alone. */
+/* gpu_launch.c - grids, occupancy and alignment, by arithmetic alone. */
 #include "plan/gpu_launch.h"
 
 #include "base/num.h"
@@ -42,6 +42,20 @@ tcgemm_occupancy_t tcgemm_gpu_occupancy(const tcgemm_gpu_row_t *row, int registe
     };
     o.blocks = least(least(o.by_threads, o.by_registers), least(o.by_smem, o.by_slots));
     return o;
+}
+
+uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
+                              int64_t batch, int64_t stride) {
+    const uint64_t bits = (uint64_t)tcgemm_dtype_bits(dtype);
+    uint64_t offsets = (uint64_t)(uintptr_t)data * 8;
+    if (lines > 1)
+        offsets |= (uint64_t)ld * bits;
+    if (batch > 1)
+        offsets |= (uint64_t)stride * bits;
+    for (uint32_t bytes = 16; bytes > 1; bytes /= 2)
+        if (offsets % (8 * (uint64_t)bytes) == 0)
+            return bytes;
+    return 1;
 }
 
 int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, int64_t tiles) {

@@ -15,6 +15,11 @@ typedef struct tcgemm_occupancy {
 tcgemm_occupancy_t tcgemm_gpu_occupancy(const tcgemm_gpu_row_t *row, int registers,
                                         const tcgemm_device_t *device);
 
+/* Bytes, a power of two up to 16, that divide the address of each of `lines` rows of `ld` elements
+ * in each of `batch` items: how wide a kernel may load them. */
+uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
+                              int64_t batch, int64_t stride);
+
 /* Blocks of one launch for so many tiles: one each, or as many as stay resident. */
 int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, int64_t tiles);
 

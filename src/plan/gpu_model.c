@@ -22,6 +22,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/gpu_launch.h"
+
 static const double launch_seconds = 2e-6;
 static const double memory_efficiency = 0.85;
 static const double part_of_peak = 0.9;
@@ -73,21 +75,13 @@ static double memory_bytes(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t
     return a + b * (b_stays ? 1.0 : sweeps) + d;
 }
 
-/* Bytes that the starts of all rows of an operand are aligned to, at most a whole load. */
-static double alignment(const tcgemm_operand_t *x) {
-    const int64_t ld = x->col_stride == 1 ? x->row_stride : x->col_stride;
-    const uint64_t bits = (uint64_t)ld * (uint64_t)tcgemm_dtype_bits(x->dtype);
-    uint64_t bytes = WIDEST_LOAD;
-    while (bytes > 1 && bits % (8 * bytes) != 0)
-        bytes /= 2;
-    return (double)bytes;
-}
-
 /* How much longer the loads of an operand take for being narrow. Kernels without shared memory then
  * load element by element, the others as wide as cp.async can, down to 4 bytes: twice as long for 8
  * bytes and three times for 4, as measured. */
 static double load_factor(const tcgemm_gpu_row_t *row, const tcgemm_operand_t *x) {
-    const double aligned = alignment(x);
+    const int64_t ld = x->col_stride == 1 ? x->row_stride : x->col_stride;
+    const double aligned =
+        tcgemm_gpu_alignment(NULL, x->dtype, 2, ld, 2, x->batch_stride); /* more rows than one */
     if (aligned >= WIDEST_LOAD)
         return 1.0;
     if (row->smem_bytes == 0 || aligned < NARROWEST_COPY)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "cpu/gemm.h"
+#include "plan/gpu_launch.h"
 #include "plan/planner.h"
 #include "sim/sim.h"
 #include "table/gpu_row.h"
@@ -116,22 +117,6 @@ static simulator_fn *simulator_of(const tcgemm_kernel_t *kernel) {
     return NULL;
 }
 
-/* The largest power of two up to 16 that divides the address of every line, as cuda/launch.c finds
- * it. */
-static uint32_t alignment(const void *data, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
-                          int64_t batch, int64_t stride) {
-    const uint64_t bits = (uint64_t)tcgemm_dtype_bits(dtype);
-    uint64_t offsets = (uint64_t)(uintptr_t)data * 8;
-    if (lines > 1)
-        offsets |= (uint64_t)ld * bits;
-    if (batch > 1)
-        offsets |= (uint64_t)stride * bits;
-    for (uint32_t bytes = 16; bytes > 1; bytes /= 2)
-        if (offsets % (8 * (uint64_t)bytes) == 0)
-            return bytes;
-    return 1;
-}
-
 static tcgemm_sim_matrix_t matrix_of(const tcgemm_canonical_t *g, const tcgemm_operand_t *operand,
                                      const void *data, bool is_a) {
     tcgemm_sim_matrix_t x = {.operand = operand, .data = data};
@@ -140,8 +125,8 @@ static tcgemm_sim_matrix_t matrix_of(const tcgemm_canonical_t *g, const tcgemm_o
     x.form = is_a == x.trans ? TCGEMM_FORM_MN : TCGEMM_FORM_K;
     x.mn = is_a ? g->m : g->n;
     x.ld = x.trans ? operand->col_stride : operand->row_stride;
-    x.vector = alignment(data, operand->dtype, x.form == TCGEMM_FORM_K ? x.mn : g->k, x.ld,
-                         g->batch, operand->batch_stride);
+    x.vector = tcgemm_gpu_alignment(data, operand->dtype, x.form == TCGEMM_FORM_K ? x.mn : g->k,
+                                    x.ld, g->batch, operand->batch_stride);
     return x;
 }
 
@@ -152,8 +137,8 @@ static void set_up(tcgemm_sim_t *sim, const struct tcgemm_plan *plan, const tcge
     sim->call = call;
     sim->side[TCGEMM_SIDE_A] = matrix_of(g, &g->a, call->a, true);
     sim->side[TCGEMM_SIDE_B] = matrix_of(g, &g->b, call->b, false);
-    sim->vector_c = alignment(call->c, g->type->d, g->m, g->ldc, g->batch, g->stride_c);
-    sim->vector_d = alignment(call->d, g->type->d, g->m, g->ldd, g->batch, g->stride_d);
+    sim->vector_c = tcgemm_gpu_alignment(call->c, g->type->d, g->m, g->ldc, g->batch, g->stride_c);
+    sim->vector_d = tcgemm_gpu_alignment(call->d, g->type->d, g->m, g->ldd, g->batch, g->stride_d);
     sim->group = plan->gpu.raster_group;
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
     sim->has_async_copy =

@@ -1,17 +1,7 @@
 #!/bin/sh
 # The bench: shapes from everywhere, peers, CSV with what a reader needs, and its refusals.
-set -u
-tool=${TCGEMM:?}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failures=0
+. "${TCGEMM_SOURCE_DIR:?}/tests/support/cli.sh"
 fast='--samples 3 --min-seconds 0'
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
 
 # count EXPECTED ARGUMENTS...: so many rows come out.
 count() {

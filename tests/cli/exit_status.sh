@@ -1,12 +1,7 @@
 #!/bin/sh
 # Each kind of fault: its exit status, one sentence on stderr, nothing on stdout, no file left.
 # shellcheck disable=SC2086  # $small is several words
-set -u
-tool=${TCGEMM:?}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failures=0
+. "${TCGEMM_SOURCE_DIR:?}/tests/support/cli.sh"
 
 # expect STATUS PATTERN ARGUMENTS...: the first line on stderr must match the pattern.
 expect() {

@@ -1,17 +1,7 @@
 #!/bin/sh
 # The files that explain writes: six pictures and a page, whole or not at all, never over another
 # file unasked, and nothing when the problem is refused.
-set -u
-tool=${TCGEMM:?}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "${TCGEMM_SOURCE_DIR:?}/tests/support/cli.sh"
 
 explain() { "$tool" explain "$@" > out 2> err; }
 

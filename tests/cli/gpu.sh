@@ -2,17 +2,7 @@
 # The tool and GPUs. Without a GPU: the exit statuses, the sentences, and `auto` on the CPU; the rest
 # is skipped (77). With one: run, verify and bench on it.
 # shellcheck disable=SC2086  # $small is several words
-set -u
-tool=${TCGEMM:?}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "${TCGEMM_SOURCE_DIR:?}/tests/support/cli.sh"
 
 # expect STATUS PATTERN ARGUMENTS...: the pattern must be in what the tool says, on either stream.
 expect() {

@@ -1,16 +1,6 @@
 #!/bin/sh
 # Where results go: no partial file after a signal or a full disk, every format, quiet.
-set -u
-tool=${TCGEMM:?}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "${TCGEMM_SOURCE_DIR:?}/tests/support/cli.sh"
 
 # A signal at any moment leaves the whole file or none.
 for wait in 0.02 0.1 0.2 0.4 0.7; do

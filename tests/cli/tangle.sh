@@ -1,17 +1,8 @@
 #!/bin/sh
 # scripts/tangle: which lines it takes, where it says that they come from, what it refuses.
-set -u
 source=${TCGEMM_SOURCE_DIR:?}
 tangle=$source/scripts/tangle
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "$source/tests/support/cli.sh"
 
 # refuses STATUS PATTERN ARGUMENTS...
 refuses() {

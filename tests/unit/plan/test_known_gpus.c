@@ -67,6 +67,20 @@ static void occupancy_is_that_of_the_guide(void **state) {
     assert_int_equal(o.blocks, 8);
 }
 
+static void rows_are_as_aligned_as_all_that_moves_them(void **state) {
+    (void)state;
+    const char *const at = (const char *)4096;
+    const tcgemm_dtype_t f16 = TCGEMM_DTYPE_F16;
+    assert_int_equal(tcgemm_gpu_alignment(at, f16, 9, 1000, 1, 0), 16);
+    assert_int_equal(tcgemm_gpu_alignment(at, f16, 9, 1001, 1, 0), 2);
+    assert_int_equal(tcgemm_gpu_alignment(at, f16, 1, 1001, 1, 0), 16); /* one row */
+    assert_int_equal(tcgemm_gpu_alignment(at + 8, f16, 9, 1000, 1, 0), 8);
+    assert_int_equal(tcgemm_gpu_alignment(at, f16, 9, 1000, 3, 10002), 4);
+    assert_int_equal(tcgemm_gpu_alignment(at, f16, 9, 1000, 1, 10002), 16); /* one item */
+    assert_int_equal(tcgemm_gpu_alignment(at, TCGEMM_DTYPE_S8, 9, 1004, 1, 0), 4);
+    assert_int_equal(tcgemm_gpu_alignment(at + 1, TCGEMM_DTYPE_S8, 1, 0, 1, 0), 1);
+}
+
 static tcgemm_plan_t *plan_for(tcgemm_context_t *context, tcgemm_type_t type, int64_t size) {
     tcgemm_plan_t *plan = NULL;
     const tcgemm_problem_t p = tcgemm_problem(type, size, size, size);
@@ -171,6 +185,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peaks_are_the_vendors),
         cmocka_unit_test(occupancy_is_that_of_the_guide),
+        cmocka_unit_test(rows_are_as_aligned_as_all_that_moves_them),
         cmocka_unit_test(every_known_gpu_plans),
         cmocka_unit_test(the_model_obeys_its_laws),
         cmocka_unit_test(a_context_refuses_what_is_not_known),
