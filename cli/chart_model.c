@@ -4,12 +4,7 @@
 #include <stdlib.h>
 
 #include "chart.h"
-
-static int by_value(const void *a, const void *b) {
-    const double one = *(const double *)a;
-    const double other = *(const double *)b;
-    return (one > other) - (one < other);
-}
+#include "sort.h"
 
 void chart_add_model(chart_t *chart, const plot_data_t *data) {
     double *errors = malloc(data->count * sizeof *errors);
@@ -20,7 +15,7 @@ void chart_add_model(chart_t *chart, const plot_data_t *data) {
         errors[i] = fabs(data->rows[i].predicted / data->rows[i].seconds - 1);
         within += errors[i] <= 0.25;
     }
-    qsort(errors, data->count, sizeof *errors, by_value);
+    sort_doubles(errors, data->count);
     (void)snprintf(
         chart->subtitle, sizeof chart->subtitle,
         "%zu problems: median error %.1f %%, nine in ten within %.1f %%; %.0f %% of them "

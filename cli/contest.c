@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "layout.h"
 #include "message.h"
+#include "sort.h"
 
 static const double shortest_sample = 2e-4; /* seconds */
 static const double shortest_gpu_sample = 5e-3;
@@ -170,12 +171,6 @@ void contest_free(contestant_t *contestants, int count) {
         free(contestants[i].samples);
 }
 
-static int compare_doubles(const void *x, const void *y) {
-    const double a = *(const double *)x;
-    const double b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 contest_summary_t contest_summarize(const double *values, int64_t count) {
     contest_summary_t s = {0};
     double *sorted = malloc((size_t)count * sizeof *sorted);
@@ -184,7 +179,7 @@ contest_summary_t contest_summarize(const double *values, int64_t count) {
         return s;
     }
     memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, (size_t)count);
     s.median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
     s.least = sorted[0];
     if (s.median > 0)

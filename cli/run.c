@@ -14,15 +14,10 @@
 #include "progress.h"
 #include "report.h"
 #include "setup.h"
-
-static int compare_doubles(const void *x, const void *y) {
-    const double a = *(const double *)x;
-    const double b = *(const double *)y;
-    return (a > b) - (a < b);
-}
+#include "sort.h"
 
 static double median(double *values, int64_t count) {
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    sort_doubles(values, (size_t)count);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
