@@ -13,15 +13,13 @@
 /* ---- the machine ---- */
 
 static int gpu_of_plan(const explain_facts_t *f, tcgemm_device_info_t *gpu) {
-    gpu->struct_size = sizeof *gpu;
     if (f->plan.device_index != TCGEMM_DEVICE_KNOWN) {
+        gpu->struct_size = sizeof *gpu;
         const tcgemm_status_t told = tcgemm_device_get_info(f->plan.device_index, gpu);
         return told == TCGEMM_STATUS_OK ? CLI_OK : message_library(told);
     }
-    for (int i = 0; i < tcgemm_known_gpu_count(); ++i)
-        if (tcgemm_known_gpu_get_info(i, gpu) == TCGEMM_STATUS_OK &&
-            strcmp(gpu->name, f->plan.device) == 0)
-            return CLI_OK;
+    if (setup_known_gpu(f->plan.device, gpu))
+        return CLI_OK;
     return message_fail(CLI_INTERNAL, "no known GPU is called %s", f->plan.device);
 }
 

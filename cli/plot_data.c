@@ -116,11 +116,9 @@ static plot_row_t read_row(cursor_t *c) {
 
 /* Tables of before the bandwidth was kept: that of a GPU stands in its data sheet. */
 static void find_bandwidth(plot_row_t *row) {
-    tcgemm_device_info_t gpu = {.struct_size = sizeof gpu};
-    for (int i = 0; i < tcgemm_known_gpu_count() && row->bandwidth <= 0; ++i)
-        if (tcgemm_known_gpu_get_info(i, &gpu) == TCGEMM_STATUS_OK &&
-            strcmp(gpu.name, row->device) == 0)
-            row->bandwidth = gpu.bandwidth;
+    tcgemm_device_info_t gpu;
+    if (row->bandwidth <= 0 && setup_known_gpu(row->device, &gpu))
+        row->bandwidth = gpu.bandwidth;
 }
 
 static int check_columns(const csv_t *table, const char *name) {

@@ -124,6 +124,14 @@ int setup_device(const settings_t *s, int *device) {
     return CLI_OK;
 }
 
+bool setup_known_gpu(const char *name, tcgemm_device_info_t *gpu) {
+    gpu->struct_size = sizeof *gpu;
+    for (int i = 0; i < tcgemm_known_gpu_count(); ++i)
+        if (tcgemm_known_gpu_get_info(i, gpu) == TCGEMM_STATUS_OK && strcmp(gpu->name, name) == 0)
+            return true;
+    return false;
+}
+
 int setup_context_on(int device, int threads, tcgemm_context_t **context) {
     tcgemm_context_options_t options = tcgemm_context_options();
     options.device = device;

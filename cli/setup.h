@@ -3,6 +3,7 @@
 #ifndef CLI_SETUP_H
 #define CLI_SETUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "options.h"
@@ -28,6 +29,9 @@ int setup_threads(const settings_t *s, int *threads);
 
 /* The device asked for: AUTO if none is, CPU, or a number that the library has yet to accept. */
 int setup_device(const settings_t *s, int *device);
+
+/* The facts of the known GPU that calls itself `name` ("NVIDIA H200"); false if there is none. */
+bool setup_known_gpu(const char *name, tcgemm_device_info_t *gpu);
 
 /* A context on that device, and on the one asked for. */
 int setup_context_on(int device, int threads, tcgemm_context_t **context);
