@@ -136,16 +136,14 @@ static json_t *gpus_data(void) {
             continue;
         json_t *peaks = json_object();
         json_t *measured = json_object();
-        for (int t = 1; t <= tcgemm_type_count(); ++t)
-            if (g.peak[t] > 0)
-                (void)json_object_set_new(peaks, tcgemm_type_info((tcgemm_type_t)t)->name,
-                                          json_real(g.peak[t] * 1e-9));
         for (int t = 1; t <= tcgemm_type_count(); ++t) {
+            const char *name = tcgemm_type_info((tcgemm_type_t)t)->name;
             double peak;
+            if (g.peak[t] > 0)
+                (void)json_object_set_new(peaks, name, json_real(g.peak[t] * 1e-9));
             if (tcgemm_device_measure_peak(i, (tcgemm_type_t)t, &peak) == TCGEMM_STATUS_OK &&
                 peak > 0)
-                (void)json_object_set_new(measured, tcgemm_type_info((tcgemm_type_t)t)->name,
-                                          json_real(peak * 1e-9));
+                (void)json_object_set_new(measured, name, json_real(peak * 1e-9));
         }
         (void)json_array_append_new(
             gpus, json_pack("{s:s, s:i, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o}",
