@@ -1,6 +1,5 @@
 /* peak.c - launches the kernels of peak.cu and times them. */
 #include <math.h>
-#include <string.h>
 
 #include "cuda/backend.h"
 #include "cuda/device.h"
@@ -11,34 +10,19 @@ static const double long_enough = 0.02; /* seconds: the clock has settled */
 
 typedef struct peak {
     const char *entry;
+    int min_cc;  /* 10 x compute capability */
     double macs; /* of one warp and step */
 } peak_t;
 
-/* NULL entry: no kernel measures this type. */
-static peak_t peak_of(tcgemm_type_t type, int cc) {
-    static const peak_t none = {NULL, 0};
-    switch (type) {
-    case TCGEMM_F16_F32:
-    case TCGEMM_F16_F16:
-        return (peak_t){"tcgemm_peak_f16", 8.0 * 16 * 8 * 16};
-    case TCGEMM_BF16_F32:
-    case TCGEMM_BF16_BF16:
-        return cc >= 80 ? (peak_t){"tcgemm_peak_bf16", 8.0 * 16 * 8 * 16} : none;
-    case TCGEMM_TF32_F32:
-        return cc >= 80 ? (peak_t){"tcgemm_peak_tf32", 8.0 * 16 * 8 * 8} : none;
-    case TCGEMM_S8_S32:
-    case TCGEMM_U8_S32:
-    case TCGEMM_U8S8_S32:
-    case TCGEMM_S8U8_S32:
-        return (peak_t){"tcgemm_peak_s8", 8.0 * 16 * 8 * 32};
-    case TCGEMM_F64_F64:
-        return (peak_t){"tcgemm_peak_f64", 8.0 * 16 * 8 * 16};
-    case TCGEMM_F32_F32:
-        return (peak_t){"tcgemm_peak_f32", 64.0 * 32};
-    default:
-        return none;
-    }
-}
+/* NULL entry: no kernel measures it. */
+static const peak_t peaks[TCGEMM_NUM_RATES] = {
+    [TCGEMM_RATE_F16] = {"tcgemm_peak_f16", 75, 8.0 * 16 * 8 * 16},
+    [TCGEMM_RATE_BF16] = {"tcgemm_peak_bf16", 80, 8.0 * 16 * 8 * 16},
+    [TCGEMM_RATE_TF32] = {"tcgemm_peak_tf32", 80, 8.0 * 16 * 8 * 8},
+    [TCGEMM_RATE_S8] = {"tcgemm_peak_s8", 75, 8.0 * 16 * 8 * 32},
+    [TCGEMM_RATE_F64] = {"tcgemm_peak_f64", 75, 8.0 * 16 * 8 * 16},
+    [TCGEMM_RATE_F32] = {"tcgemm_peak_f32", 75, 64.0 * 32},
+};
 
 static tcgemm_status_t time_steps(tcgemm_gpu_t *gpu, CUfunction function, int64_t steps,
                                   const CUevent events[2], double *seconds) {
@@ -79,8 +63,8 @@ tcgemm_status_t tcgemm_gpu_measure_peak(int index, tcgemm_type_t type, double *m
     const tcgemm_device_t *device;
     *measured = 0.0;
     TCGEMM_FORWARD(tcgemm_gpu_find(index, &device));
-    const peak_t peak = peak_of(type, device->cc);
-    if (!peak.entry)
+    const peak_t *peak = &peaks[tcgemm_rate_of(type)];
+    if (!peak->entry || device->cc < peak->min_cc)
         return TCGEMM_STATUS_OK;
     tcgemm_gpu_t *const gpu = tcgemm_gpu(index);
     const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
@@ -91,7 +75,7 @@ tcgemm_status_t tcgemm_gpu_measure_peak(int index, tcgemm_type_t type, double *m
         status = tcgemm_gpu_check(gpu, driver->event_create(&events[i], CU_EVENT_DEFAULT),
                                   "making an event");
     if (status == TCGEMM_STATUS_OK)
-        status = measure(gpu, &peak, events, measured);
+        status = measure(gpu, peak, events, measured);
     for (int i = 0; i < 2; ++i)
         if (events[i])
             (void)driver->event_destroy(events[i]);

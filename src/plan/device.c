@@ -5,12 +5,10 @@
  */
 #include "plan/device.h"
 
-enum rate { F16, BF16, TF32, FP8, S8, S4, B1, F64, F32, NUM_RATES };
-
 static const struct {
     int cc;
     size_t smem; /* per block */
-    double macs[NUM_RATES];
+    double macs[TCGEMM_NUM_RATES];
 } architectures[] = {
     /*                f16   bf16  tf32   fp8    s8    s4     b1  f64  f32 */
     {70, 96 << 10, {512, 0, 0, 0, 0, 0, 0, 32, 64}},
@@ -34,43 +32,43 @@ static int find(int cc) {
     return found;
 }
 
-static enum rate rate_of(tcgemm_type_t type) {
+tcgemm_rate_t tcgemm_rate_of(tcgemm_type_t type) {
     switch (type) {
     case TCGEMM_F16_F32:
     case TCGEMM_F16_F16:
-        return F16;
+        return TCGEMM_RATE_F16;
     case TCGEMM_BF16_F32:
     case TCGEMM_BF16_BF16:
-        return BF16;
+        return TCGEMM_RATE_BF16;
     case TCGEMM_TF32_F32:
-        return TF32;
+        return TCGEMM_RATE_TF32;
     case TCGEMM_E4M3_F32:
     case TCGEMM_E5M2_F32:
     case TCGEMM_E4M3_BF16:
     case TCGEMM_E5M2_BF16:
-        return FP8;
+        return TCGEMM_RATE_FP8;
     case TCGEMM_S8_S32:
     case TCGEMM_U8_S32:
     case TCGEMM_U8S8_S32:
     case TCGEMM_S8U8_S32:
-        return S8;
+        return TCGEMM_RATE_S8;
     case TCGEMM_S4_S32:
     case TCGEMM_U4_S32:
-        return S4;
+        return TCGEMM_RATE_S4;
     case TCGEMM_B1_S32:
-        return B1;
+        return TCGEMM_RATE_B1;
     case TCGEMM_F64_F64:
-        return F64;
+        return TCGEMM_RATE_F64;
     case TCGEMM_F32_F32:
     default:
-        return F32;
+        return TCGEMM_RATE_F32;
     }
 }
 
 double tcgemm_device_macs(const tcgemm_device_t *device, tcgemm_type_t type) {
-    const enum rate rate = rate_of(type);
+    const tcgemm_rate_t rate = tcgemm_rate_of(type);
     const double macs = architectures[find(device->cc)].macs[rate];
-    return device->half_rate_f32 && rate <= FP8 ? macs / 2 : macs;
+    return device->half_rate_f32 && rate <= TCGEMM_RATE_FP8 ? macs / 2 : macs;
 }
 
 double tcgemm_device_peak(const tcgemm_device_t *device, tcgemm_type_t type) {

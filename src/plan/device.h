@@ -24,6 +24,22 @@ typedef struct tcgemm_device {
     bool half_rate_f32; /* GeForce: tensor cores that accumulate in f32 run at half rate */
 } tcgemm_device_t;
 
+/* Types that the same units compute at one rate. The first four are sums of floats in f32. */
+typedef enum tcgemm_rate {
+    TCGEMM_RATE_F16,
+    TCGEMM_RATE_BF16,
+    TCGEMM_RATE_TF32,
+    TCGEMM_RATE_FP8,
+    TCGEMM_RATE_S8,
+    TCGEMM_RATE_S4,
+    TCGEMM_RATE_B1,
+    TCGEMM_RATE_F64,
+    TCGEMM_RATE_F32,
+    TCGEMM_NUM_RATES
+} tcgemm_rate_t;
+
+tcgemm_rate_t tcgemm_rate_of(tcgemm_type_t type);
+
 /* Multiply-adds per clock and SM that the device's units can do for the type; 0: no such units. */
 double tcgemm_device_macs(const tcgemm_device_t *device, tcgemm_type_t type);
 
