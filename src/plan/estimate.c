@@ -82,16 +82,23 @@ int tcgemm_plan_estimate_count(const tcgemm_plan_t *plan) {
     return count;
 }
 
-/* How many kernels stand before `kernel`: sooner done, or as soon and earlier in the table. */
-static int rank_of(const struct tcgemm_plan *plan, int kernel, double seconds) {
-    int rank = 0;
+/* The kernel that comes after number `last` with `seconds` - sooner done, or as soon and earlier in
+ * the table, comes first; last -1: before all - and its estimate; -1 if none does. */
+static int next_after(const struct tcgemm_plan *plan, int last, double seconds,
+                      tcgemm_estimate_t *next) {
+    int found = -1;
     for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        if (i == kernel || !tcgemm_plan_can_use(plan, &tcgemm_kernels[i]))
+        if (!tcgemm_plan_can_use(plan, &tcgemm_kernels[i]))
             continue;
-        const double other = estimate(plan, &tcgemm_kernels[i]).seconds;
-        rank += other < seconds || (!(seconds < other) && i < kernel);
+        const tcgemm_estimate_t e = estimate(plan, &tcgemm_kernels[i]);
+        const bool is_after =
+            last < 0 || e.seconds > seconds || (!(e.seconds < seconds) && i > last);
+        if (is_after && (found < 0 || e.seconds < next->seconds)) {
+            found = i;
+            *next = e;
+        }
     }
-    return rank;
+    return found;
 }
 
 tcgemm_status_t tcgemm_plan_get_estimate(const tcgemm_plan_t *plan, int rank,
@@ -99,17 +106,15 @@ tcgemm_status_t tcgemm_plan_get_estimate(const tcgemm_plan_t *plan, int rank,
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
                      "estimate is NULL or its struct_size is not set");
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        if (!tcgemm_plan_can_use(plan, &tcgemm_kernels[i]))
-            continue;
-        const tcgemm_estimate_t e = estimate(plan, &tcgemm_kernels[i]);
-        if (rank_of(plan, i, e.seconds) == rank) {
-            *info = e;
-            return TCGEMM_STATUS_OK;
-        }
+    const int count = tcgemm_plan_estimate_count(plan);
+    TCGEMM_RETURN_IF(rank < 0 || rank >= count, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "rank %d is not in 0 .. %d", rank, count - 1);
+    int kernel = -1;
+    for (int r = 0; r <= rank; ++r) {
+        const double seconds = kernel < 0 ? 0.0 : info->seconds;
+        kernel = next_after(plan, kernel, seconds, info);
     }
-    return tcgemm_error_set(TCGEMM_STATUS_BAD_ARGUMENT, "rank %d is not in 0 .. %d", rank,
-                            tcgemm_plan_estimate_count(plan) - 1);
+    return TCGEMM_STATUS_OK;
 }
 
 tcgemm_status_t tcgemm_plan_get_occupancy(const tcgemm_plan_t *plan,
