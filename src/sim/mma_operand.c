@@ -32,8 +32,7 @@ static void copy_chunk(machine_t *x, const side_t *s, uint32_t slot, uint32_t th
                              ? tcgemm_sim_offset(matrix, s->first + row, k0 + along)
                              : tcgemm_sim_offset(matrix, s->first + along, k0 + row);
     tcgemm_sim_name_t names[16];
-    for (int i = 0; i < per_chunk; ++i)
-        names[i] = (tcgemm_sim_name_t){TCGEMM_SIM_ZERO, 0};
+    tcgemm_sim_zeros(names, per_chunk);
     if (x->is_whole && bytes != 0 && bytes != 16)
         tcgemm_sim_fault(x->sim, "a chunk of 16 bytes has %u inside the matrix", bytes);
     if (inside > 0)

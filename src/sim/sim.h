@@ -37,6 +37,12 @@ enum {
     TCGEMM_SIM_POISON = -2 /* mn of what was never written */
 };
 
+/* Names of zeros that fill up a tile. */
+static inline void tcgemm_sim_zeros(tcgemm_sim_name_t *names, int count) {
+    for (int i = 0; i < count; ++i)
+        names[i] = (tcgemm_sim_name_t){TCGEMM_SIM_ZERO, 0};
+}
+
 /* What an accumulator holds. */
 typedef struct tcgemm_sim_sum {
     double sum;

@@ -45,8 +45,7 @@ static void copy_run(machine_t *x, const side_t *s, uint32_t slot, uint32_t thre
     const uint32_t k = kk0 + (s->turn ? 0 : pass * copy->down);
     const bool is_inside = s->first + row < matrix->mn && k0 + k < x->sim->g->k;
     tcgemm_sim_name_t names[4];
-    for (uint32_t i = 0; i < copy->run; ++i)
-        names[i] = (tcgemm_sim_name_t){TCGEMM_SIM_ZERO, 0};
+    tcgemm_sim_zeros(names, (int)copy->run);
     if (is_inside)
         tcgemm_sim_load(x->sim, s->side, x->item, tcgemm_sim_offset(matrix, s->first + row, k0 + k),
                         (int)copy->run, (int)copy->run * BYTES, names);

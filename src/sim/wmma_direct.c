@@ -45,8 +45,7 @@ static void load_line(machine_t *x, const side_t *s, uint32_t lane, uint32_t i, 
     const int64_t line = s->k_form ? left_outer : left_k, run = s->k_form ? left_k : left_outer;
     const bool is_whole = s->wide && x->sim->g->k - k0 >= x->chunk_k;
     const int inside = line > 0 && run > 0 ? (int)min_i64(run, count) : 0;
-    for (int e = 0; e < count; ++e)
-        names[e] = (tcgemm_sim_name_t){TCGEMM_SIM_ZERO, 0};
+    tcgemm_sim_zeros(names, count);
     if (is_whole || inside > 0)
         tcgemm_sim_load(x->sim, s->side, x->item, tcgemm_sim_offset(matrix, outer, k),
                         is_whole ? count : inside, (int)(is_whole ? s->width : s->size), names);

@@ -45,8 +45,7 @@ static void load_piece(machine_t *x, const side_t *s, uint32_t row, uint32_t ele
     const tcgemm_sim_matrix_t *matrix = &x->sim->side[s->side];
     const int64_t outer = s->first + (s->k_form ? row : element);
     const int64_t k = k0 + (s->k_form ? element : row);
-    for (uint32_t e = 0; e < 16 / s->size; ++e)
-        names[e] = (tcgemm_sim_name_t){TCGEMM_SIM_ZERO, 0};
+    tcgemm_sim_zeros(names, 16 / (int)s->size);
     if (count > 0)
         tcgemm_sim_load(x->sim, s->side, x->copy_item, tcgemm_sim_offset(matrix, outer, k), count,
                         width, names);
