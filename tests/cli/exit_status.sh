@@ -11,14 +11,11 @@ expect() {
     "$tool" "$@" > out 2> err
     got=$?
     if [ $got -ne "$status" ]; then
-        echo "FAIL: exit status $got, expected $status: tcgemm $*"
-        failures=$((failures + 1))
+        fail "exit status $got, expected $status: tcgemm $*"
     elif [ "$status" -ne 0 ] && [ -s out ]; then
-        echo "FAIL: something on stdout: tcgemm $*"
-        failures=$((failures + 1))
+        fail "something on stdout: tcgemm $*"
     elif [ "$status" -ne 0 ] && ! head -n 1 err | grep -q "^tcgemm: .*$pattern"; then
-        echo "FAIL: stderr does not say '$pattern': tcgemm $*: $(cat err)"
-        failures=$((failures + 1))
+        fail "stderr does not say '$pattern': tcgemm $*: $(cat err)"
     fi
     rm -f out err
 }
@@ -90,8 +87,7 @@ rm -f d.npy
 
 after=$(ls)
 if [ "$before" != "$after" ]; then
-    echo "FAIL: files are left: $after"
-    failures=$((failures + 1))
+    fail "files are left: $after"
 fi
 [ $failures -eq 0 ] && echo 'all exit statuses are right'
 exit $((failures > 0))
