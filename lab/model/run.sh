@@ -12,7 +12,7 @@ task=${1-}
 compile() { # compile BUILD NAME [FILE ...]
     build=$1 name=$2
     shift 2
-    cc -std=gnu17 -O2 -I"$root/include" -I"$root/cli" "$root/lab/model/$name.c" "$@" \
+    cc -std=gnu17 -O2 -I"$root/include" -I"$root/cli" -I"$root/tests/gpu" "$root/lab/model/$name.c" "$@" \
         "$build/src/libtcgemm.a" -lpthread -ldl -lm -o "$build/$name"
 }
 case $task in

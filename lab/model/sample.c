@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gpu_clock.h"
+#include "gpu_random.h"
 #include "tcgemm/tcgemm.h"
 
 typedef struct shape {
@@ -40,31 +41,11 @@ static gpu_clock_t *gpu;
 
 /* One pool of random elements for each dtype serves A and B of all shapes, another every D. */
 static void *pool(tcgemm_dtype_t dtype) {
-    enum { CHUNK = 1 << 20 };
     static void *pools[64];
-    const size_t size = (size_t)tcgemm_dtype_bits(dtype) / 8;
-    if (pools[dtype])
-        return pools[dtype];
-    double *const values = malloc(CHUNK * sizeof *values);
-    char *const bits = malloc(CHUNK * size);
-    if (!values || !bits ||
-        tcgemm_device_alloc(0, most_elements * size, &pools[dtype]) != TCGEMM_STATUS_OK)
+    if (!pools[dtype])
+        pools[dtype] = random_matrix(dtype, most_elements);
+    if (!pools[dtype])
         exit(1);
-    unsigned long long state = 88172645463325252ull;
-    for (int i = 0; i < CHUNK; ++i) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        values[i] = (double)(long long)state * 0x1p-63;
-        if (dtype >= TCGEMM_DTYPE_S32)
-            memcpy(bits + (size_t)i * size, &state, size);
-    }
-    if (dtype < TCGEMM_DTYPE_S32)
-        (void)tcgemm_convert(dtype, bits, TCGEMM_DTYPE_F64, values, CHUNK);
-    for (size_t i = 0; i < most_elements; i += CHUNK)
-        (void)tcgemm_device_copy(0, (char *)pools[dtype] + i * size, bits, CHUNK * size);
-    free(values);
-    free(bits);
     return pools[dtype];
 }
 
