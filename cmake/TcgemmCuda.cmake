@@ -15,7 +15,7 @@ set(TCGEMM_CUDA_ALL_ARCHS 75 80 86 87 89 90a 90-virtual)
 
 # The rooms whose kernels are the same on all of 8.x: if sm_80 is built, its code serves 86, 87 and 89
 # (the driver runs machine code on every later minor version). It keeps the library below 10 MB.
-set(TCGEMM_CUDA_COMMON_ROOMS common simt sm70_wmma)
+set(TCGEMM_CUDA_COMMON_ROOMS steps simt_outer wmma_direct wmma_shared)
 set(TCGEMM_CUDA_ARCHS "" CACHE STRING "GPU architectures, e.g. 80;90a; empty: by TCGEMM_CUDA")
 
 if(NOT TCGEMM_CUDA MATCHES "^(AUTO|ON|OFF)$")
@@ -111,7 +111,7 @@ if(TCGEMM_CUDA_IMAGES)
 endif()
 message(STATUS "tcgemm: CUDA back end ${TCGEMM_CUDA_STATE}")
 
-# tcgemm_cuda_images(TARGET): compiles every src/cuda/kernels/*/*.cu for every architecture, one at a
+# tcgemm_cuda_images(TARGET): compiles every src/gpu/{families/*,steps}/*.cu for every architecture, one at a
 # time so that the build can show and share them, and adds the result to the target's sources:
 #
 #     cuda/<module>.<arch>.fatbin   compressed      cuda/<module>.<arch>.ptxas   registers, spills
@@ -120,10 +120,10 @@ message(STATUS "tcgemm: CUDA back end ${TCGEMM_CUDA_STATE}")
 # A module is named by its file. If the name has _sm80 in it, older architectures are left out; with
 # _sm90a it is compiled for that one alone.
 function(tcgemm_cuda_images target)
-  file(GLOB modules CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cuda/kernels/*/*.cu")
+  file(GLOB modules CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cu" "${PROJECT_SOURCE_DIR}/src/gpu/steps/*.cu")
   file(GLOB headers CONFIGURE_DEPENDS
-       "${PROJECT_SOURCE_DIR}/src/cuda/*.h" "${PROJECT_SOURCE_DIR}/src/cuda/ptx/*"
-       "${PROJECT_SOURCE_DIR}/src/cuda/kernels/*/*.h" "${PROJECT_SOURCE_DIR}/src/cuda/kernels/*/*.cuh"
+       "${PROJECT_SOURCE_DIR}/src/gpu/*.h" "${PROJECT_SOURCE_DIR}/src/gpu/ptx/*"
+       "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cuh" "${PROJECT_SOURCE_DIR}/src/gpu/steps/*.cuh"
        "${PROJECT_SOURCE_DIR}/src/tile/*.h")
   set(folder "${PROJECT_BINARY_DIR}/cuda")
   file(MAKE_DIRECTORY "${folder}")

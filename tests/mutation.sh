@@ -78,9 +78,9 @@ defect "the last step of k is dropped" cpu/kernels/tile_tmpl.h \
     's/for (int64_t p = t->steps; p > 0; --p)/for (int64_t p = t->steps; p > 1; --p)/'
 defect "one product is dropped, in one row, if k is long" cpu/kernels/tile_tmpl.h \
     's/^\( *\)sum\[i\]\[v\] = TILE_MAC/\1if (i != 1 || v != 0 || p != 7 || t->steps < 100)\n\1    sum[i][v] = TILE_MAC/'
-defect "ld and number of rows are swapped for a transposed matrix" plan/problem.c \
+defect "ld and number of rows are swapped for a transposed matrix" problem/check.c \
     's/\.col_stride = rows_are_lines ? 1 : s->ld,/.col_stride = rows_are_lines ? 1 : op == TCGEMM_OP_T ? s->lines : s->ld,/'
-defect "C is read though beta = 0" plan/problem.c \
+defect "C is read though beta = 0" problem/check.c \
     's/call->c = call->beta == 0.0 ? NULL : c;/call->c = c;/'
 defect "the last vector of B read in place is not masked" cpu/kernels/tile_tmpl.h \
     's/bv\[v\] = packed || v + 1 < nv ? TILE_LOAD/bv[v] = true ? TILE_LOAD/'

@@ -9,7 +9,7 @@ mkdir -p "$out"
 { grep -E '^TCGEMM_GPU\((wmma_direct|wmma_shared|simt_outer) *,' "$root/src/table/kernels.def"
   echo '#undef TCGEMM_GPU'; } >"$out/rows.h"
 flags="-std=c++17 -O3 -I$root/src -I$root/include -I$out -gencode arch=compute_$arch,code=sm_$arch"
-ls "$root"/src/cuda/kernels/sm70_wmma/*.cu "$root"/src/cuda/kernels/simt/*.cu "$root"/lab/seed/seed_lab.cu |
+ls "$root"/src/gpu/families/wmma_*/*.cu "$root"/src/gpu/families/simt_outer/*.cu "$root"/lab/seed/seed_lab.cu |
     xargs -P "${JOBS:-$(nproc)}" -I{} sh -c "nvcc $flags -c {} -o $out/\$(basename {} .cu).o"
 nvcc -gencode "arch=compute_$arch,code=sm_$arch" "$out"/*.o -o "$out/seed_lab"
 nvcc -O3 -gencode "arch=compute_$arch,code=sm_$arch" "$root/lab/seed/peak_f64.cu" -o "$out/peak_f64"

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/gpu_args.h"
+#include "gpu/gpu_args.h"
 
 #define OK(call)                                                                                   \
     do {                                                                                           \

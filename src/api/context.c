@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cpu/features.h"
 #include "cuda/backend.h"
-#include "plan/known_gpus.h"
+#include "device/known_gpus.h"
+#include "host/features.h"
 
 enum { MAX_THREADS = 4095 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cuda/backend.h"
-#include "plan/known_gpus.h"
+#include "device/known_gpus.h"
 #include "table/gpu_row.h"
 #include "table/table.h"
 

@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "cpu/features.h"
-#include "cpu/pool.h"
 #include "cpu/ukernel.h"
+#include "host/features.h"
+#include "host/pool.h"
 #include "plan/cpu_model.h"
 #include "plan/planner.h"
 

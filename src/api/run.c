@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cpu/gemm.h"
-#include "cpu/memory.h"
 #include "cuda/backend.h"
+#include "host/memory.h"
 #include "plan/gpu_model.h"
 #include "plan/planner.h"
 

@@ -26,8 +26,8 @@
 #include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/packing.h"
-#include "cpu/pool.h"
 #include "cpu/ukernel.h"
+#include "host/pool.h"
 #include "tile/panel.h"
 
 static size_t align64(int64_t bytes) {

@@ -9,7 +9,7 @@
 #define TCGEMM_CPU_PACKING_H
 
 #include "cpu/ukernel.h"
-#include "plan/gemm.h"
+#include "problem/canonical.h"
 
 typedef struct tcgemm_signs {
     uint8_t flip_a, flip_b;

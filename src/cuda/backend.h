@@ -15,8 +15,8 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "plan/device.h"
-#include "plan/gemm.h"
+#include "device/facts.h"
+#include "problem/canonical.h"
 
 struct tcgemm_plan;
 struct tcgemm_gpu_row;

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 #include "cuda/driver.h"
-#include "plan/device.h"
+#include "device/facts.h"
 
 enum { TCGEMM_MAX_GPUS = 64, TCGEMM_MAX_MODULES = 64, TCGEMM_STAGING_BUFFERS = 2 };
 

@@ -3,7 +3,7 @@
 #define TCGEMM_CUDA_LAUNCH_H
 
 #include "cuda/device.h"
-#include "cuda/gpu_args.h"
+#include "gpu/gpu_args.h"
 #include "plan/plan.h"
 
 /* The arguments of the whole problem; pointers and alignment from the call. */

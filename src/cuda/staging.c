@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "cpu/pool.h"
+#include "host/pool.h"
 
 enum {
     BUFFER_BYTES = 16 << 20,

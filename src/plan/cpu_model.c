@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/num.h"
-#include "cpu/features.h"
 #include "cpu/ukernel.h"
+#include "host/features.h"
 
 enum {
     MAX_ROWS = 2048,        /* of D in flight: A's panel, mt x kc, stays in the L3 cache */

@@ -2,8 +2,8 @@
 #ifndef TCGEMM_PLAN_GPU_MODEL_H
 #define TCGEMM_PLAN_GPU_MODEL_H
 
-#include "plan/device.h"
-#include "plan/gemm.h"
+#include "device/facts.h"
+#include "problem/canonical.h"
 #include "table/gpu_row.h"
 
 /* Tile rows of D that are swept together, so that what the resident blocks read stays in the L2. */

@@ -2,8 +2,8 @@
 #ifndef TCGEMM_PLAN_PLAN_H
 #define TCGEMM_PLAN_PLAN_H
 
-#include "plan/device.h"
-#include "plan/gemm.h"
+#include "device/facts.h"
+#include "problem/canonical.h"
 #include "table/table.h"
 
 /* How the CPU back end cuts the problem. The loops, from the outside in:

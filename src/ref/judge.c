@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/dtype.h"
-#include "cpu/features.h"
+#include "host/features.h"
 #include "table/gpu_row.h"
 
 /* The most that one operation of this plan's kernel can lose to underflow. The instruction

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plan/gemm.h"
+#include "problem/canonical.h"
 
 struct tcgemm_plan;
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "plan/device.h"
+#include "device/facts.h"
 
 /* What a row costs, in cycles of one SM: a line of gpu_cost.def. */
 typedef struct tcgemm_gpu_cost {

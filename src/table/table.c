@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cpu/features.h"
 #include "cpu/gemm.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/ukernel.h"
 #include "cuda/backend.h"
+#include "host/features.h"
 #include "ref/reference.h"
 #include "table/gpu_row.h"
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "cpu/ukernel.h"
+#include "device/known_gpus.h"
 #include "plan/gpu_launch.h"
-#include "plan/known_gpus.h"
 #include "plan/planner.h"
 #include "support/testcase.h"
 #include "table/gpu_row.h"

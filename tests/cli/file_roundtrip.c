@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "matrix.h"
+#include "files/matrix.h"
 
 static int convey(const char *from, const char *to) {
     matrix_t m;

@@ -177,7 +177,7 @@ def find_program(folder):
                    + ["-std=c17", "-D_GNU_SOURCE", "-O1", "-o", program]
                    + [f"-I{root / part}" for part in ("include", "src", "cli")]
                    + [root / "tests/cli/file_roundtrip.c"]
-                   + [root / f"cli/{part}.c" for part in parts]
+                   + [root / f"cli/files/{part}.c" for part in parts]
                    + [root / "src/base/dtype.c", root / "src/base/error.c", "-ljansson", "-lm"],
                    check=True)
     return program

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "csv.h"
+#include "tables/csv.h"
 
 static void parse(csv_t *csv, const char *text) {
     char why[CSV_ERROR_SIZE] = "";

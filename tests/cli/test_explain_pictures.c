@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "explain.h"
-#include "svg.h"
+#include "explain/explain.h"
+#include "explain/svg.h"
 
 /* Stand for measurements that take seconds; the peak in theory is known for every other type. */
 double __wrap_stream_bandwidth(int num_threads, double cache_bytes);

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "cli.h"
-#include "explain_simulate.h"
-#include "message.h"
+#include "commands/cli.h"
+#include "explain/explain_simulate.h"
+#include "support/message.h"
 
 typedef struct fixture {
     tcgemm_context_t *context;

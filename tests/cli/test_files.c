@@ -19,9 +19,9 @@
 
 #include <dirent.h>
 
-#include "matrix.h"
-#include "npy.h"
-#include "safetensors.h"
+#include "files/matrix.h"
+#include "files/npy.h"
+#include "files/safetensors.h"
 
 #define NPY_TEXT(descr, order, shape)                                                              \
     "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }\n"

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "cli.h"
-#include "options.h"
+#include "commands/cli.h"
+#include "commands/options.h"
 #include "tcgemm/tcgemm.h"
 
 static int parse(settings_t *settings, command_id_t command, char **words) {

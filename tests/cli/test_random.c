@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "random.h"
+#include "support/random.h"
 
 enum { COUNT = 5000 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "report.h"
+#include "commands/report.h"
 
 static const settings_t settings = {.alpha = -2, .beta = -3, .trans_b = true, .repeat = 5};
 

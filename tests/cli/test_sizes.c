@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sizes.h"
+#include "support/sizes.h"
 
 static char why[SIZES_ERROR_SIZE];
 

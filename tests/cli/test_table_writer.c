@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "table_writer.h"
+#include "tables/table_writer.h"
 
 static const table_column_t columns[] = {
     {"name", "name", TABLE_LEFT, 0, TABLE_EVERYWHERE},

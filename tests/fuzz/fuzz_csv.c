@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv.h"
-#include "plot_data.h"
+#include "plot/plot_data.h"
+#include "tables/csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "npy.h"
+#include "files/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t num_bytes);
 

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "cpu/features.h"
 #include "cpu/gemm.h"
 #include "cpu/ukernel.h"
+#include "host/features.h"
 #include "plan/planner.h"
 #include "support/support.h"
 

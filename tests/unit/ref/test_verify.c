@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "cpu/features.h"
+#include "host/features.h"
 #include "ref/judge.h"
 
 /* ---- an honest product in the accumulator's own precision ---- */

@@ -1,9 +1,0 @@
-/* bench.h - `tcgemm bench`. */
-#ifndef CLI_BENCH_H
-#define CLI_BENCH_H
-
-#include "options.h"
-
-int command_bench(const settings_t *settings);
-
-#endif

@@ -1,0 +1,202 @@
+/* contest.c - warm-up, rounds, medians. */
+#include "bench/contest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/cli.h"
+#include "files/layout.h"
+#include "support/clock.h"
+#include "support/message.h"
+#include "support/sort.h"
+
+static const double shortest_sample = 2e-4; /* seconds */
+static const double shortest_gpu_sample = 5e-3;
+static const double patience = 30; /* seconds for one contest, unless more are asked for */
+
+enum { FEWEST_SAMPLES = 3, MAX_COPIES = 4096 };
+
+int rotation_create(rotation_t *data, const tcgemm_problem_t *problem, uint64_t seed, bool with_c,
+                    double min_bytes) {
+    double bytes = 0;
+    for (const char *x = "ABCD"; *x; ++x)
+        bytes += (double)layout_of(problem, *x).bytes;
+    double count = bytes > 0 ? min_bytes / bytes + 1 : 1;
+    count = count > MAX_COPIES ? MAX_COPIES : count;
+    *data = (rotation_t){.copies = calloc((size_t)count, sizeof *data->copies)};
+    if (!data->copies)
+        return message_fail(CLI_NO_MEMORY, "no memory for the operands");
+    int status = CLI_OK;
+    while (status == CLI_OK && data->count < (int64_t)count) {
+        status = workload_create(&data->copies[data->count], problem, seed + (uint64_t)data->count,
+                                 with_c, false);
+        data->count += status == CLI_OK;
+    }
+    return status;
+}
+
+void rotation_free(rotation_t *data) {
+    for (int64_t i = 0; i < data->count; ++i)
+        workload_free(&data->copies[i]);
+    free(data->copies);
+    *data = (rotation_t){0};
+}
+
+static int call(const contestant_t *c) {
+    if (c->lt)
+        return cublaslt_run(c->lt, gpu_data_next(c->gpu))
+                   ? CLI_OK
+                   : message_fail(CLI_NO_DEVICE, "cublasLt refuses a call that it has done before");
+    tcgemm_status_t status = TCGEMM_STATUS_OK;
+    if (c->clock) {
+        const gpu_set_t *set = gpu_data_next(c->gpu);
+        status = tcgemm_run_async(c->plan, c->alpha, set->a, set->b, c->beta, set->c, set->d, NULL,
+                                  0, gpu_clock_stream(c->clock));
+    } else {
+        const workload_t *w = &c->data->copies[c->data->next];
+        c->data->next = (c->data->next + 1) % c->data->count;
+        if (c->plan)
+            status = tcgemm_run(c->plan, c->alpha, w->a, w->b, c->beta, w->c, w->d);
+        else
+            peer_run(c->peer, &w->problem, c->alpha, w->a, w->b, c->beta, w->d);
+    }
+    return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
+}
+
+static int call_often(const contestant_t *c) {
+    int status = CLI_OK;
+    for (int64_t i = 0; i < c->inner && status == CLI_OK; ++i)
+        status = call(c);
+    return status;
+}
+
+/* By the GPU's own time, from the first launch to the end of the last. */
+static int time_on_gpu(const contestant_t *c, double *elapsed) {
+    bool good = gpu_clock_start(c->clock);
+    const int status = good ? call_often(c) : CLI_OK;
+    good = good && gpu_clock_stop(c->clock, elapsed);
+    if (status != CLI_OK || good)
+        return status;
+    return message_fail(CLI_NO_DEVICE, "the GPU failed while it was timed");
+}
+
+static int time_here(const contestant_t *c, double *elapsed) {
+    const double start = clock_seconds();
+    const int status = call_often(c);
+    *elapsed = clock_seconds() - start;
+    return status;
+}
+
+/* One sample: the mean of `inner` calls. Returns an exit status. */
+static int sample(contestant_t *c, double *value) {
+    double elapsed = 0;
+    const int status = c->clock ? time_on_gpu(c, &elapsed) : time_here(c, &elapsed);
+    c->sum += elapsed;
+    *value = elapsed / (double)c->inner;
+    return status;
+}
+
+/* Runs until the time settles on how many calls make a sample. */
+static int warm_up(contestant_t *c) {
+    const double shortest = c->clock ? shortest_gpu_sample : shortest_sample;
+    double value = 0;
+    c->inner = 1;
+    for (int i = 0; i < 24; ++i) {
+        const int status = sample(c, &value);
+        if (status != CLI_OK)
+            return status;
+        const bool long_enough = value * (double)c->inner >= shortest;
+        if (long_enough && (i > 0 || value > 0.5))
+            break;
+        if (!long_enough)
+            c->inner *= 2;
+    }
+    c->sum = 0;
+    return CLI_OK;
+}
+
+static bool all_have(const contestant_t *contestants, int count, double seconds) {
+    for (int i = 0; i < count; ++i)
+        if (contestants[i].sum < seconds)
+            return false;
+    return true;
+}
+
+static bool is_enough(const contestant_t *contestants, int count, const contest_limits_t *limits,
+                      int64_t rounds, double elapsed) {
+    const double limit = patience > 20 * limits->min_seconds ? patience : 20 * limits->min_seconds;
+    if (rounds == CONTEST_MAX_SAMPLES || (rounds >= FEWEST_SAMPLES && elapsed > limit))
+        return true;
+    return rounds >= limits->min_samples && all_have(contestants, count, limits->min_seconds);
+}
+
+static bool make_room(contestant_t *contestants, int count, int64_t rounds) {
+    if (rounds & (rounds - 1)) /* a power of two: the arrays are full */
+        return true;
+    for (int i = 0; i < count; ++i) {
+        double *more =
+            realloc(contestants[i].samples, (size_t)(rounds ? 2 * rounds : 1) * sizeof *more);
+        if (!more)
+            return false;
+        contestants[i].samples = more;
+    }
+    return true;
+}
+
+int contest_run(contestant_t *contestants, int count, const contest_limits_t *limits,
+                int64_t *num_samples) {
+    for (int i = 0; i < count; ++i) {
+        const int status = warm_up(&contestants[i]);
+        if (status != CLI_OK)
+            return status;
+    }
+    const double start = clock_seconds();
+    int64_t rounds = 0;
+    while (!is_enough(contestants, count, limits, rounds, clock_seconds() - start)) {
+        if (!make_room(contestants, count, rounds))
+            return message_fail(CLI_NO_MEMORY, "no memory for the samples");
+        for (int i = 0; i < count; ++i) {
+            const int status = sample(&contestants[i], &contestants[i].samples[rounds]);
+            if (status != CLI_OK)
+                return status;
+        }
+        ++rounds;
+    }
+    *num_samples = rounds;
+    return CLI_OK;
+}
+
+void contest_free(contestant_t *contestants, int count) {
+    for (int i = 0; i < count; ++i)
+        free(contestants[i].samples);
+}
+
+contest_summary_t contest_summarize(const double *values, int64_t count) {
+    contest_summary_t s = {0};
+    double *sorted = malloc((size_t)count * sizeof *sorted);
+    if (!sorted || count == 0) {
+        free(sorted);
+        return s;
+    }
+    memcpy(sorted, values, (size_t)count * sizeof *sorted);
+    sort_doubles(sorted, (size_t)count);
+    s.median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+    s.least = sorted[0];
+    if (s.median > 0)
+        s.spread = 0.5 * (sorted[count - 1 - count / 4] - sorted[count / 4]) / s.median;
+    free(sorted);
+    return s;
+}
+
+contest_summary_t contest_ratio(const contestant_t *ours, const contestant_t *other,
+                                int64_t num_samples) {
+    contest_summary_t s = {0};
+    double *ratios = malloc((size_t)num_samples * sizeof *ratios);
+    if (!ratios)
+        return s;
+    for (int64_t i = 0; i < num_samples; ++i)
+        ratios[i] = other->samples[i] / ours->samples[i];
+    s = contest_summarize(ratios, num_samples);
+    free(ratios);
+    return s;
+}

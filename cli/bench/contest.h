@@ -1,0 +1,66 @@
+/* contest.h - several ways to one product, timed in turns.
+ *
+ *     round 1:  A B C   round 2:  A B C   ...
+ *
+ * so that a change of clock or load meets them alike, and the ratio of two contestants of one round
+ * says more than the ratio of two medians. */
+#ifndef CLI_CONTEST_H
+#define CLI_CONTEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/gpu_clock.h"
+#include "bench/gpu_data.h"
+#include "bench/peer.h"
+#include "bench/peer_cublaslt.h"
+#include "bench/workload.h"
+#include "tcgemm/tcgemm.h"
+
+/* Operands to take one after the other: one copy, or beyond three times the last cache. */
+typedef struct rotation {
+    workload_t *copies;
+    int64_t count, next;
+} rotation_t;
+
+typedef struct contestant {
+    const tcgemm_plan_t *plan; /* ours, or */
+    const peer_t *peer;        /* OpenBLAS, or */
+    const cublaslt_plan_t *lt; /* cublasLt */
+    rotation_t *data;
+    gpu_clock_t *clock; /* on a GPU: times the calls there, on these operands; else NULL */
+    gpu_data_t *gpu;
+    double alpha, beta;
+    int64_t inner; /* calls per sample, so that one sample is not below the clock's grain */
+    double *samples;
+    double sum; /* of the time spent */
+} contestant_t;
+
+typedef struct contest_limits {
+    int64_t min_samples;
+    double min_seconds; /* per contestant */
+} contest_limits_t;
+
+typedef struct contest_summary {
+    double median, least, spread; /* spread: half the distance of the quartiles / median */
+} contest_summary_t;
+
+enum { CONTEST_MAX_SAMPLES = 100000 };
+
+/* Fills a rotation with random data of a problem that was placed. Returns an exit status. */
+int rotation_create(rotation_t *data, const tcgemm_problem_t *problem, uint64_t seed, bool with_c,
+                    double min_bytes);
+void rotation_free(rotation_t *data);
+
+/* Times all contestants; each gets *num_samples samples. Returns an exit status. */
+int contest_run(contestant_t *contestants, int count, const contest_limits_t *limits,
+                int64_t *num_samples);
+void contest_free(contestant_t *contestants, int count);
+
+contest_summary_t contest_summarize(const double *values, int64_t count);
+
+/* The summary of other's time / ours, round by round: how many times faster we are. */
+contest_summary_t contest_ratio(const contestant_t *ours, const contestant_t *other,
+                                int64_t num_samples);
+
+#endif

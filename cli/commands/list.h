@@ -1,0 +1,9 @@
+/* list.h - `tcgemm list`. */
+#ifndef CLI_LIST_H
+#define CLI_LIST_H
+
+#include "commands/options.h"
+
+int command_list(const settings_t *settings);
+
+#endif

@@ -1,0 +1,209 @@
+/* options.c - reads a command line by the table, through glibc's argp. */
+#include "commands/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/cli.h"
+#include "support/message.h"
+
+enum { LONG_ONLY = 0x100, MAX_OPTIONS = 64 };
+
+static const char exit_statuses[] =
+    "Exit status: 0 ok, 1 wrong result, 2 usage, 3 bad input or output file, 4 no usable device "
+    "or feature, 5 out of memory, 6 internal fault, 77 skipped, 130 interrupted.";
+
+/* What argp hands to the parser. */
+typedef struct parse {
+    settings_t *settings;
+    const struct argp *argp;
+    const char *command;
+    int result; /* -1: go on */
+} parse_t;
+
+int options_find_command(const char *name) {
+    for (int i = 0; i < NUM_COMMANDS; ++i)
+        if (strcmp(name, command_table[i].name) == 0)
+            return i;
+    return -1;
+}
+
+bool options_choice(const char *values, int index, char *word, size_t size) {
+    for (; index > 0 && values; --index) {
+        values = strchr(values, '|');
+        values = values ? values + 1 : NULL;
+    }
+    if (!values || size == 0)
+        return false;
+    size_t length = strcspn(values, "|");
+    length = length < size ? length : size - 1;
+    memcpy(word, values, length);
+    word[length] = '\0';
+    return true;
+}
+
+static int key_of(size_t index) {
+    return option_table[index].key ? option_table[index].key : LONG_ONLY + (int)index;
+}
+
+static const option_row_t *row_of(int key) {
+    for (size_t i = 0; i < num_options; ++i)
+        if (key_of(i) == key)
+            return &option_table[i];
+    return NULL;
+}
+
+static bool parse_count(const char *text, int64_t low, int64_t high, int64_t *value) {
+    char *end;
+    errno = 0;
+    const long long number = strtoll(text, &end, 10);
+    if (errno || end == text || *end || number < low || number > high)
+        return false;
+    *value = number;
+    return true;
+}
+
+static bool parse_number(const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end); /* inf and nan are numbers that the formula knows */
+    return end != text && !*end;
+}
+
+static bool parse_choice(const char *values, const char *text, int *value) {
+    char word[32];
+    for (int i = 0; options_choice(values, i, word, sizeof word); ++i)
+        if (strcmp(word, text) == 0) {
+            *value = i;
+            return true;
+        }
+    return false;
+}
+
+static int refuse(parse_t *parse, const option_row_t *row, const char *text) {
+    if (row->kind == OPTION_CHOICE)
+        parse->result = message_usage(parse->command, "--%s is '%s', not one of %s", row->name,
+                                      text, row->values);
+    else if (row->kind == OPTION_NUMBER)
+        parse->result =
+            message_usage(parse->command, "--%s is '%s', not a number", row->name, text);
+    else
+        parse->result = message_usage(parse->command,
+                                      "--%s is '%s', not a whole number in %lld "
+                                      ".. %lld",
+                                      row->name, text, (long long)row->low, (long long)row->high);
+    return EINVAL;
+}
+
+static int store(parse_t *parse, const option_row_t *row, const char *text) {
+    void *const place = (char *)parse->settings + row->offset;
+    bool good = true;
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)place = true;
+        break;
+    case OPTION_TEXT:
+        *(const char **)place = text;
+        break;
+    case OPTION_NUMBER:
+        good = parse_number(text, place);
+        break;
+    case OPTION_COUNT:
+        good = parse_count(text, row->low, row->high, place);
+        break;
+    case OPTION_CHOICE:
+        good = parse_choice(row->values, text, place);
+        break;
+    case OPTION_HELP:
+        break;
+    }
+    return good ? 0 : refuse(parse, row, text);
+}
+
+static int store_operand(parse_t *parse, const char *text) {
+    settings_t *s = parse->settings;
+    const int most = s->command == COMMAND_RUN       ? 2
+                     : s->command == COMMAND_EXPLAIN ? 3
+                     : s->command == COMMAND_PLOT    ? OPTIONS_MAX_FILES
+                                                     : 0;
+    if (s->num_files == most) {
+        parse->result = message_usage(parse->command, "'%s' is one operand too many", text);
+        return EINVAL;
+    }
+    s->files[s->num_files++] = text;
+    return 0;
+}
+
+static error_t parse_one(int key, char *text, struct argp_state *state) {
+    parse_t *parse = state->input;
+    if (key == ARGP_KEY_INIT) {
+        state->err_stream = NULL; /* getopt has told the fault; the closing line is ours */
+        return 0;
+    }
+    if (key == ARGP_KEY_ARG)
+        return store_operand(parse, text);
+    const option_row_t *row = row_of(key);
+    if (!row)
+        return ARGP_ERR_UNKNOWN;
+    if (row->kind == OPTION_HELP) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "tcgemm %s", parse->command);
+        argp_help(parse->argp, stdout, ARGP_HELP_STD_HELP, name);
+        parse->result = CLI_OK;
+        return ECANCELED;
+    }
+    return store(parse, row, text);
+}
+
+/* The rows of a command as argp wants them, each group below its title. */
+static void argp_rows(command_id_t command, struct argp_option rows[MAX_OPTIONS]) {
+    size_t count = 0;
+    int last_group = -1;
+    for (size_t i = 0; i < num_options; ++i) {
+        const option_row_t *row = &option_table[i];
+        if (!(row->commands & 1u << command))
+            continue;
+        if ((int)row->group != last_group)
+            rows[count++] = (struct argp_option){.doc = option_group_titles[row->group],
+                                                 .group = (int)row->group + 1};
+        last_group = (int)row->group;
+        rows[count++] = (struct argp_option){row->name, key_of(i), row->argument,
+                                             0,         row->help, (int)row->group + 1};
+    }
+    rows[count] = (struct argp_option){0};
+}
+
+static settings_t defaults(command_id_t command) {
+    return (settings_t){
+        .command = command,
+        .alpha = 1,
+        .batch = 1,
+        .repeat = 1,
+        .samples = 10,
+        .min_seconds = 0.5,
+        .print = PRINT_NOTHING,
+        .vs = PEER_NONE,
+        .plot_kind = PLOT_AUTO,
+    };
+}
+
+int options_parse(command_id_t command, int argc, char **argv, settings_t *settings) {
+    const command_t *about = &command_table[command];
+    struct argp_option rows[MAX_OPTIONS];
+    argp_rows(command, rows);
+    char doc[2048];
+    (void)snprintf(doc, sizeof doc, "%s\v%s%s%s\n%s", about->description, "Examples:\n",
+                   about->examples, "", exit_statuses);
+    const struct argp argp = {rows, parse_one, about->operands, doc, NULL, NULL, NULL};
+    parse_t parse = {settings, &argp, about->name, -1};
+    *settings = defaults(command);
+    const error_t err = argp_parse(&argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &parse);
+    if (err && parse.result < 0) { /* an option that getopt did not know, and has named */
+        (void)fprintf(stderr, "Try 'tcgemm %s --help'.\n", about->name);
+        return CLI_USAGE;
+    }
+    if (settings->json)
+        settings->format = TABLE_FORMAT_JSON;
+    return parse.result;
+}

@@ -1,0 +1,9 @@
+/* run.h - `tcgemm run`. */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include "commands/options.h"
+
+int command_run(const settings_t *settings);
+
+#endif

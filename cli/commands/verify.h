@@ -1,0 +1,9 @@
+/* verify.h - `tcgemm verify`. */
+#ifndef CLI_VERIFY_H
+#define CLI_VERIFY_H
+
+#include "commands/options.h"
+
+int command_verify(const settings_t *settings);
+
+#endif

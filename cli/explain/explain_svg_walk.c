@@ -1,0 +1,295 @@
+/* explain_svg_walk.c - along k: the steps that A and B are cut into, and what happens to them in
+ * time. Three kinds of time line:
+ *
+ *     ring      slots in shared memory; the copy of a step runs ahead of its products (GPU)
+ *     turns     no slots: each warp loads and multiplies, and the others fill the time (GPU)
+ *     meetings  threads pack panels, meet, multiply units, meet (CPU)
+ */
+#include <math.h>
+
+#include "explain/explain_pictures.h"
+
+enum {
+    MOST_STEPS = 12,
+    SHOWN_FIRST = 8,
+    SHOWN_LAST = 2,
+    MOST_SLOTS = 8,
+    MOST_WORKERS = 4,
+    WARP_THREADS = 32
+};
+
+static const double left = 112, width = PICTURE_WIDTH - 112 - 36;
+static const double lanes_y = 292, lanes_height = 176;
+
+/* ---- k, cut into steps ---- */
+
+typedef struct ruler {
+    int64_t steps, step_k, k;
+    int shown;   /* boxes, the gap not counted */
+    double each; /* width of a box */
+} ruler_t;
+
+static ruler_t ruler_of(const explain_facts_t *f) {
+    ruler_t r = {.steps = 1, .step_k = f->problem.k, .k = f->problem.k};
+    if (f->num_levels > 1 && f->k_steps > 0) {
+        r.steps = f->k_steps;
+        r.step_k = f->levels[1].tile.k;
+    }
+    const bool all = r.steps <= MOST_STEPS;
+    r.shown = all ? (int)r.steps : SHOWN_FIRST + SHOWN_LAST;
+    r.each = width / (r.shown + (all ? 0 : 1));
+    return r;
+}
+
+/* The step in box `i`, and where the box begins. */
+static int64_t step_in(const ruler_t *r, int i, double *x) {
+    const bool behind_gap = r->steps > MOST_STEPS && i >= SHOWN_FIRST;
+    *x = left + (i + (behind_gap ? 1 : 0)) * r->each;
+    return behind_gap ? r->steps - r->shown + i : i;
+}
+
+static void draw_strip(const svg_t *svg, const ruler_t *r, const char *fill, double y, double h) {
+    for (int i = 0; i < r->shown; ++i) {
+        double x;
+        const int64_t step = step_in(r, i, &x);
+        const double inside =
+            fmin(1, ((double)r->k - (double)step * (double)r->step_k) / (double)r->step_k);
+        char classes[UNITS_SIZE];
+        (void)snprintf(classes, sizeof classes, "%s line", fill);
+        svg_rect(svg, classes, x, y, r->each, h, 0);
+        if (inside < 1)
+            svg_rect(svg, "box", x + inside * r->each, y + 0.5, (1 - inside) * r->each, h - 1, 0);
+        if (inside < 1)
+            svg_rect(svg, "h line", x + inside * r->each, y, (1 - inside) * r->each, h, 0);
+        const double room = r->each * (inside < 0.5 ? 1 : inside);
+        svg_text(svg, SVG_FIGURE, SVG_MIDDLE, x + room / 2, y + h / 2 + 5, room - 2, "%lld",
+                 (long long)step);
+    }
+    if (r->steps > MOST_STEPS)
+        svg_text(svg, SVG_LABEL, SVG_MIDDLE, left + (SHOWN_FIRST + 0.5) * r->each, y + h / 2 + 5,
+                 r->each, "...");
+}
+
+/* A GPU block takes whole steps; on the CPU the last one is as short as what is left. */
+static const char *last_step(const explain_facts_t *f, const ruler_t *r) {
+    if (r->k % r->step_k == 0)
+        return "";
+    return f->machine.is_gpu ? "; what is missing of the last one (hatched) counts as zeros"
+                             : "; the last one is shorter";
+}
+
+static void draw_ruler(const svg_t *svg, const explain_facts_t *f, const ruler_t *r) {
+    char text[UNITS_SIZE];
+    draw_strip(svg, r, "a", 112, 40);
+    draw_strip(svg, r, "b", 164, 40);
+    svg_text(svg, SVG_LABEL, SVG_END, left - 12, 129, 90, "A");
+    svg_text(svg, SVG_SMALL, SVG_END, left - 12, 145, 90, "its rows");
+    svg_text(svg, SVG_LABEL, SVG_END, left - 12, 181, 90, "B");
+    svg_text(svg, SVG_SMALL, SVG_END, left - 12, 197, 90, "its columns");
+    svg_text(svg, SVG_SMALL, SVG_START, left, 104, 60, "k = 0");
+    svg_text(svg, SVG_SMALL, SVG_END, left + width, 104, 130, "k = %s",
+             units_grouped((double)r->k, text));
+    svg_arrow(svg, "line", left + 60, 100, left + width - 136, 100);
+    svg_text(svg, SVG_NOTE, SVG_START, left, 224, width, "%s of %lld along k%s",
+             picture_count((double)r->steps, "step", text), (long long)r->step_k, last_step(f, r));
+}
+
+/* ---- time lines ---- */
+
+static bool has_ring(const explain_facts_t *f) {
+    return f->plan.stages > 1 && !picture_keeps_d(f);
+}
+
+/* Slots of the ring; of warps or threads as many as make the point. */
+static int count_lanes(const explain_facts_t *f) {
+    const bool ring = f->machine.is_gpu && has_ring(f);
+    const int all = ring                ? f->plan.stages
+                    : f->machine.is_gpu ? f->plan.threads_per_block / WARP_THREADS
+                                        : f->plan.num_threads;
+    const int most = ring ? MOST_SLOTS : MOST_WORKERS;
+    return all < 1 ? 1 : all < most ? all : most;
+}
+
+static double height_of_lane(int count) {
+    return fmin(44, lanes_height / count);
+}
+
+/* Where the words below the lanes begin. */
+static double words_y(const explain_facts_t *f) {
+    const int count = count_lanes(f);
+    return lanes_y + count * height_of_lane(count) + 50;
+}
+
+/* Lanes and the columns of time that fit. */
+typedef struct lanes {
+    const svg_t *svg;
+    int count, columns;
+    double column_width, lane_height;
+} lanes_t;
+
+static lanes_t lanes_of(const svg_t *svg, const explain_facts_t *f, int columns) {
+    const int count = count_lanes(f);
+    return (lanes_t){.svg = svg,
+                     .count = count,
+                     .columns = columns,
+                     .column_width = width / columns,
+                     .lane_height = height_of_lane(count)};
+}
+
+static void draw_lane_names(const lanes_t *l, const char *format) {
+    for (int i = 0; i < l->count; ++i) {
+        char name[UNITS_SIZE];
+        const double y = lanes_y + (i + 0.5) * l->lane_height;
+        (void)snprintf(name, sizeof name, "%s %d", format, i);
+        svg_text(l->svg, SVG_NOTE, SVG_END, left - 12, y + 4, 84, "%s", name);
+        svg_line(l->svg, "line thin", left, y, left + width, y);
+    }
+}
+
+/* A bar in a lane from one time to another, in columns. */
+static void draw_bar(const lanes_t *l, int lane, double from, double to, const char *upper,
+                     const char *lower, const char *text) {
+    const double end = fmin(to, l->columns);
+    if (from >= end)
+        return;
+    const double x = left + from * l->column_width + 1;
+    const double w = (end - from) * l->column_width - 2;
+    const double y = lanes_y + lane * l->lane_height + 3;
+    const double h = l->lane_height - 6;
+    svg_rect(l->svg, upper, x, y, w, h / 2, 0);
+    svg_rect(l->svg, lower, x, y + h / 2, w, h / 2, 0);
+    svg_rect(l->svg, "none line", x, y, w, h, 2);
+    svg_text(l->svg, SVG_FIGURE, SVG_MIDDLE, x + w / 2, y + h / 2 + 4, w - 4, "%s", text);
+}
+
+static void draw_time(const lanes_t *l) {
+    const double y = lanes_y + l->count * l->lane_height + 12;
+    svg_arrow(l->svg, "line", left, y, left + width, y);
+    svg_text(l->svg, SVG_SMALL, SVG_END, left + width, y + 16, 260, "time, not to scale");
+}
+
+static void draw_heading(const svg_t *svg, const char *text) {
+    svg_text(svg, SVG_LABEL, SVG_START, left, lanes_y - 30, width, "%s", text);
+}
+
+/* Column 0 is what happens before the first product; step j is multiplied in column j + 1. */
+static void draw_ring(const svg_t *svg, const explain_facts_t *f, const ruler_t *r) {
+    const int stages = f->plan.stages;
+    const int steps = (int)fmin((double)r->steps, 9);
+    const lanes_t l = lanes_of(svg, f, steps + 1);
+    char text[UNITS_SIZE];
+    draw_lane_names(&l, "slot");
+    for (int j = 0; j < steps + stages && j < r->steps; ++j) {
+        const int asked = j < stages - 1 ? 0 : j + 2 - stages;
+        (void)snprintf(text, sizeof text, "copy %d", j);
+        draw_bar(&l, j % stages, asked, j + 1, "a", "b", text);
+        (void)snprintf(text, sizeof text, "multiply %d", j);
+        if (j < steps)
+            draw_bar(&l, j % stages, j + 1, j + 2, "d2", "d2", text);
+    }
+    draw_time(&l);
+}
+
+static void describe_ring(const svg_t *svg, const explain_facts_t *f) {
+    const explain_level_t *block = &f->levels[1];
+    char step[UNITS_SIZE];
+    char all[UNITS_SIZE];
+    char text[512];
+    (void)snprintf(text, sizeof text, "A ring of %d slots in shared memory", f->plan.stages);
+    draw_heading(svg, text);
+    (void)svg_paragraph(
+        svg, SVG_NOTE, left, words_y(f), width,
+        "Copies run %d step%s ahead of the products; where a slot turns from copy to "
+        "multiply, the block waits until all of it has come%s. A slot takes %s of A "
+        "and B; the block has %s of shared memory.",
+        f->plan.stages - 1, f->plan.stages == 2 ? "" : "s",
+        f->plan.is_persistent ? "; the ring runs on into the block's next tile" : "",
+        units_bytes(block->tile_bytes, step), units_bytes((double)f->plan.smem_bytes, all));
+}
+
+/* Each lane is a warp: it loads, then multiplies, a little later than the one above. */
+static void draw_turns(const svg_t *svg, const explain_facts_t *f, const ruler_t *r) {
+    const lanes_t l = lanes_of(svg, f, 10);
+    char text[UNITS_SIZE];
+    draw_lane_names(&l, "warp");
+    for (int lane = 0; lane < l.count; ++lane) {
+        double at = 0.5 * lane;
+        for (int j = 0; j < r->steps && at < l.columns; ++j, at += 2) {
+            (void)snprintf(text, sizeof text, "load %d", j);
+            draw_bar(&l, lane, at, at + 1.5, "a", "b", text);
+            (void)snprintf(text, sizeof text, "%d", j);
+            draw_bar(&l, lane, at + 1.5, at + 2, "d2", "d2", text);
+        }
+    }
+    draw_time(&l);
+}
+
+static void describe_turns(const svg_t *svg, const explain_facts_t *f) {
+    draw_heading(svg, "Loads go straight to registers");
+    (void)svg_paragraph(
+        svg, SVG_NOTE, left, words_y(f), width, "%s",
+        picture_keeps_d(f)
+            ? "Shared memory holds the tile of D, to which outer products are added; A and B pass "
+              "through registers. While one warp waits for its loads, the others multiply (green)."
+            : "No shared memory and no barrier: each warp loads its own part of A and B through "
+              "the caches. While one warp waits for its loads, the others multiply (green).");
+}
+
+/* Two or three steps of: pack, meet, multiply, meet. */
+static void draw_meetings(const svg_t *svg, const explain_facts_t *f, const ruler_t *r) {
+    const bool packs = f->plan.packed_a_bytes + f->plan.packed_b_bytes > 0;
+    const int steps = (int)fmin((double)r->steps, 3);
+    const lanes_t l = lanes_of(svg, f, (packs ? 4 : 3) * steps);
+    char text[UNITS_SIZE];
+    draw_lane_names(&l, "thread");
+    for (int j = 0; j < steps; ++j) {
+        const double begin = j * (packs ? 4 : 3);
+        const double multiply = begin + (packs ? 1 : 0);
+        for (int lane = 0; lane < l.count; ++lane) {
+            (void)snprintf(text, sizeof text, "pack %d", j);
+            if (packs)
+                draw_bar(&l, lane, begin, multiply, "a", "b", text);
+            (void)snprintf(text, sizeof text, "multiply step %d", j);
+            draw_bar(&l, lane, multiply, multiply + 3, "d2", "d2", text);
+        }
+        const double x = left + (multiply + 3) * l.column_width;
+        svg_line(svg, "sv dash", x, lanes_y - 4, x, lanes_y + l.count * l.lane_height + 4);
+    }
+    draw_time(&l);
+}
+
+static void describe_meetings(const svg_t *svg, const explain_facts_t *f) {
+    const bool packs = f->plan.packed_a_bytes + f->plan.packed_b_bytes > 0;
+    draw_heading(svg, packs ? "Pack, meet, multiply" : "Multiply straight from A and B");
+    (void)svg_paragraph(
+        svg, SVG_NOTE, left, words_y(f), width, "%s",
+        packs
+            ? "In each step threads copy a panel of A and B into the order of the products, wait "
+              "for one another, and then take units of D as they become free. At a dashed line all "
+              "of them meet."
+            : "Nothing is packed: threads take units of D as they become free, and read A and B "
+              "where they are. At a dashed line all of them meet.");
+}
+
+void picture_walk(const explain_facts_t *f, FILE *out) {
+    if (picture_d_is_empty(f) || f->problem.k == 0) {
+        picture_empty(f, PICTURE_WALK, "There are no steps: D = beta * C needs neither A nor B.",
+                      out);
+        return;
+    }
+    const ruler_t r = ruler_of(f);
+    svg_t svg;
+    picture_begin(&svg, out, f, PICTURE_WALK, words_y(f) + 56);
+    draw_ruler(&svg, f, &r);
+    if (!f->machine.is_gpu) {
+        draw_meetings(&svg, f, &r);
+        describe_meetings(&svg, f);
+    } else if (has_ring(f)) {
+        draw_ring(&svg, f, &r);
+        describe_ring(&svg, f);
+    } else {
+        draw_turns(&svg, f, &r);
+        describe_turns(&svg, f);
+    }
+    svg_end(&svg);
+}

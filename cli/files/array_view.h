@@ -1,0 +1,43 @@
+/* What a file's header says about an array, after every word of it has been checked. */
+#ifndef TCGEMM_CLI_ARRAY_VIEW_H
+#define TCGEMM_CLI_ARRAY_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tcgemm/tcgemm.h>
+
+#include "files/file_error.h"
+
+typedef struct array_view {
+    tcgemm_dtype_t dtype;
+    char dtype_text[32]; /* in the file's own words */
+    tcgemm_order_t order;
+    bool big_endian;
+    int64_t rows, cols;
+    size_t offset;    /* of the data in the file; offset + num_bytes <= the size of the file */
+    size_t num_bytes; /* rows * cols * bytes of one element */
+} array_view_t;
+
+#define ARRAY_MAX_DIMS 64
+
+/* A shape of any rank, as headers have it. */
+typedef struct array_shape {
+    int num_dims;
+    int64_t dims[ARRAY_MAX_DIMS];
+} array_shape_t;
+
+/* "2 x 3", "(5,)" for one dimension, "()" for none; cut to `size` with "...". Returns text. */
+const char *array_shape_text(const array_shape_t *shape, char *text, size_t size);
+
+/* The bits of all elements, false if they do not fit in an int64_t. A zero does not hide an
+ * overflow of the other dimensions, because later arithmetic may multiply these alone. */
+bool array_shape_bits(const array_shape_t *shape, int bits, int64_t *total);
+
+/* Sets rows, cols and num_bytes of `view` (whose dtype is set). Fails, naming the shape, unless
+ * there are two dimensions whose bytes can be counted. */
+bool array_view_set_shape(array_view_t *view, const array_shape_t *shape, const char *name,
+                          file_error_t *err);
+
+#endif /* TCGEMM_CLI_ARRAY_VIEW_H */

@@ -1,0 +1,254 @@
+/* matrix.c - reads matrices from files, and converts them. */
+#include "files/matrix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/array_view.h"
+#include "files/matrix_spec.h"
+#include "files/npy.h"
+#include "files/safetensors.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are read as they lie in memory");
+
+#define ALIGNMENT 64 /* of memory of ours: a cache line */
+
+/* ---- The file ------------------------------------------------------------------------------- */
+
+typedef struct mapped_file {
+    const uint8_t *bytes;
+    size_t num_bytes;
+} mapped_file_t;
+
+static void unmap(mapped_file_t *file) {
+    (void)munmap((void *)(uintptr_t)file->bytes, file->num_bytes);
+}
+
+static bool check_regular(const struct stat *st, const char *path, file_error_t *err) {
+    if (S_ISDIR(st->st_mode))
+        return file_fail(err, FILE_EXIT_BAD_FILE, path, "is a directory");
+    if (!S_ISREG(st->st_mode))
+        return file_fail(err, FILE_EXIT_BAD_FILE, path, "is not a regular file");
+    if (st->st_size == 0)
+        return file_fail(err, FILE_EXIT_BAD_FILE, path, "the file is empty");
+    return true;
+}
+
+static bool map_descriptor(int fd, const char *path, mapped_file_t *file, file_error_t *err) {
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return file_fail(err, FILE_EXIT_BAD_FILE, path, "%s", strerror(errno));
+    if (!check_regular(&st, path, err))
+        return false;
+    const off_t size = st.st_size;
+    void *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return file_fail(err, errno == ENOMEM ? FILE_EXIT_NO_MEMORY : FILE_EXIT_BAD_FILE, path,
+                         "cannot be mapped: %s", strerror(errno));
+    *file = (mapped_file_t){bytes, (size_t)size};
+    /* A file that is still being written, or cut, would end in SIGBUS. */
+    if (fstat(fd, &st) != 0 || st.st_size != size) {
+        unmap(file);
+        return file_fail(err, FILE_EXIT_BAD_FILE, path, "the file is changing its size");
+    }
+    return true;
+}
+
+/* O_NONBLOCK: a named pipe must not make us wait before we can refuse it. */
+static int open_for_reading(const char *path) {
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* Parses `text` into `spec`, maps its file, and settles what kind of file it is. */
+static bool map_spec(const char *text, matrix_spec_t *spec, mapped_file_t *file,
+                     file_error_t *err) {
+    if (!matrix_spec_parse(text, spec, err))
+        return false;
+    int fd = open_for_reading(spec->path);
+    if (fd < 0 && errno == ENOENT && spec->kind == FILE_KIND_UNKNOWN &&
+        matrix_spec_split(text, spec))
+        fd = open_for_reading(spec->path);
+    if (fd < 0)
+        return file_fail(err, FILE_EXIT_BAD_FILE, spec->path, "%s", strerror(errno));
+    const bool mapped = map_descriptor(fd, spec->path, file, err);
+    (void)close(fd);
+    if (!mapped)
+        return false;
+
+    if (spec->kind == FILE_KIND_UNKNOWN && npy_has_magic(file->bytes, file->num_bytes))
+        spec->kind = FILE_KIND_NPY;
+    if (spec->kind == FILE_KIND_UNKNOWN && safetensors_has_magic(file->bytes, file->num_bytes))
+        spec->kind = FILE_KIND_SAFETENSORS;
+    if (spec->kind == FILE_KIND_UNKNOWN) {
+        unmap(file);
+        return file_fail(err, FILE_EXIT_BAD_FILE, spec->path,
+                         "neither an .npy nor a .safetensors file");
+    }
+    return true;
+}
+
+/* ---- The data ------------------------------------------------------------------------------- */
+
+static void *allocate(size_t num_bytes) {
+    if (num_bytes > PTRDIFF_MAX - ALIGNMENT)
+        return NULL;
+    return aligned_alloc(ALIGNMENT, (num_bytes / ALIGNMENT + 1) * ALIGNMENT);
+}
+
+/* Copies `count` elements of 2, 4 or 8 bytes, turning their bytes around. */
+static void copy_swapped(uint8_t *dst, const uint8_t *src, size_t count, size_t element_bytes) {
+    for (size_t e = 0; e < count; e++)
+        for (size_t b = 0; b < element_bytes; b++)
+            dst[e * element_bytes + b] = src[e * element_bytes + element_bytes - 1 - b];
+}
+
+static bool copy_data(const uint8_t *src, const array_view_t *view, const char *path, matrix_t *out,
+                      file_error_t *err) {
+    const size_t element_bytes = (size_t)tcgemm_dtype_bits(view->dtype) / 8;
+    out->data = allocate(view->num_bytes);
+    if (out->data == NULL)
+        return file_fail(err, FILE_EXIT_NO_MEMORY, path, "out of memory for %zu bytes",
+                         view->num_bytes);
+    out->owned = true;
+    if (view->big_endian)
+        copy_swapped(out->data, src, view->num_bytes / element_bytes, element_bytes);
+    else
+        memcpy(out->data, src, view->num_bytes);
+    return true;
+}
+
+/* Takes over the mapping if the data can be used where they lie; the caller unmaps it otherwise. */
+static bool take_data(const mapped_file_t *file, const array_view_t *view, const char *path,
+                      matrix_t *out, file_error_t *err) {
+    const uint8_t *data = file->bytes + view->offset;
+    const size_t element_bytes = (size_t)tcgemm_dtype_bits(view->dtype) / 8;
+
+    *out = (matrix_t){.dtype = view->dtype,
+                      .rows = view->rows,
+                      .cols = view->cols,
+                      .ld = view->order == TCGEMM_COL_MAJOR ? view->rows : view->cols,
+                      .order = view->order,
+                      .swapped = view->big_endian};
+    memcpy(out->dtype_text, view->dtype_text, sizeof out->dtype_text);
+
+    if (view->big_endian || (uintptr_t)data % element_bytes != 0)
+        return copy_data(data, view, path, out, err);
+    out->mapping = (void *)(uintptr_t)file->bytes;
+    out->mapping_bytes = file->num_bytes;
+    out->data = (void *)(uintptr_t)data;
+    return true;
+}
+
+static bool parse(const mapped_file_t *file, const matrix_spec_t *spec, tcgemm_dtype_t hint,
+                  array_view_t *view, file_error_t *err) {
+    if (spec->kind == FILE_KIND_SAFETENSORS)
+        return safetensors_parse(file->bytes, file->num_bytes, spec->path, spec->tensor, view, err);
+    if (spec->tensor)
+        return file_fail(err, FILE_EXIT_BAD_FILE, spec->path,
+                         "an .npy file holds one array without a name, so there is no '%.100s'",
+                         spec->tensor);
+    return npy_parse(file->bytes, file->num_bytes, spec->path, hint, view, err);
+}
+
+bool matrix_load(const char *spec_text, tcgemm_dtype_t hint, matrix_t *out, file_error_t *err) {
+    matrix_spec_t spec;
+    mapped_file_t file;
+    array_view_t view;
+
+    *out = (matrix_t){.data = NULL};
+    if (!map_spec(spec_text, &spec, &file, err))
+        return false;
+    const bool ok =
+        parse(&file, &spec, hint, &view, err) && take_data(&file, &view, spec.path, out, err);
+    if (!ok)
+        *out = (matrix_t){.data = NULL};
+    if (out->mapping == NULL)
+        unmap(&file);
+    return ok;
+}
+
+void matrix_free(matrix_t *matrix) {
+    if (matrix->owned)
+        free(matrix->data);
+    if (matrix->mapping)
+        (void)munmap(matrix->mapping, matrix->mapping_bytes);
+    *matrix = (matrix_t){.data = NULL};
+}
+
+/* ---- Listing -------------------------------------------------------------------------------- */
+
+static bool list_npy(const mapped_file_t *file, const char *path, char *text, size_t size,
+                     file_error_t *err) {
+    array_view_t view;
+    if (!npy_parse(file->bytes, file->num_bytes, path, MATRIX_NO_HINT, &view, err))
+        return false;
+    snprintf(text, size, "(%s %" PRId64 " x %" PRId64 ")", view.dtype_text, view.rows, view.cols);
+    return true;
+}
+
+bool matrix_list(const char *path, char *text, size_t size, file_error_t *err) {
+    matrix_spec_t spec;
+    mapped_file_t file;
+    if (!map_spec(path, &spec, &file, err))
+        return false;
+    const bool ok = spec.kind == FILE_KIND_NPY
+                        ? list_npy(&file, spec.path, text, size, err)
+                        : safetensors_list(file.bytes, file.num_bytes, spec.path, text, size, err);
+    unmap(&file);
+    return ok;
+}
+
+/* ---- Converting ----------------------------------------------------------------------------- */
+
+/* The elements from the first to the last one, gaps between the rows included; false on overflow.
+ */
+static bool count_elements(const matrix_t *matrix, int64_t *count) {
+    const bool col_major = matrix->order == TCGEMM_COL_MAJOR;
+    const int64_t lines = col_major ? matrix->cols : matrix->rows;
+    const int64_t length = col_major ? matrix->rows : matrix->cols;
+    const int64_t ld = matrix->ld ? matrix->ld : length;
+    *count = 0;
+    if (lines == 0 || length == 0)
+        return true;
+    return !__builtin_mul_overflow(lines - 1, ld, count) &&
+           !__builtin_add_overflow(*count, length, count);
+}
+
+bool matrix_convert(const matrix_t *in, tcgemm_dtype_t to, matrix_t *out, file_error_t *err) {
+    const char *name = tcgemm_dtype_name(to);
+    int64_t count;
+    int64_t bits;
+    matrix_t copy = *in;
+
+    *out = (matrix_t){.data = NULL};
+    if (!count_elements(in, &count) ||
+        __builtin_mul_overflow(count, (int64_t)tcgemm_dtype_bits(to), &bits))
+        return file_fail(err, FILE_EXIT_NO_MEMORY, name, "the matrix would be too large");
+    const size_t num_bytes = (size_t)(bits / 8 + (bits % 8 != 0));
+    copy.dtype = to;
+    copy.data = allocate(num_bytes);
+    copy.owned = true;
+    copy.swapped = false;
+    copy.mapping = NULL;
+    copy.mapping_bytes = 0;
+    snprintf(copy.dtype_text, sizeof copy.dtype_text, "%s", name);
+    if (copy.data == NULL)
+        return file_fail(err, FILE_EXIT_NO_MEMORY, name, "out of memory for %zu bytes", num_bytes);
+
+    if (to == in->dtype) { /* also keeps the bits of a NaN */
+        memcpy(copy.data, in->data, num_bytes);
+    } else if (tcgemm_convert(to, copy.data, in->dtype, in->data, count) != TCGEMM_STATUS_OK) {
+        free(copy.data);
+        return file_fail(err, FILE_EXIT_USAGE, name, "no conversion from %s",
+                         tcgemm_dtype_name(in->dtype));
+    }
+    *out = copy;
+    return true;
+}

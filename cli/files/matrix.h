@@ -1,0 +1,88 @@
+/* Matrices in files: NumPy's .npy and Hugging Face's .safetensors.
+ *
+ *     matrix_t a;
+ *     file_error_t err;
+ *     if (!matrix_load("model.safetensors:layer.0.weight", MATRIX_NO_HINT, &a, &err)) {
+ *         fprintf(stderr, "tcgemm: %s\n", err.message);
+ *         return err.exit_status;
+ *     }
+ *     ... a.rows x a.cols elements of a.dtype at a.data ...
+ *     matrix_free(&a);
+ *
+ * Files are untrusted: everything in a header is checked against the size of the file before
+ * memory is taken or data are touched. Every function that returns bool returns false after filling
+ * `err`, and then its output is an empty matrix that matrix_free accepts.
+ */
+#ifndef TCGEMM_CLI_MATRIX_H
+#define TCGEMM_CLI_MATRIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tcgemm/tcgemm.h>
+
+#include "files/file_error.h"
+
+#define MATRIX_NO_HINT ((tcgemm_dtype_t)0)
+
+/* A dense matrix, as tcgemm_problem_t wants to hear of it. */
+typedef struct matrix {
+    tcgemm_dtype_t dtype;
+    int64_t rows, cols;
+    int64_t ld; /* elements from one stored row (column-major: column) to the next */
+    tcgemm_order_t order;
+    void *data;    /* element 0, aligned to its element, never NULL after a success;
+                      read-only unless `owned` */
+    bool swapped;  /* the file was big-endian; `data` is little-endian all the same */
+    bool owned;    /* `data` is memory of ours, else it lies in the mapping */
+    void *mapping; /* of the whole file; NULL if there is none */
+    size_t mapping_bytes;
+    char dtype_text[32]; /* the file's own word for the type: "<f4", "BF16" */
+} matrix_t;
+
+/* Reads a matrix. `spec` names it:
+ *
+ *     A.npy                        the array of the file
+ *     model.safetensors:w.0        the tensor "w.0"
+ *     model.safetensors            its only 2-D tensor
+ *
+ * With another extension the first bytes of the file tell its kind. `hint` is the type the user
+ * asked for, or MATRIX_NO_HINT; it only decides what the file leaves open (.npy "V1", which may be
+ * either fp8: e4m3 unless the hint is e5m2). The matrix comes as the file has it, so compare its
+ * dtype and use matrix_convert. A size of zero is legal.
+ * Fails with FILE_EXIT_BAD_FILE, FILE_EXIT_NO_MEMORY. */
+bool matrix_load(const char *spec, tcgemm_dtype_t hint, matrix_t *out, file_error_t *err);
+
+/* Releases what matrix_load or matrix_convert made and empties the struct; may be repeated. */
+void matrix_free(matrix_t *matrix);
+
+/* Makes a copy with elements of type `to` (any, also s4, u4, b1), by the rules of tcgemm_convert:
+ * to nearest, ties to even. Order and leading dimension stay as they are.
+ * Fails with FILE_EXIT_NO_MEMORY, FILE_EXIT_USAGE (no such type). */
+bool matrix_convert(const matrix_t *in, tcgemm_dtype_t to, matrix_t *out, file_error_t *err);
+
+/* Writes rows x cols elements; element (i, j) is at data + i*ld + j (column-major: i + j*ld), ld 0
+ * is tight. The extension of `spec` decides: "D.npy", "D.safetensors" (the tensor is called "d") or
+ * "D.safetensors:name". The file is written under a temporary name in the same directory and then
+ * renamed, so a reader sees the old one, the new one, or none, but never half a file. Without
+ * `overwrite` a file that is already there is an error.
+ * Fails with FILE_EXIT_USAGE (unknown extension; s4, u4 or b1), FILE_EXIT_BAD_FILE,
+ * FILE_EXIT_NO_MEMORY. */
+bool matrix_save(const char *spec, tcgemm_dtype_t dtype, int64_t rows, int64_t cols,
+                 tcgemm_order_t order, int64_t ld, const void *data, bool overwrite,
+                 file_error_t *err);
+
+/* Whether matrix_save would accept this name and type, as far as can be told without writing; call
+ * it before a long computation. Fails as matrix_save does. */
+bool matrix_save_check(const char *spec, tcgemm_dtype_t dtype, bool overwrite, file_error_t *err);
+
+/* Removes the temporary file of a matrix_save that is under way. Async-signal-safe, from any
+ * thread: for the handler of SIGINT and SIGTERM, which should _exit() afterwards. */
+void matrix_save_abort(void);
+
+/* Describes what a file holds, such as "a (F32 2x3), b (BF16 1024x1024)", cut to `size` bytes with
+ * "... and N more". For .npy it is "(<f4 2x3)". Tensors of any rank and type are listed. */
+bool matrix_list(const char *path, char *text, size_t size, file_error_t *err);
+
+#endif /* TCGEMM_CLI_MATRIX_H */

@@ -1,9 +1,0 @@
-/* list.h - `tcgemm list`. */
-#ifndef CLI_LIST_H
-#define CLI_LIST_H
-
-#include "options.h"
-
-int command_list(const settings_t *settings);
-
-#endif

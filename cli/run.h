@@ -1,9 +1,0 @@
-/* run.h - `tcgemm run`. */
-#ifndef CLI_RUN_H
-#define CLI_RUN_H
-
-#include "options.h"
-
-int command_run(const settings_t *settings);
-
-#endif

@@ -1,7 +1,0 @@
-/* wmma-shared for tf32_f32. The story is in wmma_shared.cuh. */
-#include "cuda/kernels/sm70_wmma/wmma_shared.cuh"
-
-TCGEMM_WMMA_SHARED(tcgemm_wmma_tf32_f32, tcgemm_wmma_shared_tf32_f32_128x128x16_k64, 800, 128, 128,
-                   64, 32, 4, 1)
-TCGEMM_WMMA_SHARED(tcgemm_wmma_tf32_f32, tcgemm_wmma_shared_tf32_f32_128x256x16_large, 800, 128,
-                   256, 64, 64, 4, 1)

@@ -1,7 +1,0 @@
-/* wmma-shared for u8_s32. The story is in wmma_shared.cuh. */
-#include "cuda/kernels/sm70_wmma/wmma_shared.cuh"
-
-TCGEMM_WMMA_SHARED(tcgemm_wmma_u8_s32, tcgemm_wmma_shared_u8_s32_128x128x64_k64, 750, 128, 128, 64,
-                   32, 4, 1)
-TCGEMM_WMMA_SHARED(tcgemm_wmma_u8_s32, tcgemm_wmma_shared_u8_s32_128x256x64_large, 750, 128, 256,
-                   64, 64, 4, 1)

@@ -1,0 +1,599 @@
+/* mma_pipelined.cuh - the production kernel of sm_75 .. sm_89, and the fallback on sm_90.
+ *
+ * Warp-wide products mma.sync fed by ldmatrix from a ring of shared-memory slots that cp.async
+ * fills. One body for every type of the tensor cores; the .cu files name the types and the tiles.
+ * It wins wherever there is no wgmma, and on sm_90 where a tensor map cannot describe the operand.
+ * It loses to wgmma on sm_90 (mma.sync reaches some 62 % of that peak), and small D starve it: a
+ * block owns a tile and all of k.
+ *
+ *     grid        one block a tile of D, in the order of tile/raster.h, batch by batch
+ *     block       128 x 256, 8 warps (2 x 4); or 128 x 128, 64 x 64, 4 warps (2 x 2);
+ *                 f64: 128 x 128, 8 warps of 64 x 32
+ *     +-------+-------+-------+-------+     warp 64 x 64 = 4 x 8 products of 16 x 8
+ *     | warp0 | warp1 | warp2 | warp3 |     +-+-+-+-+-+-+-+-+
+ *     +-------+-------+-------+-------+     |>|>|>|>|>|>|>|v|     serpentine: the next
+ *     | warp4 | warp5 | warp6 | warp7 |     |v|<|<|<|<|<|<|<|     product keeps one operand
+ *     +-------+-------+-------+-------+     |>|>| ...
+ *
+ * Shared memory of the 128 x 256 tile, a block of k is 128 bytes of k (64 f16, 128 s8, 32 tf32):
+ *
+ *     0        16384               49152      65536               98304            147456
+ *     | A slot 0 | B slot 0          | A slot 1 | B slot 1          | slot 2         |
+ *     | 16 KiB   | 32 KiB            |                              |                |
+ *     after the last block of k: 16 rows of each warp's D at a time, 4608 bytes a warp
+ *
+ * Operands stay in shared memory the way global memory has them (tile/swizzle.h), rows of k or
+ * rows of m and n, so all four layouts run through the same 16-byte copies (operand_copy.cuh); the
+ * transposition happens on the way to registers (operand_reader.cuh, tile/fragment.h).
+ *
+ * Side A of an instruction wants two m of one k in neighbouring registers, side B two k of one n.
+ * So tf32 and f64, whose words are loaded one by one or in pairs, are best served by an A with m and
+ * a B with k contiguous: TT. NN is the reverse and is therefore computed as the transposed product
+ * (SWAP): B^T, n contiguous, is side A and A^T, k contiguous, is side B; D is turned back on its way
+ * out.
+ *
+ * Time, for a block b of k with four steps, 3 slots (one __syncthreads a block):
+ *
+ *     step            0                1                2                3
+ *     cp.async        b+2, 1st third   b+2, 2nd third   b+2, 3rd third   commit, wait for b+1, sync
+ *     ldmatrix        b: step 1        b: step 2        b: step 3        b+1: step 0
+ *     mma             b: step 0        b: step 1        b: step 2        b: step 3
+ *
+ *     The slot of b+2 is that of b-1, whose last reads came before the sync of block b-1.
+ *
+ * sm_75 has no cp.async: two slots, the same places in time, but the copy fetches into registers
+ * before the products of a step and stores after them.
+ *
+ * f64 on sm_90 takes two steps in one m16n8k16 (run_long), in turns of 16 rows of A:
+ *
+ *     turn            0                1                2                3
+ *     loads           A: rows 16..31   A: rows 32..47   A: rows 48..63   A: rows 0..15, B; of b+1
+ *     mma             A: rows 0..15    A: rows 16..31   A: rows 32..47   A: rows 48..63
+ *
+ * Edges: cp.async fills what lies outside m, n or k with zeros, in A and in B, so the tail of k
+ * adds 0 * 0. Rows that are not 16-byte aligned (args.vector_a, vector_b) or end inside a 16-byte
+ * chunk take a second, plainer loop in the same kernel: 16-, 8- or 4-byte cp.async, or element by
+ * element. D leaves through shared memory in rows of 16-byte pieces; pieces that cross an edge, or
+ * rows that are not aligned, go element by element.
+ *
+ * The main loop of the 128 x 256 tile, f16: 242 instructions a block of k, of which 128 HMMA, 32
+ * LDSM and 12 LDGSTS. Tried (H200, 8192^3, TFLOP/s):
+ *     words of side B in the order of A       128 moves a block: HMMA wants its pair side by side
+ *     any number of bytes in the main loop    6 instructions a copy instead of 3, and spills: whole
+ *                                             chunks only, the rest is for the second loop
+ *     tf32, 16-byte loads in the MN form      tn 154, 300 moves a block; 8- and 4-byte loads: 195
+ *     unaligned, one chunk at a time          f16 at 4095^3: 75; four chunks in flight: 120
+ *     tf32, rounding between rows             nt 198; all of it ahead of the products: 210
+ *     tf32, rounded once, on its way through  nn 155, nt 165, tn 152, tt 171, against 200, 219, 186,
+ *     registers, and turned into the K form   196: loads, rounding and stores wait for one another
+ *     tf32, no rounding at all (wrong)        nn 207, against 200: there is not much to be had
+ *     tf32, nn not transposed                 193, against 203
+ *     f64, k8 rather than k16                 nn 48, nt 52.6, tn 50.5, tt 54.4, against 52, 53.1,
+ *                                             52.9, 54.0
+ *     f64, nn not transposed                  176 moves a block, 337 instructions; transposed 14, 179
+ *     f64, 128 x 64, two blocks an SM         nn 48.8, against 51.7; blocks of 32 k: 47.9
+ * tf32 and f64 run at the limit of power (700 W, 1.7 to 1.85 GHz): what saves energy is speed there,
+ * and figures of different runs differ by 5 %.
+ */
+#ifndef TCGEMM_MMA_PIPELINED_CUH
+#define TCGEMM_MMA_PIPELINED_CUH
+
+#include "gpu/gpu_args.h"
+#include "gpu/families/mma_pipelined/operand_copy.cuh"
+#include "gpu/families/mma_pipelined/operand_reader.cuh"
+#include "gpu/ptx/cp_async.cuh"
+#include "gpu/ptx/cvt.cuh"
+#include "gpu/ptx/ldmatrix.cuh"
+#include "gpu/ptx/mma.cuh"
+#include "gpu/ptx/special.cuh"
+#include "tile/fragment.h"
+#include "tile/pipeline.h"
+#include "tile/raster.h"
+#include "tile/swizzle.h"
+
+/* ---- the kernel ---- */
+
+static __device__ __forceinline__ void scalars(const tcgemm_gpu_args_t &args, float *alpha,
+                                               float *beta) {
+    *alpha = args.alpha.f32;
+    *beta = args.beta.f32;
+}
+static __device__ __forceinline__ void scalars(const tcgemm_gpu_args_t &args, double *alpha,
+                                               double *beta) {
+    *alpha = args.alpha.f64;
+    *beta = args.beta.f64;
+}
+static __device__ __forceinline__ void scalars(const tcgemm_gpu_args_t &args, uint32_t *alpha,
+                                               uint32_t *beta) {
+    *alpha = args.alpha.s32;
+    *beta = args.beta.s32;
+}
+
+/* TYPE, see the .cu files:
+ *     word                 what mma takes: uint32_t or double
+ *     sum, SUMS            an accumulator, and how many a lane has of a 16 x 8 product
+ *     scalar               float, double or uint32_t: alpha, beta and the arithmetic of D
+ *     out                  an element of C and D
+ *     ELEMENT_BYTES        of an element of A and B
+ *     mma(c, a, b)         c += a * b, 16 x 8 by one step of k
+ *     prepare(word)        what happens to a word between shared memory and mma
+ *     value(c, i)          accumulator i of 4 as a scalar
+ *     load(out), store(s)  conversions of an element of C and D
+ *     LONG                 f64 on sm_90: run_long
+ *
+ * SWAP: the transposed product. A stands for the columns of B and B for the rows of A; m and n of
+ * the tile trade places, too.
+ */
+template <class TYPE, int BM, int BN, int BK, int WM, int WN, int STAGES, int A_FORM, int B_FORM,
+          int SWAP>
+struct mma_pipelined {
+    typedef typename TYPE::word word;
+    typedef typename TYPE::sum sum;
+    typedef typename TYPE::scalar scalar;
+    typedef typename TYPE::out out;
+    enum {
+        ELEMENT_BYTES = TYPE::ELEMENT_BYTES,
+        SUMS = TYPE::SUMS,
+        WARPS_N = BN / WN,
+        THREADS = BM / WM * WARPS_N * 32,
+        STEPS = BK * ELEMENT_BYTES / (ELEMENT_BYTES == 8 ? 64 : 32),
+        ROWS_D = SWAP ? BN : BM,
+        COLS_D = SWAP ? BM : BN,
+        UNITS_M = WM / 16,
+        UNITS_N = WN / 16,
+        PARTS = STEPS - 1 /* the copy of a block is spread over all steps but the last */
+    };
+    typedef operand_copy<A_FORM, ELEMENT_BYTES, BM, BK, THREADS> copy_a;
+    typedef operand_copy<B_FORM, ELEMENT_BYTES, BN, BK, THREADS> copy_b;
+    typedef operand_reader<TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, BM, BK, WM> reader_a;
+    typedef operand_reader<TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, BN, BK, WN> reader_b;
+    enum { STAGE_BYTES = copy_a::BYTES + copy_b::BYTES };
+    static_assert(STEPS % 2 == 0, "the fragments of two steps take turns");
+
+    copy_a load_a;
+    copy_b load_b;
+    reader_a read_a;
+    reader_b read_b;
+    uint32_t smem;
+    uint32_t blocks; /* of k */
+    int32_t tail;    /* elements of k in the last one */
+    sum c[UNITS_M][2 * UNITS_N][SUMS];
+
+    /* ---- copies ---- */
+
+    __device__ __forceinline__ void begin_block(uint32_t block) {
+        const int32_t k_left = block + 1 < blocks ? BK : block + 1 == blocks ? tail : 0;
+        load_a.begin_block(k_left);
+        load_b.begin_block(k_left);
+    }
+
+    __device__ __forceinline__ void copy_whole(uint32_t slot) {
+#if TCGEMM_HAVE_CP_ASYNC
+        load_a.copy(slot, 0, 1);
+        load_b.copy(slot + copy_a::BYTES, 0, 1);
+#else
+        uint4 kept_a[copy_a::PASSES], kept_b[copy_b::PASSES];
+        load_a.fetch(kept_a, 0, 1);
+        load_b.fetch(kept_b, 0, 1);
+        load_a.store(slot, kept_a, 0, 1);
+        load_b.store(slot + copy_a::BYTES, kept_b, 0, 1);
+#endif
+    }
+
+    static __device__ __forceinline__ void commit(void) {
+#if TCGEMM_HAVE_CP_ASYNC
+        tcgemm_cp_async_commit();
+#endif
+    }
+
+    /* Waits for the block after the current one and for every warp to be done with the current one.
+     */
+    static __device__ __forceinline__ void arrive(void) {
+#if TCGEMM_HAVE_CP_ASYNC
+        tcgemm_cp_async_wait<STAGES - 2>();
+#endif
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ uint32_t next_slot(uint32_t slot) const {
+        return slot == smem + (STAGES - 1) * STAGE_BYTES ? smem : slot + STAGE_BYTES;
+    }
+
+    /* ---- products ---- */
+
+    __device__ __forceinline__ void read(word (&a)[UNITS_M][4], word (&b)[UNITS_N][4],
+                                         uint32_t slot, int step) {
+        read_a.read(a, slot, step);
+        read_b.read(b, slot + copy_a::BYTES, step);
+    }
+
+    __device__ __forceinline__ void multiply(word (&a)[UNITS_M][4], word (&b)[UNITS_N][4]) {
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+#pragma unroll
+            for (int i = 0; i < UNITS_M; ++i)
+                a[i][w] = TYPE::prepare(a[i][w]);
+#pragma unroll
+            for (int j = 0; j < UNITS_N; ++j)
+                b[j][w] = TYPE::prepare(b[j][w]);
+        }
+#pragma unroll
+        for (int i = 0; i < UNITS_M; ++i)
+#pragma unroll
+            for (int there = 0; there < 2 * UNITS_N; ++there) {
+                const int j = i % 2 ? 2 * UNITS_N - 1 - there : there;
+                TYPE::mma(c[i][j], a[i], &b[j / 2][2 * (j % 2)]);
+            }
+    }
+
+    /* ---- 16-byte chunks throughout ---- */
+
+    __device__ __forceinline__ void run_whole(void) {
+        uint32_t into = smem;
+#pragma unroll 1
+        for (uint32_t block = 0; block < STAGES - 1; ++block) {
+            begin_block(block);
+            copy_whole(into);
+            commit();
+            into = next_slot(into);
+        }
+        word a[2][UNITS_M][4], b[2][UNITS_N][4];
+        uint32_t slot = smem;
+        arrive();
+        read(a[0], b[0], slot, 0);
+
+#pragma unroll 1
+        for (uint32_t block = 0; block < blocks; ++block) {
+            begin_block(block + STAGES - 1);
+#pragma unroll
+            for (int step = 0; step < STEPS; ++step) {
+#if TCGEMM_HAVE_CP_ASYNC
+                if (step < PARTS) {
+                    load_a.copy(into, step, PARTS);
+                    load_b.copy(into + copy_a::BYTES, step, PARTS);
+                }
+#else
+                uint4 kept_a[copy_a::PASSES], kept_b[copy_b::PASSES];
+                if (step < PARTS) {
+                    load_a.fetch(kept_a, step, PARTS);
+                    load_b.fetch(kept_b, step, PARTS);
+                }
+#endif
+                if (step == STEPS - 1) {
+                    commit();
+                    arrive();
+                    slot = next_slot(slot);
+                    into = next_slot(into);
+                }
+                read(a[(step + 1) % 2], b[(step + 1) % 2], slot, (step + 1) % STEPS);
+                multiply(a[step % 2], b[step % 2]);
+#if !TCGEMM_HAVE_CP_ASYNC
+                if (step < PARTS) {
+                    load_a.store(into, kept_a, step, PARTS);
+                    load_b.store(into + copy_a::BYTES, kept_b, step, PARTS);
+                }
+#endif
+            }
+        }
+    }
+
+    /* ---- f64 on sm_90: two steps in one instruction ---- */
+
+    /* B of a pair of steps, as it comes from shared memory, in the order of the instruction. */
+    __device__ __forceinline__ void read_b_pair(double (&b)[UNITS_N][8], uint32_t slot, int pair) {
+#pragma unroll
+        for (int unit = 0; unit < UNITS_N; ++unit)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                double four[4];
+                read_b.read_unit(four, slot + copy_a::BYTES, 2 * pair + half, unit);
+#pragma unroll
+                for (int w = 0; w < 4; ++w)
+                    b[unit][w / 2 * 4 + 2 * half + w % 2] = four[w];
+            }
+    }
+
+    /* A turn is 16 rows of A, all columns of B and two steps; meanwhile the A of the next turn is
+     * on its way, and in the last turn of a pair the B of the next pair. */
+    __device__ __forceinline__ void run_long(void) {
+        enum { PAIRS = STEPS / 2, TURNS = PAIRS * UNITS_M, LAST = TURNS - 1 };
+        uint32_t into = smem, slot = smem;
+#pragma unroll 1
+        for (uint32_t block = 0; block < STAGES - 1; ++block) {
+            begin_block(block);
+            copy_whole(into);
+            commit();
+            into = next_slot(into);
+        }
+        double a[2][8], b[UNITS_N][8], next_b[UNITS_N][8];
+        auto read_turn = [&](int turn) {
+            const int pair = turn / UNITS_M % PAIRS, unit = turn % UNITS_M;
+            read_a.read_unit(a[turn % 2], slot, 2 * pair, unit);
+            read_a.read_unit(a[turn % 2] + 4, slot, 2 * pair + 1, unit);
+            if (unit == 0)
+                read_b_pair(next_b, slot, pair);
+        };
+        static_assert(TURNS % 2 == 0, "the A of two turns take turns");
+        arrive();
+        read_turn(0);
+#pragma unroll 1
+        for (uint32_t block = 0; block < blocks; ++block) {
+            begin_block(block + STAGES - 1);
+#pragma unroll
+            for (int turn = 0; turn < TURNS; ++turn) {
+                const int i = turn % UNITS_M;
+                if (i == 0)
+#pragma unroll
+                    for (int unit = 0; unit < UNITS_N; ++unit)
+#pragma unroll
+                        for (int w = 0; w < 8; ++w)
+                            b[unit][w] = next_b[unit][w];
+                if (turn < LAST) {
+                    load_a.copy(into, turn, LAST);
+                    load_b.copy(into + copy_a::BYTES, turn, LAST);
+                } else {
+                    commit();
+                    arrive();
+                    slot = next_slot(slot);
+                    into = next_slot(into);
+                }
+                read_turn(turn + 1);
+#pragma unroll
+                for (int there = 0; there < 2 * UNITS_N; ++there) {
+                    const int j = i % 2 ? 2 * UNITS_N - 1 - there : there;
+                    tcgemm_mma_m16n8k16_f64(c[i][j], a[turn % 2], &b[j / 2][4 * (j % 2)]);
+                }
+            }
+        }
+    }
+
+    __device__ __forceinline__ void run_aligned(void) {
+        if constexpr (TYPE::LONG)
+            run_long();
+        else
+            run_whole();
+    }
+
+    /* ---- anything else: the same ring, nothing overlapped by hand ---- */
+
+    __device__ __forceinline__ void copy_any(uint32_t slot, uint32_t block, uint32_t vector) {
+        begin_block(block);
+        load_a.copy_any(slot, vector);
+        load_b.copy_any(slot + copy_a::BYTES, vector);
+        commit();
+    }
+
+    __device__ __forceinline__ void run_any(uint32_t vector) {
+        uint32_t into = smem, slot = smem;
+#pragma unroll 1
+        for (uint32_t block = 0; block < STAGES - 1; ++block) {
+            copy_any(into, block, vector);
+            into = next_slot(into);
+        }
+#pragma unroll 1
+        for (uint32_t block = 0; block < blocks; ++block) {
+            arrive();
+            copy_any(into, block + STAGES - 1, vector);
+            into = next_slot(into);
+#pragma unroll 1
+            for (int step = 0; step < STEPS; ++step) {
+                word a[UNITS_M][4], b[UNITS_N][4];
+                read(a, b, slot, step);
+                multiply(a, b);
+            }
+            slot = next_slot(slot);
+        }
+    }
+
+    /* ---- where the accumulators belong, inside the warp's part of D ---- */
+
+    static __device__ __forceinline__ uint32_t row_of_unit(uint32_t unit, uint32_t half,
+                                                           uint32_t slot) {
+        return SWAP ? tcgemm_fragment_mn(TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, unit, half, slot)
+                    : tcgemm_fragment_mn(TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, unit, half, slot);
+    }
+    static __device__ __forceinline__ uint32_t col_of_unit(uint32_t unit, uint32_t half,
+                                                           uint32_t slot) {
+        return SWAP ? tcgemm_fragment_mn(TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, unit, half, slot)
+                    : tcgemm_fragment_mn(TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, unit, half, slot);
+    }
+
+    /* Writes the 16 rows of D that unit i stands for, a line each: half * 8 + slot. */
+    __device__ __forceinline__ void stage(scalar *staged, uint32_t pitch, int i,
+                                          uint32_t lane) const {
+#pragma unroll
+        for (int j = 0; j < (SWAP ? UNITS_M : UNITS_N); ++j)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+#pragma unroll
+                for (int r = 0; r < 4; ++r) {
+                    const uint32_t c_row = tcgemm_fragment_c_row(lane, r);
+                    const uint32_t c_col = tcgemm_fragment_c_col(lane, r);
+                    if (SWAP) /* the half is one of rows of D: which of two products */
+                        staged[(8 * half + c_col) * pitch +
+                               col_of_unit(j, c_row / 8, c_row % 8)] =
+                            TYPE::value(c[j][2 * i + half], r);
+                    else
+                        staged[c_row * pitch + col_of_unit(j, half, c_col)] =
+                            TYPE::value(c[i][2 * j + half], r);
+                }
+    }
+
+    /* ---- epilogue: D = alpha * c + beta * C, 16 rows of a warp at a time through shared memory
+     * ---- */
+
+    __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, char *memory) {
+        enum {
+            COLS = SWAP ? WM : WN,                        /* of D in a warp */
+            PITCH = COLS + (sizeof(scalar) == 8 ? 4 : 8), /* scalars; the lanes of a store spread */
+            PIECE = 16 / sizeof(scalar),                  /* columns that a lane stores at once */
+            LANES = COLS / PIECE,                         /* for a row */
+            ROWS = 32 / LANES
+        };
+        struct alignas(sizeof(out) * PIECE) piece_t {
+            out v[PIECE];
+        };
+        const tcgemm_batch_tile_t tile = which_tile(args);
+        const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        const uint32_t warp_a = warp / WARPS_N * WM, warp_b = warp % WARPS_N * WN;
+        const int64_t row0 = (int64_t)tile.at.m * ROWS_D + (SWAP ? warp_b : warp_a);
+        const int64_t col0 = (int64_t)tile.at.n * COLS_D + (SWAP ? warp_a : warp_b);
+        scalar *staged = (scalar *)memory + warp * (16 * PITCH);
+        scalar alpha, beta;
+        scalars(args, &alpha, &beta);
+        const uint32_t col_in_warp = lane % LANES * PIECE;
+        const int64_t col = col0 + col_in_warp;
+        const int64_t cols_left = args.n - col;
+        out *d = (out *)args.d + tile.batch * args.stride_d + col;
+        const out *from = args.c ? (const out *)args.c + tile.batch * args.stride_c + col : NULL;
+        const bool whole = cols_left >= PIECE && args.vector_d >= sizeof(piece_t) &&
+                           (!from || args.vector_c >= sizeof(piece_t));
+
+#pragma unroll
+        for (int i = 0; i < (SWAP ? UNITS_N : UNITS_M); ++i) {
+            __syncwarp();
+            stage(staged, PITCH, i, lane);
+            __syncwarp();
+#pragma unroll 2
+            for (uint32_t line = lane / LANES; line < 16; line += ROWS) {
+                const int64_t row = row0 + row_of_unit(i, line / 8, line % 8);
+                if (row >= args.m || cols_left <= 0)
+                    continue;
+                scalar v[PIECE];
+#pragma unroll
+                for (int x = 0; x < PIECE; ++x)
+                    v[x] = alpha * staged[line * PITCH + col_in_warp + x];
+                if (whole) {
+                    piece_t piece;
+                    if (from) {
+                        piece = *(const piece_t *)(from + row * args.ldc);
+#pragma unroll
+                        for (int x = 0; x < PIECE; ++x)
+                            v[x] += beta * TYPE::load(piece.v[x]);
+                    }
+#pragma unroll
+                    for (int x = 0; x < PIECE; ++x)
+                        piece.v[x] = TYPE::store(v[x]);
+                    *(piece_t *)(d + row * args.ldd) = piece;
+                } else {
+#pragma unroll
+                    for (int x = 0; x < PIECE; ++x)
+                        if (x < cols_left) {
+                            if (from)
+                                v[x] += beta * TYPE::load(from[row * args.ldc + x]);
+                            d[row * args.ldd + x] = TYPE::store(v[x]);
+                        }
+                }
+            }
+        }
+    }
+
+    /* ---- one tile of D ---- */
+
+    /* The tile of this block. Worked out twice, so that nothing of it occupies registers meanwhile.
+     */
+    static __device__ __forceinline__ tcgemm_batch_tile_t
+    which_tile(const tcgemm_gpu_args_t &args) {
+        const uint32_t tiles_m = (uint32_t)((args.m + ROWS_D - 1) / ROWS_D);
+        const uint32_t tiles_n = (uint32_t)((args.n + COLS_D - 1) / COLS_D);
+        return tcgemm_batch_raster(tcgemm_block_index(), tiles_m, tiles_n, args.raster_group);
+    }
+
+    __device__ __forceinline__ void run(const tcgemm_gpu_args_t &args) {
+        extern __shared__ __align__(1024) char memory[];
+        const tcgemm_batch_tile_t tile = which_tile(args);
+        const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+
+        smem = tcgemm_smem_address(memory);
+        blocks = tcgemm_pipeline_blocks(args.k, BK);
+        tail = (int32_t)(args.k - (int64_t)(blocks - 1) * BK);
+        const char *const first = (const char *)args.a + tile.batch * args.stride_a * ELEMENT_BYTES;
+        const char *const other = (const char *)args.b + tile.batch * args.stride_b * ELEMENT_BYTES;
+        const int64_t m0 = (int64_t)tile.at.m * ROWS_D, n0 = (int64_t)tile.at.n * COLS_D;
+        if (SWAP) {
+            load_a.begin(other, args.ldb, n0, args.n - n0);
+            load_b.begin(first, args.lda, m0, args.m - m0);
+        } else {
+            load_a.begin(first, args.lda, m0, args.m - m0);
+            load_b.begin(other, args.ldb, n0, args.n - n0);
+        }
+        read_a.begin(lane, warp / WARPS_N * WM);
+        read_b.begin(lane, warp % WARPS_N * WN);
+#pragma unroll
+        for (int i = 0; i < UNITS_M; ++i)
+#pragma unroll
+            for (int j = 0; j < 2 * UNITS_N; ++j)
+#pragma unroll
+                for (int r = 0; r < SUMS; ++r)
+                    c[i][j][r] = 0;
+
+        const uint32_t vector = args.vector_a < args.vector_b ? args.vector_a : args.vector_b;
+        const int64_t a_row = A_FORM == TCGEMM_FORM_K ? args.k : SWAP ? args.n : args.m;
+        const int64_t b_row = B_FORM == TCGEMM_FORM_K ? args.k : SWAP ? args.m : args.n;
+        if (vector >= 16 && a_row * ELEMENT_BYTES % 16 == 0 && b_row * ELEMENT_BYTES % 16 == 0)
+            run_aligned();
+        else
+            run_any(vector);
+
+#if TCGEMM_HAVE_CP_ASYNC
+        tcgemm_cp_async_wait<0>();
+#endif
+        __syncthreads();
+        finish(args, memory);
+    }
+};
+
+/* ---- kernels ---- */
+
+/* Shared memory that a block may have on the architecture being compiled. */
+#if !defined(__CUDA_ARCH__)
+#define TCGEMM_ARCH      0
+#define TCGEMM_ARCH_SMEM 0
+#elif __CUDA_ARCH__ < 800
+#define TCGEMM_ARCH_SMEM 65536
+#elif __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
+#define TCGEMM_ARCH_SMEM 101376
+#elif __CUDA_ARCH__ < 900
+#define TCGEMM_ARCH_SMEM 166912
+#else
+#define TCGEMM_ARCH_SMEM 232448
+#endif
+#ifndef TCGEMM_ARCH
+#define TCGEMM_ARCH (__CUDA_ARCH__ / 10)
+#endif
+
+/* The body is empty where the table has no row for the architecture. */
+#define TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc, name, \
+                          a_form, b_form)                                                          \
+    extern "C" __global__ void __launch_bounds__(bm / wm * (bn / wn) * 32, blocks_per_sm)          \
+        name(const __grid_constant__ tcgemm_gpu_args_t args) {                                     \
+        if constexpr (TCGEMM_ARCH >= min_cc && TCGEMM_ARCH <= max_cc &&                            \
+                      (bm + bn) * bk * traits::ELEMENT_BYTES * stages <= TCGEMM_ARCH_SMEM) {       \
+            if constexpr (tcgemm_fragment_swaps(traits::ELEMENT_BYTES, a_form, b_form,             \
+                                                TCGEMM_ARCH)) {                                    \
+                mma_pipelined<traits, bn, bm, bk, wm, wn, stages, b_form, a_form, 1> tile;         \
+                tile.run(args);                                                                    \
+            } else {                                                                               \
+                mma_pipelined<traits, bm, bn, bk, wm, wn, stages, a_form, b_form, 0> tile;         \
+                tile.run(args);                                                                    \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* The four layouts of one row of the table. */
+#define TCGEMM_MMA_PIPELINED(traits, type, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc,      \
+                             max_cc, tag)                                                          \
+    TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc,           \
+                      tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag##_nn,               \
+                      TCGEMM_FORM_K, TCGEMM_FORM_MN)                                               \
+    TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc,           \
+                      tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag##_nt,               \
+                      TCGEMM_FORM_K, TCGEMM_FORM_K)                                                \
+    TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc,           \
+                      tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag##_tn,               \
+                      TCGEMM_FORM_MN, TCGEMM_FORM_MN)                                              \
+    TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc,           \
+                      tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag##_tt,               \
+                      TCGEMM_FORM_MN, TCGEMM_FORM_K)
+
+#endif

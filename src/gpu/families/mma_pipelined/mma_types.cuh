@@ -1,0 +1,235 @@
+/* mma_types.cuh - the types of mma_pipelined.cuh: what a product is, and what an element of D is.
+ */
+#ifndef TCGEMM_MMA_TYPES_CUH
+#define TCGEMM_MMA_TYPES_CUH
+
+#include "gpu/families/mma_pipelined/mma_pipelined.cuh"
+
+/* ---- elements of C and D ---- */
+
+struct store_f32 {
+    typedef float out;
+    static __device__ __forceinline__ float load(float x) {
+        return x;
+    }
+    static __device__ __forceinline__ float store(float x) {
+        return x;
+    }
+};
+
+struct store_f16 {
+    typedef uint16_t out;
+    static __device__ __forceinline__ float load(uint16_t x) {
+        return tcgemm_cvt_f32_f16(x);
+    }
+    static __device__ __forceinline__ uint16_t store(float x) {
+        return tcgemm_cvt_rn_f16_f32(x);
+    }
+};
+
+struct store_bf16 {
+    typedef uint16_t out;
+    static __device__ __forceinline__ float load(uint16_t x) {
+        return tcgemm_cvt_f32_bf16(x);
+    }
+    static __device__ __forceinline__ uint16_t store(float x) {
+        return tcgemm_cvt_rn_bf16_f32(x);
+    }
+};
+
+struct store_s32 {
+    typedef uint32_t out;
+    static __device__ __forceinline__ uint32_t load(uint32_t x) {
+        return x;
+    }
+    static __device__ __forceinline__ uint32_t store(uint32_t x) {
+        return x;
+    }
+};
+
+struct store_f64 {
+    typedef double out;
+    static __device__ __forceinline__ double load(double x) {
+        return x;
+    }
+    static __device__ __forceinline__ double store(double x) {
+        return x;
+    }
+};
+
+/* ---- products: 16 x 8 by one step of k ---- */
+
+struct product_f32 { /* the frame of those that sum in f32 */
+    typedef uint32_t word;
+    typedef float sum;
+    typedef float scalar;
+    enum { SUMS = 4, LONG = 0 };
+    static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
+        return w;
+    }
+    static __device__ __forceinline__ float value(const float c[4], int i) {
+        return c[i];
+    }
+};
+
+struct product_f16 : product_f32 {
+    enum { ELEMENT_BYTES = 2 };
+    static __device__ __forceinline__ void mma(float c[4], const uint32_t a[4],
+                                               const uint32_t b[2]) {
+#if TCGEMM_HAVE_CP_ASYNC
+        tcgemm_mma_m16n8k16_f32_f16(c, a, b);
+#else
+        tcgemm_mma_m16n8k8_f32_f16(c, a, b);
+        tcgemm_mma_m16n8k8_f32_f16(c, a + 2, b + 1);
+#endif
+    }
+};
+
+/* Sums in half precision, on request. */
+struct product_f16acc {
+    typedef uint32_t word;
+    typedef uint32_t sum; /* two halves */
+    typedef float scalar;
+    enum { ELEMENT_BYTES = 2, SUMS = 2, LONG = 0 };
+    static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
+        return w;
+    }
+    static __device__ __forceinline__ float value(const uint32_t c[2], int i) {
+        return tcgemm_cvt_f32_f16((uint16_t)(c[i / 2] >> 16 * (i % 2)));
+    }
+    static __device__ __forceinline__ void mma(uint32_t c[2], const uint32_t a[4],
+                                               const uint32_t b[2]) {
+#if TCGEMM_HAVE_CP_ASYNC
+        tcgemm_mma_m16n8k16_f16_f16(c, a, b);
+#else
+        tcgemm_mma_m16n8k8_f16_f16(c, a, b);
+        tcgemm_mma_m16n8k8_f16_f16(c, a + 2, b + 1);
+#endif
+    }
+};
+
+struct product_bf16 : product_f32 {
+    enum { ELEMENT_BYTES = 2 };
+    static __device__ __forceinline__ void mma(float c[4], const uint32_t a[4],
+                                               const uint32_t b[2]) {
+        tcgemm_mma_m16n8k16_f32_bf16(c, a, b);
+    }
+};
+
+struct product_tf32 : product_f32 {
+    enum { ELEMENT_BYTES = 4 };
+    static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
+        return tcgemm_cvt_rna_tf32(w);
+    }
+    static __device__ __forceinline__ void mma(float c[4], const uint32_t a[4],
+                                               const uint32_t b[2]) {
+        tcgemm_mma_m16n8k8_f32_tf32(c, a, b);
+    }
+};
+
+/* 8 bit; A and B signed or not. sm_75 has m8n8k16 alone: four of them. */
+template <int A_SIGNED, int B_SIGNED> struct product_8bit {
+    typedef uint32_t word;
+    typedef uint32_t sum;
+    typedef uint32_t scalar;
+    enum { ELEMENT_BYTES = 1, SUMS = 4, LONG = 0 };
+    static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
+        return w;
+    }
+    static __device__ __forceinline__ uint32_t value(const uint32_t c[4], int i) {
+        return c[i];
+    }
+#if TCGEMM_HAVE_CP_ASYNC
+    static __device__ __forceinline__ void mma(uint32_t c[4], const uint32_t a[4],
+                                               const uint32_t b[2]) {
+        if (A_SIGNED && B_SIGNED)
+            tcgemm_mma_m16n8k32_s8_s8(c, a, b);
+        else if (A_SIGNED)
+            tcgemm_mma_m16n8k32_s8_u8(c, a, b);
+        else if (B_SIGNED)
+            tcgemm_mma_m16n8k32_u8_s8(c, a, b);
+        else
+            tcgemm_mma_m16n8k32_u8_u8(c, a, b);
+    }
+#else
+    static __device__ __forceinline__ void mma8(uint32_t c[2], const uint32_t a[1],
+                                                const uint32_t b[1]) {
+        if (A_SIGNED && B_SIGNED)
+            tcgemm_mma_m8n8k16_s8_s8(c, a, b);
+        else if (A_SIGNED)
+            tcgemm_mma_m8n8k16_s8_u8(c, a, b);
+        else if (B_SIGNED)
+            tcgemm_mma_m8n8k16_u8_s8(c, a, b);
+        else
+            tcgemm_mma_m8n8k16_u8_u8(c, a, b);
+    }
+    static __device__ __forceinline__ void mma(uint32_t c[4], const uint32_t a[4],
+                                               const uint32_t b[2]) {
+        mma8(c, a, b);
+        mma8(c + 2, a + 1, b);
+        mma8(c, a + 2, b + 1);
+        mma8(c + 2, a + 3, b + 1);
+    }
+#endif
+};
+
+struct product_f64 {
+    typedef double word;
+    typedef double sum;
+    typedef double scalar;
+    enum { ELEMENT_BYTES = 8, SUMS = 4 };
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    enum { LONG = 1 };
+#else
+    enum { LONG = 0 };
+#endif
+    static __device__ __forceinline__ double prepare(double w) {
+        return w;
+    }
+    static __device__ __forceinline__ double value(const double c[4], int i) {
+        return c[i];
+    }
+    static __device__ __forceinline__ void mma(double c[4], const double a[4], const double b[2]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        tcgemm_mma_m16n8k8_f64(c, a, b);
+#else
+        tcgemm_mma_m8n8k4_f64(c, a, b);
+        tcgemm_mma_m8n8k4_f64(c + 2, a + 1, b);
+        tcgemm_mma_m8n8k4_f64(c, a + 2, b + 1);
+        tcgemm_mma_m8n8k4_f64(c + 2, a + 3, b + 1);
+#endif
+    }
+};
+
+/* ---- the types ---- */
+
+struct f16_f32 : product_f16, store_f32 {};
+struct f16_f16 : product_f16, store_f16 {};
+struct f16_f16_f16acc : product_f16acc, store_f16 {};
+struct bf16_f32 : product_bf16, store_f32 {};
+struct bf16_bf16 : product_bf16, store_bf16 {};
+struct tf32_f32 : product_tf32, store_f32 {};
+struct s8_s32 : product_8bit<1, 1>, store_s32 {};
+struct u8_s32 : product_8bit<0, 0>, store_s32 {};
+struct u8s8_s32 : product_8bit<0, 1>, store_s32 {};
+struct s8u8_s32 : product_8bit<1, 0>, store_s32 {};
+struct f64_f64 : product_f64, store_f64 {};
+
+/* ---- tile tables: the same bytes for every type of at most 32 bits ----
+ *
+ *                tile               slots   shared memory   for
+ *     wide       128 x 256 x 128 B  3       147456          sm_80, 87, 90: large products
+ *     mid        128 x 128 x 64 B   3        49152          all from sm_80, two blocks an SM
+ *     small       64 x 64 x 128 B   3        49152          small products
+ *     turing     128 x 128 x 64 B   2        32768          sm_75
+ */
+#define TCGEMM_MMA_WIDE(type, bk)                                                                  \
+    TCGEMM_MMA_PIPELINED(type, type, 128, 256, bk, 64, 64, 3, 1, 80, 999, s3)
+#define TCGEMM_MMA_MID(type, bk)                                                                   \
+    TCGEMM_MMA_PIPELINED(type, type, 128, 128, bk, 64, 64, 3, 2, 80, 999, s3)
+#define TCGEMM_MMA_SMALL(type, bk)                                                                 \
+    TCGEMM_MMA_PIPELINED(type, type, 64, 64, bk, 32, 32, 3, 4, 80, 999, s3)
+#define TCGEMM_MMA_TURING(type, bk)                                                                \
+    TCGEMM_MMA_PIPELINED(type, type, 128, 128, bk, 64, 32, 2, 1, 75, 75, s2)
+
+#endif

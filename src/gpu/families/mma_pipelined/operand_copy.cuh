@@ -1,0 +1,179 @@
+/* operand_copy.cuh - how mma-pipelined brings a tile of A or B from global to shared memory.
+ *
+ * A tile has MN rows of A (columns of B) and BK elements of k, and stays as it lies in global
+ * memory. The block's threads copy it in passes; a thread keeps its 16-byte chunk of the row and
+ * moves down the rows.
+ */
+#ifndef TCGEMM_OPERAND_COPY_CUH
+#define TCGEMM_OPERAND_COPY_CUH
+
+#include "gpu/ptx/cp_async.cuh"
+#include "gpu/ptx/ldmatrix.cuh"
+#include "tile/swizzle.h"
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define TCGEMM_HAVE_CP_ASYNC 0
+#else
+#define TCGEMM_HAVE_CP_ASYNC 1
+#endif
+
+static __device__ __forceinline__ uint32_t clamp_bytes(int64_t bytes) {
+    return bytes < 0 ? 0 : bytes > 16 ? 16 : (uint32_t)bytes;
+}
+
+/* ---- elements that no wide load can take ---- */
+
+/* Sixteen bytes of which the first `bytes` come from `from`, element by element. */
+template <int ELEMENT_BYTES>
+static __device__ __forceinline__ uint4 gather_chunk(const char *from, uint32_t bytes) {
+    uint32_t word[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (uint32_t at = 0; at < 16; at += ELEMENT_BYTES) {
+        uint32_t element = 0;
+        if (at < bytes) {
+            if (ELEMENT_BYTES == 1)
+                element = *(const uint8_t *)(from + at);
+            else if (ELEMENT_BYTES == 2)
+                element = *(const uint16_t *)(from + at);
+            else
+                element = *(const uint32_t *)(from + at);
+        }
+        word[at / 4] |= element << 8 * (at % 4);
+    }
+    return make_uint4(word[0], word[1], word[2], word[3]);
+}
+
+/* ---- one operand on its way into shared memory ---- */
+
+template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct operand_copy {
+    enum {
+        PITCH = (FORM == TCGEMM_FORM_K ? BK : MN) * ELEMENT_BYTES,
+        ROWS = FORM == TCGEMM_FORM_K ? MN : BK,
+        CHUNKS = PITCH / 16, /* in a row */
+        ROWS_A_PASS = THREADS / CHUNKS,
+        PASSES = ROWS / ROWS_A_PASS,
+        BYTES = ROWS * PITCH
+    };
+    static_assert(THREADS % CHUNKS == 0 && ROWS % ROWS_A_PASS == 0,
+                  "the threads share rows evenly");
+
+    const char *from;  /* this thread's chunk of the pass that comes next */
+    int64_t pass_step; /* bytes from pass to pass */
+    int64_t rewind;    /* bytes from past the last pass to the first pass of the next block of k */
+    int32_t rows_left; /* rows inside the matrix, from this thread's first one */
+    uint32_t bytes_left; /* bytes of this thread's chunk inside the matrix */
+    int32_t whole_rows;  /* rows_left, or 0 when the chunk is not whole */
+    uint32_t to;         /* offset in the tile */
+
+    /* base: the operand of this item of the batch; mn_left: rows of A (columns of B) from mn on. */
+    __device__ __forceinline__ void begin(const void *base, int64_t ld, int64_t mn,
+                                          int64_t mn_left) {
+        const uint32_t row = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
+        to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk);
+        pass_step = ld * (ROWS_A_PASS * ELEMENT_BYTES);
+        const int64_t first = FORM == TCGEMM_FORM_K ? (mn + row) * ld : row * ld + mn;
+        from = (const char *)base + first * ELEMENT_BYTES + chunk * 16;
+        if (FORM == TCGEMM_FORM_K) {
+            rewind = BK * ELEMENT_BYTES - PASSES * pass_step;
+            rows_left = (int32_t)((mn_left < MN ? mn_left : MN) - (int64_t)row);
+        } else {
+            rewind = 0;
+            bytes_left = clamp_bytes(mn_left * ELEMENT_BYTES - (int64_t)chunk * 16);
+        }
+    }
+
+    /* The next block of k has k_left elements inside the matrix, 0 .. BK. */
+    __device__ __forceinline__ void begin_block(int32_t k_left) {
+        if (FORM == TCGEMM_FORM_K) {
+            const int32_t left = k_left * ELEMENT_BYTES - (int32_t)(threadIdx.x % CHUNKS) * 16;
+            bytes_left = left < 0 ? 0 : left > 16 ? 16 : left;
+        } else {
+            rows_left = k_left - (int32_t)(threadIdx.x / CHUNKS);
+        }
+        whole_rows = bytes_left == 16 ? rows_left : 0;
+    }
+
+    __device__ __forceinline__ uint32_t pass_bytes(int pass) const {
+        return pass * ROWS_A_PASS < rows_left ? bytes_left : 0;
+    }
+
+    __device__ __forceinline__ uint32_t pass_to(uint32_t tile, int pass) const {
+        const uint32_t key = tcgemm_swizzle_key(FORM, ELEMENT_BYTES, PITCH, pass * ROWS_A_PASS);
+        return tile + (to ^ key << 4) + pass * ROWS_A_PASS * PITCH;
+    }
+
+    __device__ __forceinline__ void next_pass(int pass) {
+        from += pass_step;
+        if (pass == PASSES - 1)
+            from += rewind;
+    }
+
+    /* Part `part` of `parts` of the block, 16 bytes at a time; every chunk is whole or outside. */
+    __device__ __forceinline__ void copy(uint32_t tile, int part, int parts) {
+#pragma unroll
+        for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass) {
+            tcgemm_cp_async_16(pass_to(tile, pass), from, pass * ROWS_A_PASS < whole_rows ? 16 : 0);
+            next_pass(pass);
+        }
+    }
+
+    /* The same without cp.async, in two halves: into registers, and from there. */
+    __device__ __forceinline__ void fetch(uint4 kept[PASSES], int part, int parts) {
+#pragma unroll
+        for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass) {
+            kept[pass] = make_uint4(0, 0, 0, 0);
+            if (pass * ROWS_A_PASS < whole_rows)
+                kept[pass] = *(const uint4 *)from;
+            next_pass(pass);
+        }
+    }
+    __device__ __forceinline__ void store(uint32_t tile, const uint4 kept[PASSES], int part,
+                                          int parts) {
+#pragma unroll
+        for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass)
+            tcgemm_sts_128(pass_to(tile, pass), kept[pass]);
+    }
+
+    /* The whole block, whatever the alignment of the rows and the edges. */
+    __device__ __forceinline__ void copy_any(uint32_t tile, uint32_t vector) {
+        const int narrow = ELEMENT_BYTES == 8 ? 8 : 4;
+        if (TCGEMM_HAVE_CP_ASYNC && vector >= narrow) {
+#pragma unroll 1
+            for (int pass = 0; pass < PASSES; ++pass) {
+                const uint32_t bytes = pass_bytes(pass);
+                const uint32_t chunk_to = pass_to(tile, pass);
+                if (vector >= 16) {
+                    tcgemm_cp_async_16(chunk_to, from, bytes);
+                } else {
+#pragma unroll
+                    for (int at = 0; at < 16; at += narrow) {
+                        const uint32_t left = bytes > at ? bytes - at : 0;
+                        const uint32_t read = left < narrow ? left : narrow;
+                        if (narrow == 8)
+                            tcgemm_cp_async_8(chunk_to + at, from + at, read);
+                        else
+                            tcgemm_cp_async_4(chunk_to + at, from + at, read);
+                    }
+                }
+                next_pass(pass);
+            }
+        } else if (ELEMENT_BYTES < narrow || !TCGEMM_HAVE_CP_ASYNC) {
+            const int group = PASSES % 4 == 0 && ELEMENT_BYTES > 1 ? 4 : 2; /* loads in flight */
+            static_assert(PASSES % group == 0, "whole groups");
+#pragma unroll 1
+            for (int pass = 0; pass < PASSES; pass += group) {
+                uint4 kept[group];
+#pragma unroll
+                for (int i = 0; i < group; ++i) {
+                    kept[i] = gather_chunk<ELEMENT_BYTES>(from, pass_bytes(pass + i));
+                    next_pass(pass + i);
+                }
+#pragma unroll
+                for (int i = 0; i < group; ++i)
+                    tcgemm_sts_128(pass_to(tile, pass + i), kept[i]);
+            }
+        }
+    }
+};
+
+#endif

@@ -1,0 +1,42 @@
+/* gpu_args.h - what every GPU kernel receives, by value. Plain C for host and device.
+ *
+ * The problem is canonical (problem/canonical.h): D is row-major, m x n, row i at d + i * ldd.
+ *
+ *     A, m x k:  a_trans 0: element (i, p) at a[i * lda + p]      a_trans 1: a[p * lda + i]
+ *     B, k x n:  b_trans 0: element (p, j) at b[p * ldb + j]      b_trans 1: b[j * ldb + p]
+ *
+ * D = alpha * A * B + beta * C, alpha on the accumulated product; c is NULL when beta is 0, and
+ * then nothing of C is read. Any m, n, k >= 1, any ld, any element-aligned pointer: kernels take
+ * care of edges and of pointers that their wide loads cannot take. Nothing outside m x n of D is
+ * written.
+ */
+#ifndef TCGEMM_CUDA_GPU_ARGS_H
+#define TCGEMM_CUDA_GPU_ARGS_H
+
+#include <stdint.h>
+
+typedef struct tcgemm_gpu_args {
+    int64_t m, n, k;
+    const void *a;
+    const void *b;
+    const void *c;
+    void *d;
+    int64_t lda, ldb, ldc, ldd; /* elements */
+    int64_t batch;
+    int64_t stride_a, stride_b, stride_c, stride_d; /* elements from item to item */
+    union {
+        float f32;
+        double f64;
+        uint32_t s32; /* integer types: modulo 2^32 */
+    } alpha, beta;
+    uint32_t a_trans, b_trans;
+    uint32_t flags;        /* TCGEMM_FLAG_* of the problem */
+    uint32_t raster_group; /* tile rows of D that are swept together (tile/raster.h) */
+    uint32_t vector_a;     /* bytes that every row start of A is aligned to: 16, 8, 4, 2, 1 */
+    uint32_t vector_b;     /* the same for B, C and D */
+    uint32_t vector_c;
+    uint32_t vector_d;
+    void *workspace; /* plan->workspace_bytes bytes, or NULL */
+} tcgemm_gpu_args_t;
+
+#endif
