@@ -77,7 +77,8 @@ uninstall:
 	@DESTDIR="$(DESTDIR)" $(COMPILE) --target uninstall
 
 format:
-	@find include src cli tests bench -name '*.[ch]' -exec clang-format -i {} +
+	@find include src cli tests bench examples lab \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) \
+		-exec clang-format -i {} +
 
 clean:
 	@rm -rf $(BUILD) build-*

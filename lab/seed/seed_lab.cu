@@ -35,7 +35,7 @@
 #define SYMBOL(algo, type, tag, bm, bn, bk, layout)                                                \
     tcgemm_##algo##_##type##_##bm##x##bn##x##bk##_##tag##_##layout
 #define TCGEMM_GPU(algo, type, module, tag, min_cc, max_cc, bm, bn, bk, wm, wn, im, in, ik,        \
-                   threads, stages, smem, blocks, persistent)                                \
+                   threads, stages, smem, blocks, persistent)                                      \
     extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, nn)(const tcgemm_gpu_args_t);   \
     extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, nt)(const tcgemm_gpu_args_t);   \
     extern "C" __global__ void SYMBOL(algo, type, tag, bm, bn, bk, tn)(const tcgemm_gpu_args_t);   \
@@ -52,7 +52,7 @@ struct row {
     const void *kernel[4];
 };
 #define TCGEMM_GPU(algo, type, module, tag, min_cc, max_cc, bm, bn, bk, wm, wn, im, in, ik,        \
-                   threads, stages, smem, blocks, persistent)                                \
+                   threads, stages, smem, blocks, persistent)                                      \
     {#algo,                                                                                        \
      #type,                                                                                        \
      #tag,                                                                                         \

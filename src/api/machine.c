@@ -31,8 +31,7 @@ tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info) {
     return TCGEMM_STATUS_OK;
 }
 
-/* ---- measured peak: one register tile again and again, its panels in the first-level cache ----
- */
+/* ---- measured peak: one register tile again and again, its panels in the L1 cache ---- */
 
 enum { PEAK_STEPS = 64, PEAK_PANEL_BYTES = 16384 };
 #define PEAK_SECONDS 0.02

@@ -75,8 +75,7 @@ void tcgemm_staging_close(tcgemm_gpu_t *gpu) {
         free_arena(&gpu->staging);
 }
 
-/* ---- between the host's lines and a buffer that holds bytes [begin, end) of the GPU's block ----
- */
+/* ---- between the host's lines and a buffer with bytes [begin, end) of the GPU's block ---- */
 
 typedef struct chunk {
     const tcgemm_block_t *block;

@@ -144,8 +144,7 @@ TCGEMM_HD uint32_t tcgemm_fragment_byte(int side, int form, uint32_t element_byt
     return side == TCGEMM_SIDE_A ? (g & 1u) << 3 : (g & 3u) << 2;
 }
 
-/* ---- the two together: offsets in bytes from the start of a tile with rows of `pitch` bytes ----
- */
+/* ---- the two together: bytes from the start of a tile with rows of `pitch` bytes ---- */
 
 /* What a lane reads of unit 0 and step 0, for a warp whose rows (columns) begin at `first`, a
  * multiple of the warp's own number of them. */

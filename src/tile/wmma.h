@@ -72,8 +72,7 @@ TCGEMM_HD uint32_t tcgemm_wmma_offset_mn(uint32_t row, uint32_t c, uint32_t piec
     return (row * pieces + (c ^ ((row / (16 / element_bytes) & 3) << 1))) * 16;
 }
 
-/* ---- wmma-direct: what a lane loads -----------------------------------------------------------
- */
+/* ---- wmma-direct: what a lane loads ---- */
 
 /* f64 whose columns (rows of A) are contiguous: lane (g, q) loads k = g, two neighbours at once, so
  * that every line of memory is looked up once; exchanges bring k = 2q, 2q + 1 of one to it. */
@@ -94,8 +93,7 @@ TCGEMM_HD uint32_t tcgemm_wmma_turn_lane(uint32_t g, uint32_t q) {
     return (2 * q + g % 2) * 4 + g / 2;
 }
 
-/* ---- fragments ---------------------------------------------------------------------------------
- */
+/* ---- fragments ---- */
 
 /* Which of the words w[block * words + half] is word i of the fragment. Fragments of 16 and 32 rows
  * of A, and of 32 columns of B, take blocks in pairs: b0h0 b1h0 b0h1 b1h1. */
@@ -117,8 +115,7 @@ TCGEMM_HD uint32_t tcgemm_wmma_sum_at(uint32_t tm, uint32_t tn, uint32_t row, ui
     return tm == 16 ? col % 2 * 4 + row * 2 + col / 2 : row * 2 + col;
 }
 
-/* ---- wmma-shared: who copies what ---------------------------------------------------------------
- */
+/* ---- wmma-shared: who copies what ---- */
 
 /* A thread keeps its 16-byte piece of the row and moves down the rows, `hop` at a time. */
 typedef struct tcgemm_wmma_copy {
@@ -146,8 +143,7 @@ TCGEMM_HD uint32_t tcgemm_wmma_copy_to(uint32_t row, uint32_t piece, uint32_t pi
                            : tcgemm_wmma_offset_mn(row, piece, pieces, element_bytes);
 }
 
-/* ---- wmma-shared: what a lane reads
- * -------------------------------------------------------------- */
+/* ---- wmma-shared: what a lane reads ---- */
 
 /* The place of a lane's first element, for a warp whose rows (columns) begin at `first`. */
 TCGEMM_HD uint32_t tcgemm_wmma_lane_at(uint32_t first, uint32_t g, uint32_t q, uint32_t pieces,
@@ -173,8 +169,7 @@ TCGEMM_HD uint32_t tcgemm_wmma_segment_at(uint32_t lane_at, uint32_t segment, ui
     return lane_at + i * pieces * 16 + segment * 8 * group * element_bytes;
 }
 
-/* ---- wmma-shared: D
- * ------------------------------------------------------------------------------ */
+/* ---- wmma-shared: D ---- */
 
 /* The i-th of the wn / 4 columns that a lane holds: its column from the warp's first one plus
  * 2 * q * group, its block, and its place 0 or 1 in it. */

@@ -305,8 +305,7 @@ static void tiles_by_chance(void **state) {
     assert_no_failures();
 }
 
-/* ---- what must be seen --------------------------------------------------------------------------
- */
+/* ---- what must be seen ---- */
 
 /* A row of NaN in A makes a row of NaN in D and no more: what fills up tiles beyond m, n and k
  * never meets it. */

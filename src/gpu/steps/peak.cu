@@ -1,11 +1,14 @@
-/* peak.cu - how fast the units are when nothing has to be fetched: multiply-adds on registers alone.
+/* peak.cu - how fast the units are when nothing has to be fetched: multiply-adds on registers
+ * alone.
  *
- * Each warp keeps ACCUMULATORS independent sums, so that no instruction waits for the one before it,
- * and walks `steps` rounds over them. Operands are random finite numbers, since zeros would run cooler
- * than real data. The sums are stored only if they come out as something that they cannot be.
+ * Each warp keeps ACCUMULATORS independent sums, so that no instruction waits for the one before
+ * it, and walks `steps` rounds over them. Operands are random finite numbers, since zeros would run
+ * cooler than real data. The sums are stored only if they come out as something that they cannot
+ * be.
  *
- * mma.sync is what the kernels of sm80_mma use; on sm_90 it reaches about five eighths of what wgmma
- * could do in 16 and 8 bits and tf32 (docs/kernels.md). src/cuda/peak.c launches and times these.
+ * mma.sync is what the kernels of sm80_mma use; on sm_90 it reaches about five eighths of what
+ * wgmma could do in 16 and 8 bits and tf32 (docs/kernels.md). src/cuda/peak.c launches and times
+ * these.
  */
 #include <stdint.h>
 
@@ -113,7 +116,8 @@ extern "C" __global__ void __launch_bounds__(256) tcgemm_peak_tf32(int64_t steps
 }
 #endif
 
-/* 16 x 8 x 16 multiply-adds a warp and accumulator, on the double-precision units or tensor cores. */
+/* 16 x 8 x 16 multiply-adds a warp and accumulator, on the double-precision units or tensor cores.
+ */
 extern "C" __global__ void __launch_bounds__(256) tcgemm_peak_f64(int64_t steps, void *never) {
     double c[ACCUMULATORS][4] = {};
     double a[8], b[4];

@@ -503,8 +503,7 @@ static void direct_products_cover_the_tile(void **state) {
     }
 }
 
-/* ---- the functions that say all this to kernels and simulator ----------------------------------
- */
+/* ---- the functions that say all this to kernels and simulator ---- */
 
 static void fragments_are_filled_once(void **state) {
     (void)state;

@@ -27,10 +27,10 @@
  * transposition happens on the way to registers (operand_reader.cuh, tile/fragment.h).
  *
  * Side A of an instruction wants two m of one k in neighbouring registers, side B two k of one n.
- * So tf32 and f64, whose words are loaded one by one or in pairs, are best served by an A with m and
- * a B with k contiguous: TT. NN is the reverse and is therefore computed as the transposed product
- * (SWAP): B^T, n contiguous, is side A and A^T, k contiguous, is side B; D is turned back on its way
- * out.
+ * So tf32 and f64, whose words are loaded one by one or in pairs, are best served by an A with m
+ * and a B with k contiguous: TT. NN is the reverse and is therefore computed as the transposed
+ * product (SWAP): B^T, n contiguous, is side A and A^T, k contiguous, is side B; D is turned back
+ * on its way out.
  *
  * Time, for a block b of k with four steps, 3 slots (one __syncthreads a block):
  *
@@ -64,23 +64,23 @@
  *     tf32, 16-byte loads in the MN form      tn 154, 300 moves a block; 8- and 4-byte loads: 195
  *     unaligned, one chunk at a time          f16 at 4095^3: 75; four chunks in flight: 120
  *     tf32, rounding between rows             nt 198; all of it ahead of the products: 210
- *     tf32, rounded once, on its way through  nn 155, nt 165, tn 152, tt 171, against 200, 219, 186,
- *     registers, and turned into the K form   196: loads, rounding and stores wait for one another
+ *     tf32, rounded once, on its way through  nn 155, nt 165, tn 152, tt 171, against 200, 219,
+ * 186, registers, and turned into the K form   196: loads, rounding and stores wait for one another
  *     tf32, no rounding at all (wrong)        nn 207, against 200: there is not much to be had
  *     tf32, nn not transposed                 193, against 203
  *     f64, k8 rather than k16                 nn 48, nt 52.6, tn 50.5, tt 54.4, against 52, 53.1,
  *                                             52.9, 54.0
- *     f64, nn not transposed                  176 moves a block, 337 instructions; transposed 14, 179
- *     f64, 128 x 64, two blocks an SM         nn 48.8, against 51.7; blocks of 32 k: 47.9
- * tf32 and f64 run at the limit of power (700 W, 1.7 to 1.85 GHz): what saves energy is speed there,
- * and figures of different runs differ by 5 %.
+ *     f64, nn not transposed                  176 moves a block, 337 instructions; transposed 14,
+ * 179 f64, 128 x 64, two blocks an SM         nn 48.8, against 51.7; blocks of 32 k: 47.9 tf32 and
+ * f64 run at the limit of power (700 W, 1.7 to 1.85 GHz): what saves energy is speed there, and
+ * figures of different runs differ by 5 %.
  */
 #ifndef TCGEMM_MMA_PIPELINED_CUH
 #define TCGEMM_MMA_PIPELINED_CUH
 
-#include "gpu/gpu_args.h"
 #include "gpu/families/mma_pipelined/operand_copy.cuh"
 #include "gpu/families/mma_pipelined/operand_reader.cuh"
+#include "gpu/gpu_args.h"
 #include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/cvt.cuh"
 #include "gpu/ptx/ldmatrix.cuh"
@@ -410,8 +410,7 @@ struct mma_pipelined {
                     const uint32_t c_row = tcgemm_fragment_c_row(lane, r);
                     const uint32_t c_col = tcgemm_fragment_c_col(lane, r);
                     if (SWAP) /* the half is one of rows of D: which of two products */
-                        staged[(8 * half + c_col) * pitch +
-                               col_of_unit(j, c_row / 8, c_row % 8)] =
+                        staged[(8 * half + c_col) * pitch + col_of_unit(j, c_row / 8, c_row % 8)] =
                             TYPE::value(c[j][2 * i + half], r);
                     else
                         staged[c_row * pitch + col_of_unit(j, half, c_col)] =
@@ -419,8 +418,7 @@ struct mma_pipelined {
                 }
     }
 
-    /* ---- epilogue: D = alpha * c + beta * C, 16 rows of a warp at a time through shared memory
-     * ---- */
+    /* ---- epilogue: D = alpha * c + beta * C, 16 rows of a warp at a time ---- */
 
     __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, char *memory) {
         enum {

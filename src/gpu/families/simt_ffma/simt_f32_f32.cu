@@ -70,8 +70,7 @@ static __device__ __forceinline__ void copy_16(float *to, const float *from, boo
 #endif
 }
 
-/* ---- one operand on its way into shared memory: MN rows of A (columns of B), BK of k a block ----
- */
+/* ---- one operand on its way into shared memory: MN rows of A (columns of B), BK of k ---- */
 
 /* TURN: k is contiguous, element (row, p) at x[row * ld + p]. Otherwise at x[p * ld + row].
  * WIDE: runs of four elements are aligned to 16 bytes and whole. */
@@ -217,7 +216,7 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
                  args.ldb, args.n - n0 < BN ? (int32_t)(args.n - n0) : BN, memory + BK * PITCH_A);
 
     float c[2][4][PIECES][4] = {}; /* (half of m, row, piece of n, column) */
-    uint32_t into = 0; /* the slot that is being filled */
+    uint32_t into = 0;             /* the slot that is being filled */
     auto begin_block = [&](uint32_t block) {
         const int32_t k_left = block + 1 < blocks ? BK : block + 1 == blocks ? tail : 0;
         copy_a.begin_block(k_left);
