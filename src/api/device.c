@@ -4,7 +4,7 @@
 
 #include "cuda/backend.h"
 #include "device/known_gpus.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 #include "table/table.h"
 
 int tcgemm_device_count(void) {
@@ -31,9 +31,9 @@ static void describe(const tcgemm_device_t *device, tcgemm_device_info_t *info) 
         .threads_per_sm = device->threads_per_sm,
     };
     (void)snprintf(info->name, sizeof info->name, "%s", device->name);
-    for (int i = 0; i < tcgemm_num_kernels; ++i)
+    for (int i = 0; i < tcgemm_num_kernels(); ++i)
         info->num_kernels +=
-            tcgemm_kernels[i].gpu && tcgemm_gpu_row_fits(tcgemm_kernels[i].gpu, device);
+            tcgemm_kernel_at(i)->gpu && tcgemm_gpu_row_fits(tcgemm_kernel_at(i)->gpu, device);
     for (int t = 1; t <= tcgemm_type_count() && t < TCGEMM_MAX_TYPES; ++t)
         info->peak[t] = tcgemm_device_peak(device, (tcgemm_type_t)t);
 }

@@ -8,7 +8,7 @@
 #include "cpu/gemm.h"
 #include "cuda/backend.h"
 #include "host/memory.h"
-#include "plan/gpu_model.h"
+#include "gpu/model.h"
 #include "plan/planner.h"
 
 static tcgemm_status_t run_in(const struct tcgemm_plan *plan, const tcgemm_call_t *call,

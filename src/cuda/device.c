@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cuda/backend.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 
 static tcgemm_gpu_t gpus[TCGEMM_MAX_GPUS];
 static int num_gpus;

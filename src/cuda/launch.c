@@ -9,8 +9,8 @@
 #include "cuda/backend.h"
 #include "cuda/module.h"
 #include "cuda/panels.h"
-#include "plan/gpu_launch.h"
-#include "table/gpu_row.h"
+#include "gpu/launch.h"
+#include "gpu/gpu_row.h"
 #include "table/table.h"
 
 enum {
@@ -118,9 +118,9 @@ static const tcgemm_gpu_row_t *row_of_code(const struct tcgemm_plan *plan) {
     const tcgemm_type_t type = kernel_type(&plan->g);
     if (own->type == type)
         return own;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_gpu_row_t *row = tcgemm_kernels[i].gpu;
-        if (row && row->type == type && strcmp(tcgemm_kernels[i].algo, plan->kernel->algo) == 0 &&
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
+        if (row && row->type == type && strcmp(tcgemm_kernel_at(i)->algo, plan->kernel->algo) == 0 &&
             strcmp(row->tag, own->tag) == 0 && row->bm == own->bm && row->bn == own->bn &&
             row->bk == own->bk && row->threads == own->threads &&
             row->smem_bytes == own->smem_bytes)

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "cuda/launch.h"
 #include "cuda/staging.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 
 enum {
     ROW_BYTES = 16,            /* rows on the GPU start on such a boundary */

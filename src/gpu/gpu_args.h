@@ -9,6 +9,17 @@
  * then nothing of C is read. Any m, n, k >= 1, any ld, any element-aligned pointer: kernels take
  * care of edges and of pointers that their wide loads cannot take. Nothing outside m x n of D is
  * written.
+ *
+ * Parts of k are like items of a batch: item t, part s multiplies k from s * split_k on and writes
+ * to d + (t * splits + s) * stride_d. steps/reduce.cu adds them up:
+ *
+ *     a      partial sums, part s of item t at a + (t * splits + s) * stride_a, row i at + i * lda
+ *     k      is not used, nor is b
+ *
+ * steps/pack.cu copies rows to where wide loads can take them:
+ *
+ *     a      m rows of k elements, lda apart, items stride_a apart
+ *     d      the same, ldd and stride_d apart; from k to ldd zeros are written
  */
 #ifndef TCGEMM_CUDA_GPU_ARGS_H
 #define TCGEMM_CUDA_GPU_ARGS_H
@@ -36,7 +47,10 @@ typedef struct tcgemm_gpu_args {
     uint32_t vector_b;     /* the same for B, C and D */
     uint32_t vector_c;
     uint32_t vector_d;
-    void *workspace; /* plan->workspace_bytes bytes, or NULL */
+    uint32_t whole_a;  /* 1: rows of A, on 16-byte boundaries, are whole pieces of 16 bytes or end in */
+    uint32_t whole_b;  /* a padding of zeros up to one */
+    uint32_t splits;   /* of k: D is `splits` matrices for each item, sums of one part of k each */
+    int64_t split_k;   /* elements of k in each part but the last */
 } tcgemm_gpu_args_t;
 
 #endif

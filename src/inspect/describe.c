@@ -10,7 +10,7 @@
 #include "cpu/gemm.h"
 #include "cpu/ukernel.h"
 #include "plan/plan.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 
 /* ---- the struct ---- */
 
@@ -65,7 +65,7 @@ static void describe_cpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
 
 static tcgemm_dtype_t accumulator_of(const struct tcgemm_plan *plan) {
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
-    return row && tcgemm_gpu_row_sums_f16(row) ? TCGEMM_DTYPE_F16 : plan->g.type->accumulator;
+    return row && row->sums_f16 ? TCGEMM_DTYPE_F16 : plan->g.type->accumulator;
 }
 
 static void describe_gpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *info) {

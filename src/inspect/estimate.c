@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "cpu/ukernel.h"
-#include "plan/cpu_model.h"
-#include "plan/gpu_launch.h"
-#include "plan/gpu_model.h"
+#include "cpu/model.h"
+#include "gpu/launch.h"
+#include "gpu/model.h"
 #include "plan/planner.h"
 
 static void add_part(tcgemm_estimate_t *e, const char *name, double seconds) {
@@ -77,8 +77,8 @@ static tcgemm_estimate_t estimate(const struct tcgemm_plan *plan, const tcgemm_k
 
 int tcgemm_plan_estimate_count(const tcgemm_plan_t *plan) {
     int count = 0;
-    for (int i = 0; plan && i < tcgemm_num_kernels; ++i)
-        count += tcgemm_plan_can_use(plan, &tcgemm_kernels[i]);
+    for (int i = 0; plan && i < tcgemm_num_kernels(); ++i)
+        count += tcgemm_plan_can_use(plan, tcgemm_kernel_at(i));
     return count;
 }
 
@@ -87,10 +87,10 @@ int tcgemm_plan_estimate_count(const tcgemm_plan_t *plan) {
 static int next_after(const struct tcgemm_plan *plan, int last, double seconds,
                       tcgemm_estimate_t *next) {
     int found = -1;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        if (!tcgemm_plan_can_use(plan, &tcgemm_kernels[i]))
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        if (!tcgemm_plan_can_use(plan, tcgemm_kernel_at(i)))
             continue;
-        const tcgemm_estimate_t e = estimate(plan, &tcgemm_kernels[i]);
+        const tcgemm_estimate_t e = estimate(plan, tcgemm_kernel_at(i));
         const bool is_after =
             last < 0 || e.seconds > seconds || (!(e.seconds < seconds) && i > last);
         if (is_after && (found < 0 || e.seconds < next->seconds)) {

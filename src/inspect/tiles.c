@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "plan/plan.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 #include "tile/raster.h"
 
 /* How D is cut in one direction: parts of `outer`, cut again into parts of `inner`. */

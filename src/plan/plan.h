@@ -1,10 +1,72 @@
-/* plan.h - what a plan is made of: the problem, the kernel row, and the numbers of the launch. */
+/* plan.h - what a plan is made of: the problem, the kernel row, and the steps of a run.
+ *
+ *     split of k, 8191 odd elements a row:
+ *
+ *       PACK_A    A ------------> workspace        rows on 16-byte boundaries
+ *       PACK_B    B ------------> workspace
+ *       PRODUCT   both ---------> workspace        sums of the parts of k, side by side
+ *       REDUCE    sums, C ------> D                added in order, alpha, beta, rounded once
+ *
+ * Most plans have the PRODUCT alone. describe, explain and estimate print these very steps.
+ */
 #ifndef TCGEMM_PLAN_PLAN_H
 #define TCGEMM_PLAN_PLAN_H
 
 #include "device/facts.h"
 #include "problem/canonical.h"
+#include "table/family.h"
 #include "table/table.h"
+
+enum { TCGEMM_MAX_STEPS = 4 };
+
+typedef enum tcgemm_step_kind {
+    TCGEMM_STEP_PACK_A,
+    TCGEMM_STEP_PACK_B,
+    TCGEMM_STEP_PRODUCT,
+    TCGEMM_STEP_REDUCE
+} tcgemm_step_kind_t;
+
+/* Where a matrix of a step lies. */
+typedef enum tcgemm_home {
+    TCGEMM_HOME_A, /* the caller's, in the places of the canonical problem */
+    TCGEMM_HOME_B,
+    TCGEMM_HOME_D,
+    TCGEMM_HOME_WORKSPACE
+} tcgemm_home_t;
+
+typedef struct tcgemm_view {
+    tcgemm_home_t home;
+    size_t offset;       /* bytes, of one in the workspace */
+    tcgemm_operand_t at; /* its dtype and strides */
+} tcgemm_view_t;
+
+/* The launch of a step on a GPU; functions are filled in by tcgemm_gpu_prepare. */
+typedef struct tcgemm_gpu_launch {
+    uint32_t raster_group; /* tile rows of D that are swept together (tile/raster.h) */
+    void *function;        /* CUfunction */
+    int64_t grid_blocks;
+    int registers;     /* per thread */
+    size_t smem_bytes; /* per block, static and dynamic */
+    int blocks_per_sm; /* that can be resident */
+} tcgemm_gpu_launch_t;
+
+typedef struct tcgemm_step {
+    tcgemm_step_kind_t kind;
+    const tcgemm_kernel_t *kernel; /* the row whose code multiplies; NULL for the others */
+    tcgemm_view_t a, b;            /* what is read: A and B; what is packed or reduced in a */
+    tcgemm_view_t d;               /* what is written */
+    int splits;                    /* of k: part s of item t is item t * splits + s of d */
+    int64_t split_k;               /* elements of k in each part but the last */
+    tcgemm_gpu_launch_t gpu;
+    double seconds; /* that it is expected to take */
+} tcgemm_step_t;
+
+typedef struct tcgemm_steps {
+    int count;
+    tcgemm_step_t step[TCGEMM_MAX_STEPS];
+    size_t workspace_bytes;
+    double seconds;
+} tcgemm_steps_t;
 
 /* How the CPU back end cuts the problem. The loops, from the outside in:
  *
@@ -22,29 +84,28 @@ typedef struct tcgemm_cpu_blocking {
     bool direct_output; /* true: tiles are stored straight into D; false: through f32 sums */
 } tcgemm_cpu_blocking_t;
 
-/* The launch of a GPU row. The planner sets the raster; tcgemm_gpu_prepare the rest. */
-typedef struct tcgemm_gpu_launch {
-    uint32_t raster_group; /* tile rows of D that are swept together (tile/raster.h) */
-    void *function;        /* CUfunction of the row for this layout of A and B */
-    void *scale;           /* CUfunction of D = beta * C */
-    int64_t grid_blocks;
-    int registers;     /* per thread */
-    size_t smem_bytes; /* per block, static and dynamic */
-    int blocks_per_sm; /* that can be resident */
-} tcgemm_gpu_launch_t;
-
 struct tcgemm_plan {
     tcgemm_problem_t problem; /* the caller's */
     tcgemm_canonical_t g;
-    const tcgemm_kernel_t *kernel;
+    const tcgemm_kernel_t *kernel; /* the row that was chosen */
     int num_threads;
     int max_threads; /* that it was made for */
     const char *reason;
-    double predicted_seconds;
-    tcgemm_cpu_blocking_t cpu;
     const tcgemm_device_t *device; /* NULL: the CPU */
-    tcgemm_gpu_launch_t gpu;
-    size_t workspace_bytes;
+    tcgemm_cpu_blocking_t cpu;
+    tcgemm_steps_t steps;
+    tcgemm_steps_t if_unaligned; /* for pointers that are not on 16-byte boundaries; count 0: the
+                                  * same steps serve */
+    void *scale; /* CUfunction of D = beta * C */
 };
+
+/* The product as the only step. */
+tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds);
+
+/* The step that multiplies. */
+const tcgemm_step_t *tcgemm_plan_product(const struct tcgemm_plan *plan);
+
+/* Bytes of workspace for whichever steps a run takes. */
+size_t tcgemm_plan_workspace(const struct tcgemm_plan *plan);
 
 #endif

@@ -1,7 +1,7 @@
-/* planner.c - scores the rows of the kernel table and cuts the problem into blocks for the best.
+/* planner.c - takes the best row of the kernel table for a problem and lets its family make the steps.
  *
- * On the CPU the row depends on the type and the processor alone, its blocks and threads on
- * cpu_model.c; on a GPU the row is the one of least time by gpu_model.c.
+ * Rows that predict a time are ranked by it, those of the CPU by multiply-adds a cycle. The planner
+ * knows problems, devices and rows; what a row does with them is its family's (table/family.h).
  */
 #include "plan/planner.h"
 
@@ -9,11 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cpu/gemm.h"
-#include "plan/cpu_model.h"
-#include "plan/gpu_launch.h"
-#include "plan/gpu_model.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 
 /* ---- the choice ---- */
 
@@ -24,57 +20,50 @@ static bool has_place(const tcgemm_kernel_t *kernel, const tcgemm_device_t *devi
 
 /* A row that accumulates in f16 serves the flag and nothing else; if a family has such rows, the
  * flag takes them first (find_best). */
+static bool sums_f16(const tcgemm_kernel_t *kernel) {
+    return kernel->gpu && kernel->gpu->sums_f16;
+}
+
 static bool does_type(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g) {
-    if (!(kernel->types & TCGEMM_TYPE_BIT(g->type->type)))
-        return false;
-    return !kernel->gpu || !tcgemm_gpu_row_sums_f16(kernel->gpu) ||
-           (g->flags & TCGEMM_FLAG_F16_ACCUMULATE) != 0;
+    return (kernel->types & TCGEMM_TYPE_BIT(g->type->type)) != 0 &&
+           (!sums_f16(kernel) || (g->flags & TCGEMM_FLAG_F16_ACCUMULATE) != 0);
 }
 
 static bool fits(const tcgemm_kernel_t *kernel, const tcgemm_device_t *device) {
-    return kernel->gpu ? tcgemm_gpu_row_fits(kernel->gpu, device)
-                       : tcgemm_kernel_is_runnable(kernel);
+    return kernel->family->fits(kernel, device);
 }
 
 void tcgemm_plan_with(const tcgemm_kernel_t *kernel, int max_threads, struct tcgemm_plan *plan) {
     plan->kernel = kernel;
     plan->max_threads = max_threads;
-    plan->workspace_bytes = 0;
-    if (kernel->gpu && plan->device) { /* has_place: they come together */
-        plan->num_threads = max_threads;
-        plan->gpu.raster_group = tcgemm_gpu_raster_group(kernel->gpu, &plan->g, plan->device);
-        plan->predicted_seconds = tcgemm_gpu_predict(kernel->gpu, &plan->g, plan->device);
-        if (plan->device->index == TCGEMM_DEVICE_KNOWN)
-            tcgemm_gpu_sketch(plan);
-        return;
-    }
-    plan->predicted_seconds = tcgemm_cpu_plan(plan, max_threads).total;
-    if (kernel->cpu)
-        plan->workspace_bytes = tcgemm_cpu_sizes(plan).workspace_bytes;
+    plan->num_threads = max_threads;
+    memset(&plan->if_unaligned, 0, sizeof plan->if_unaligned);
+    kernel->family->expand(kernel, plan);
 }
 
 bool tcgemm_plan_can_use(const struct tcgemm_plan *plan, const tcgemm_kernel_t *kernel) {
-    return (kernel->cpu || kernel->gpu) && has_place(kernel, plan->device) &&
+    return !kernel->family->by_name_only && has_place(kernel, plan->device) &&
            does_type(kernel, &plan->g) && fits(kernel, plan->device);
 }
 
 static tcgemm_status_t find_named(const char *name, struct tcgemm_plan *plan,
                                   const tcgemm_kernel_t **kernel) {
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        *kernel = &tcgemm_kernels[i];
-        if (strcmp((*kernel)->name, name) != 0)
+    const tcgemm_kernel_t *row;
+    for (int i = 0; (row = tcgemm_kernel_at(i)) != NULL; ++i) {
+        if (strcmp(row->name, name) != 0)
             continue;
-        TCGEMM_RETURN_IF(!does_type(*kernel, &plan->g), TCGEMM_STATUS_UNSUPPORTED,
-                         (*kernel)->types & TCGEMM_TYPE_BIT(plan->g.type->type)
+        *kernel = row;
+        TCGEMM_RETURN_IF(!does_type(row, &plan->g), TCGEMM_STATUS_UNSUPPORTED,
+                         row->types & TCGEMM_TYPE_BIT(plan->g.type->type)
                              ? "kernel %s accumulates in f16: type %s needs "
                                "TCGEMM_FLAG_F16_ACCUMULATE for it"
                              : "kernel %s does not compute type %s",
                          name, plan->g.type->name);
-        TCGEMM_RETURN_IF(!has_place(*kernel, plan->device), TCGEMM_STATUS_UNSUPPORTED,
+        TCGEMM_RETURN_IF(!has_place(row, plan->device), TCGEMM_STATUS_UNSUPPORTED,
                          "kernel %s runs on %s, but the context is for %s", name,
-                         (*kernel)->gpu ? "a GPU" : "the CPU", plan->device ? "a GPU" : "the CPU");
-        TCGEMM_RETURN_IF(!fits(*kernel, plan->device), TCGEMM_STATUS_UNSUPPORTED,
-                         "kernel %s needs %s, which this %s lacks", name, (*kernel)->isa,
+                         row->gpu ? "a GPU" : "the CPU", plan->device ? "a GPU" : "the CPU");
+        TCGEMM_RETURN_IF(!fits(row, plan->device), TCGEMM_STATUS_UNSUPPORTED,
+                         "kernel %s needs %s, which this %s lacks", name, row->isa,
                          plan->device ? "GPU" : "processor");
         return TCGEMM_STATUS_OK;
     }
@@ -90,7 +79,7 @@ enum { TILE_TEXT = 48 };
 static void tile_text(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                       char text[TILE_TEXT]) {
     const tcgemm_gpu_row_t *row = kernel->gpu;
-    const bool instruction = row && row->by_instruction;
+    const bool instruction = row && kernel->family->tile_is_instruction;
     const int m = instruction ? row->im : kernel->mr;
     const int n = instruction ? row->in : kernel->nr;
     (void)snprintf(text, TILE_TEXT, "%dx%dx%d", g->swapped ? n : m, g->swapped ? m : n,
@@ -111,7 +100,7 @@ typedef struct wanted {
 } wanted_t;
 
 static bool is_wanted(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, wanted_t w) {
-    const bool any = strcmp(w.algo, "auto") == 0 && (row->cpu || row->gpu);
+    const bool any = strcmp(w.algo, "auto") == 0 && !row->family->by_name_only;
     return (any || strcmp(row->algo, w.algo) == 0) && has_place(row, plan->device) &&
            does_type(row, &plan->g);
 }
@@ -128,8 +117,8 @@ static void list(char *buffer, size_t size, const char *text) {
 
 static tcgemm_status_t unknown_algo(const char *algo) {
     char known[256] = "auto, cpu, reference";
-    for (int i = 0; i < tcgemm_num_kernels; ++i)
-        list(known, sizeof known, tcgemm_kernels[i].algo);
+    for (int i = 0; i < tcgemm_num_kernels(); ++i)
+        list(known, sizeof known, tcgemm_kernel_at(i)->algo);
     return tcgemm_error_set(TCGEMM_STATUS_UNKNOWN_ALGO, "unknown algo '%.60s'; known are %s", algo,
                             known);
 }
@@ -140,8 +129,8 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     char tiles[320] = "";
     bool is_known = strcmp(w.algo, "auto") == 0;
     bool is_elsewhere = false;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_kernel_t *row = &tcgemm_kernels[i];
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
         if (strcmp(row->algo, w.algo) == 0) {
             is_known = true;
             is_elsewhere = !has_place(row, plan->device);
@@ -164,58 +153,67 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
                             plan->device ? "GPU" : "processor");
 }
 
-static bool is_faster(const tcgemm_kernel_t *row, const tcgemm_kernel_t *than,
-                      const struct tcgemm_plan *plan) {
-    /* Of equals the later row: the table goes from the general to the special. */
-    if (!row->gpu)
-        return row->macs_per_cycle >= than->macs_per_cycle;
-    /* Who allows sums in f16 gets them from the family that has them. */
-    const bool sums_f16 = tcgemm_gpu_row_sums_f16(row->gpu);
-    if (sums_f16 != tcgemm_gpu_row_sums_f16(than->gpu) && strcmp(row->algo, than->algo) == 0)
-        return sums_f16;
-    return tcgemm_gpu_predict(row->gpu, &plan->g, plan->device) <
-           tcgemm_gpu_predict(than->gpu, &plan->g, plan->device);
+/* The best row so far. Of equals the later one: the table goes from the general to the special. */
+typedef struct best {
+    const tcgemm_kernel_t *row;
+    double seconds;
+} best_t;
+
+static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, best_t *best) {
+    const double seconds = row->family->predict ? row->family->predict(row, plan) : 0.0;
+    bool is_better = !best->row;
+    if (best->row && sums_f16(row) != sums_f16(best->row) && row->algo == best->row->algo)
+        is_better = sums_f16(row); /* who allows sums in f16 gets them where they are */
+    else if (best->row)
+        is_better = row->family->predict ? seconds < best->seconds
+                                         : row->macs_per_cycle >= best->row->macs_per_cycle;
+    if (is_better)
+        *best = (best_t){row, seconds};
 }
 
-/* The fastest row of the family by the model; the reference only if it is asked for. */
+/* The fastest row of the algorithm by the model. */
 static const tcgemm_kernel_t *find_best(const struct tcgemm_plan *plan, wanted_t w) {
-    const tcgemm_kernel_t *best = NULL;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_kernel_t *row = &tcgemm_kernels[i];
-        if (is_wanted(row, plan, w) && fits(row, plan->device) && has_tile(row, &plan->g, w.tile) &&
-            (!best || is_faster(row, best, plan)))
-            best = row;
+    best_t best = {NULL, 0.0};
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
+        if (is_wanted(row, plan, w) && fits(row, plan->device) && has_tile(row, &plan->g, w.tile))
+            compare(row, plan, &best);
     }
-    return best;
+    return best.row;
+}
+
+/* The algorithm that takes the place of one whose rows do not fit, or NULL. */
+static const char *fallback_of(const char *algo) {
+    for (int i = 0; i < tcgemm_num_kernels(); ++i)
+        if (strcmp(tcgemm_kernel_at(i)->algo, algo) == 0)
+            return tcgemm_kernel_at(i)->family->fallback;
+    return NULL;
 }
 
 static tcgemm_status_t choose(const tcgemm_plan_options_t *options, struct tcgemm_plan *plan,
                               const tcgemm_kernel_t **kernel) {
     const wanted_t w = {options && options->algo ? options->algo : "auto",
                         options ? options->tile : NULL};
+    const char *const fallback = plan->device && !w.tile ? fallback_of(w.algo) : NULL;
     plan->reason = plan->device
                        ? "least time by the model among the kernels for this type and GPU"
                        : "most multiply-adds a cycle among the kernels for this type and processor";
     *kernel = find_best(plan, w);
-    if (*kernel)
-        return TCGEMM_STATUS_OK;
-    if (plan->device && strcmp(w.algo, "wmma-shared") == 0 && !w.tile) {
-        const wanted_t direct = {"wmma-direct", NULL};
-        *kernel = find_best(plan, direct);
-        plan->reason = "wmma-shared has no kernel for this type that fits into this GPU's shared "
-                       "memory, so wmma-direct takes its place";
-        if (*kernel)
-            return TCGEMM_STATUS_OK;
+    if (!*kernel && fallback) {
+        const wanted_t other = {fallback, NULL};
+        *kernel = find_best(plan, other);
+        plan->reason = "the algorithm asked for has no kernel for this type that fits into this "
+                       "GPU's shared memory, so its fallback takes its place";
     }
-    return no_row(plan, w);
+    return *kernel ? TCGEMM_STATUS_OK : no_row(plan, w);
 }
 
 /* True if a row that the options name by algorithm or kernel runs there. */
 static bool wants(const tcgemm_plan_options_t *options, bool gpu) {
     if (!options || options->struct_size != sizeof *options)
         return false;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_kernel_t *row = &tcgemm_kernels[i];
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
         if ((row->gpu != NULL) == gpu &&
             (options->kernel ? strcmp(options->kernel, row->name) == 0
                              : options->algo && strcmp(options->algo, row->algo) == 0))

@@ -22,6 +22,7 @@ typedef struct tcgemm_operand {
     int64_t row_stride; /* elements, as all strides here */
     int64_t col_stride;
     int64_t batch_stride;
+    bool padded; /* contiguous rows go on with zeros up to a 16-byte boundary: a packed copy */
 } tcgemm_operand_t;
 
 typedef struct tcgemm_canonical {
@@ -45,6 +46,23 @@ typedef struct tcgemm_call {
     const void *c;
     void *d;
 } tcgemm_call_t;
+
+/* Contiguous elements in a row of the operand as it lies in memory, rows x cols as the formula sees
+ * it, and how many such rows there are. */
+static inline int64_t tcgemm_operand_length(const tcgemm_operand_t *x, int64_t rows, int64_t cols) {
+    return x->col_stride == 1 ? cols : rows;
+}
+static inline int64_t tcgemm_operand_lines(const tcgemm_operand_t *x, int64_t rows, int64_t cols) {
+    return x->col_stride == 1 ? rows : cols;
+}
+/* Elements from one of these rows to the next. */
+static inline int64_t tcgemm_operand_ld(const tcgemm_operand_t *x) {
+    return x->col_stride == 1 ? x->row_stride : x->col_stride;
+}
+
+/* The problem by which kernel, tile and cuts are chosen. It is the problem itself; for a reproducible
+ * one without the caller's m and the batch, on which no bit of a row of D may depend. */
+tcgemm_canonical_t tcgemm_choice_problem(const tcgemm_canonical_t *g);
 
 /* Checks the caller's problem and, if canonical is not NULL, fills it in.
  * Statuses and order as tcgemm_problem_check. */

@@ -1,4 +1,4 @@
-/* problem.c - checks a problem and the data of one run, and brings both into canonical form. */
+/* check.c - checks a problem and the data of one run, and brings both into canonical form. */
 #include <limits.h>
 #include <math.h>
 
@@ -262,6 +262,19 @@ static tcgemm_status_t round_scalar(const tcgemm_canonical_t *g, const char *nam
                      g->type->name);
     *rounded = value;
     return TCGEMM_STATUS_OK;
+}
+
+tcgemm_canonical_t tcgemm_choice_problem(const tcgemm_canonical_t *g) {
+    enum { ROWS = 2048 }; /* a product of some size: who asks for reproducible rows has many */
+    tcgemm_canonical_t c = *g;
+    if (!(g->flags & TCGEMM_FLAG_REPRODUCIBLE))
+        return c;
+    c.batch = 1;
+    if (g->swapped)
+        c.n = ROWS;
+    else
+        c.m = ROWS;
+    return c;
 }
 
 tcgemm_status_t tcgemm_check_call(const tcgemm_canonical_t *g, double alpha, const void *a,

@@ -6,7 +6,7 @@
 
 #include "base/dtype.h"
 #include "host/features.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 
 /* The most that one operation of this plan's kernel can lose to underflow. The instruction
  * VDPBF16PS flushes sums below the smallest normal f32; its kernels see to subnormal inputs by
@@ -26,7 +26,7 @@ static bool sums_are_truncated(const struct tcgemm_plan *plan) {
 
 /* What the plan's kernel sums in. */
 static tcgemm_dtype_t accumulator_of(const struct tcgemm_plan *plan) {
-    if (plan->kernel && plan->kernel->gpu && tcgemm_gpu_row_sums_f16(plan->kernel->gpu))
+    if (plan->kernel && plan->kernel->gpu && plan->kernel->gpu->sums_f16)
         return TCGEMM_DTYPE_F16;
     return plan->g.type->accumulator;
 }

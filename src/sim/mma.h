@@ -5,7 +5,7 @@
 
 #include "sim/product.h"
 #include "sim/shared.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 #include "tile/copy.h"
 
 enum {

@@ -4,7 +4,7 @@
 
 #include "base/num.h"
 #include "sim/shared.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 #include "tile/outer.h"
 
 enum { COLS = 4, BYTES = 4, MAX_KSTEP = 32 };

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "cpu/gemm.h"
-#include "plan/gpu_launch.h"
+#include "gpu/launch.h"
 #include "plan/planner.h"
 #include "sim/sim.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 
 /* ---- tiles ---- */
 

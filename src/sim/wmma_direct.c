@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 #include "sim/wmma.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 
 enum { WARPS_M = 4, WARPS_N = 4 };
 

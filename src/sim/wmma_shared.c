@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "plan/gpu_launch.h"
+#include "gpu/launch.h"
 #include "sim/shared.h"
 #include "sim/wmma.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 #include "tile/pipeline.h"
 
 enum { MAX_TILES = 8 };

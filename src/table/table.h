@@ -1,43 +1,38 @@
-/* table.h - the kernel table: one row for each kernel of kernels.def, whatever its back end. */
+/* table.h - the kernel table: one row for each kernel, whatever its back end. A family lists its rows
+ * in its own folder (rows.def); families.def strings the families together. */
 #ifndef TCGEMM_TABLE_TABLE_H
 #define TCGEMM_TABLE_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/types.h"
+#include "problem/bound.h"
 #include "tcgemm/tcgemm.h"
 
-struct tcgemm_plan;
-struct tcgemm_call;
 struct tcgemm_cpu_ukernel;
 struct tcgemm_gpu_row;
-
-#define TCGEMM_TYPE_BIT(type) (UINT64_C(1) << ((type)-1))
+struct tcgemm_kernel_family;
 
 typedef struct tcgemm_kernel {
     const char *name;
-    const char *algo;
+    const char *algo; /* of its family */
     const char *isa;
-    uint64_t types;          /* TCGEMM_TYPE_BIT of each type it can do */
-    uint32_t features;       /* TCGEMM_CPU_* bits that it needs; 0: runs anywhere */
-    int mr, nr, ku;          /* register tile; k per step of the inner loop */
-    int macs_per_cycle;      /* multiply-adds a cycle and core; 0: see the GPU row's cost */
-    const char *error_bound; /* the bound it meets, in words */
+    const struct tcgemm_kernel_family *family;
+    uint64_t types;       /* TCGEMM_TYPE_BIT of each type it can do */
+    uint32_t features;    /* TCGEMM_CPU_* bits that it needs; 0: runs anywhere */
+    int mr, nr, ku;       /* register tile, for a GPU row the block tile; k of the inner step */
+    int macs_per_cycle;   /* multiply-adds a cycle and core of a CPU row */
+    tcgemm_bound_t bound; /* of its error */
     const struct tcgemm_cpu_ukernel *cpu; /* NULL for the reference and for GPU rows */
     const struct tcgemm_gpu_row *gpu;     /* NULL for all but GPU rows */
-
-    /* Runs a plan made for this row. `workspace` holds plan->workspace_bytes. NULL for GPU rows:
-     * they run through cuda/backend.h. */
-    tcgemm_status_t (*run)(const struct tcgemm_plan *plan, const struct tcgemm_call *call,
-                           void *workspace, tcgemm_run_stats_t *stats);
 } tcgemm_kernel_t;
 
-/* The rows, in the order of kernels.def. */
-extern const tcgemm_kernel_t tcgemm_kernels[];
-extern const int tcgemm_num_kernels;
+/* The rows 0 .. tcgemm_num_kernels() - 1, family by family. */
+int tcgemm_num_kernels(void);
+const tcgemm_kernel_t *tcgemm_kernel_at(int index);
 
-/* True if this machine (as TCGEMM_ARCH lets it appear) has what the row needs: for a GPU row, if
- * one of its GPUs has. */
-bool tcgemm_kernel_is_runnable(const tcgemm_kernel_t *kernel);
+/* The index of a row of the table; -1 for any other. */
+int tcgemm_kernel_index(const tcgemm_kernel_t *kernel);
 
 #endif

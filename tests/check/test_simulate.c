@@ -12,10 +12,10 @@
 
 #include "cpu/ukernel.h"
 #include "device/known_gpus.h"
-#include "plan/gpu_launch.h"
+#include "gpu/launch.h"
 #include "plan/planner.h"
 #include "support/testcase.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 
 /* ---- one simulation ---- */
 
@@ -123,7 +123,7 @@ static void check_gpu_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n, 
     if (!tcgemm_gpu_row_fits(kernel->gpu, &device))
         return;
     testcase_t t = random_case(kernel->name, kernel->gpu->type, m, n, k, layout, seed);
-    if (tcgemm_gpu_row_sums_f16(kernel->gpu))
+    if (kernel->gpu->sums_f16)
         t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
     struct tcgemm_plan plan;
     tcgemm_simulate_report_t report;
@@ -154,9 +154,9 @@ static void check_gpu_row(const tcgemm_kernel_t *kernel) {
 static void every_gpu_row(void **state) {
     (void)state;
     int rows = 0;
-    for (int i = 0; i < tcgemm_num_kernels; ++i)
-        if (tcgemm_kernels[i].gpu) {
-            check_gpu_row(&tcgemm_kernels[i]);
+    for (int i = 0; i < tcgemm_num_kernels(); ++i)
+        if (tcgemm_kernel_at(i)->gpu) {
+            check_gpu_row(tcgemm_kernel_at(i));
             ++rows;
         }
     assert_true(rows > 60);
@@ -200,8 +200,8 @@ static void check_cpu_case(const tcgemm_kernel_t *kernel, tcgemm_type_t type, in
 
 static void every_cpu_row(void **state) {
     (void)state;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_kernel_t *kernel = &tcgemm_kernels[i];
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(i);
         for (int type = 1; kernel->cpu && type <= tcgemm_type_count(); ++type)
             for (int layout = 0; layout < 8; ++layout)
                 if (kernel->types & TCGEMM_TYPE_BIT(type))
@@ -230,14 +230,14 @@ static void the_reference(void **state) {
 
 static void nests_of_plans(void **state) {
     (void)state;
-    for (int i = 0; i < tcgemm_num_kernels; i += 3) {
-        const tcgemm_kernel_t *kernel = &tcgemm_kernels[i];
+    for (int i = 0; i < tcgemm_num_kernels(); i += 3) {
+        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(i);
         if (!kernel->gpu)
             continue;
         const tcgemm_device_t device = device_for(kernel->gpu, false);
         testcase_t t = random_case(kernel->name, kernel->gpu->type, kernel->gpu->bm + 1, 70, 33,
                                    i % 8, (uint64_t)i);
-        if (tcgemm_gpu_row_sums_f16(kernel->gpu))
+        if (kernel->gpu->sums_f16)
             t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
         struct tcgemm_plan plan;
         tcgemm_simulate_report_t report;
@@ -313,7 +313,7 @@ static void check_nan(const tcgemm_kernel_t *kernel) {
     const tcgemm_type_info_t *info = tcgemm_type_info(kernel->gpu->type);
     const tcgemm_device_t device = device_for(kernel->gpu, false);
     testcase_t t = testcase_make(kernel->name, tcgemm_problem(info->type, 9, 10, 11), 1);
-    if (tcgemm_gpu_row_sums_f16(kernel->gpu))
+    if (kernel->gpu->sums_f16)
         t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
     struct tcgemm_plan plan;
     if (!plan_for(&t, &device, &plan))
@@ -331,10 +331,10 @@ static void check_nan(const tcgemm_kernel_t *kernel) {
 
 static void a_nan_stays_in_its_row(void **state) {
     (void)state;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_gpu_row_t *row = tcgemm_kernels[i].gpu;
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
         if (row && tcgemm_type_info(row->type)->accumulator != TCGEMM_DTYPE_S32)
-            check_nan(&tcgemm_kernels[i]);
+            check_nan(tcgemm_kernel_at(i));
     }
     assert_no_failures();
 }
@@ -363,9 +363,9 @@ static void expect_fault(const tcgemm_kernel_t *kernel, const tcgemm_gpu_row_t *
 
 static void a_row_that_lies(void **state) {
     (void)state;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_kernel_t *kernel = &tcgemm_kernels[i];
-        if (!kernel->gpu || kernel->gpu->max_cc < 90 || tcgemm_gpu_row_sums_f16(kernel->gpu))
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(i);
+        if (!kernel->gpu || kernel->gpu->max_cc < 90 || kernel->gpu->sums_f16)
             continue;
         tcgemm_gpu_row_t row = *kernel->gpu;
         if (row.smem_bytes > 0) {

@@ -206,8 +206,8 @@ static void panels_are_what_the_contract_says(void **state) {
     (void)state;
     source = guard_make(400000);
     const int64_t count = at_level(10, 60, 1500);
-    for (int row = 0; row < tcgemm_num_kernels; ++row) {
-        const tcgemm_kernel_t *kernel = &tcgemm_kernels[row];
+    for (int row = 0; row < tcgemm_num_kernels(); ++row) {
+        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
         if (!kernel->cpu || !tcgemm_kernel_is_runnable(kernel))
             continue;
         for (int type = 1; type <= tcgemm_type_count(); ++type)

@@ -184,9 +184,9 @@ static void tiles_keep_within_their_matrices(void **state) {
     for (int i = 0; i < 4; ++i)
         guards[i] = guard_make((size_t)(MAX_MR + 4) * (MAX_NR + 4) * STEPS * 8);
     (void)signal(SIGSEGV, on_fault);
-    for (int row = 0; row < tcgemm_num_kernels; ++row)
-        if (tcgemm_kernels[row].cpu && tcgemm_kernel_is_runnable(&tcgemm_kernels[row]))
-            check_kernel(&tcgemm_kernels[row]);
+    for (int row = 0; row < tcgemm_num_kernels(); ++row)
+        if (tcgemm_kernel_at(row)->cpu && tcgemm_kernel_is_runnable(tcgemm_kernel_at(row)))
+            check_kernel(tcgemm_kernel_at(row));
     (void)signal(SIGSEGV, SIG_DFL);
     for (int i = 0; i < 4; ++i)
         guard_free(&guards[i]);

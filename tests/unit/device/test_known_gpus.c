@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "device/known_gpus.h"
-#include "plan/gpu_launch.h"
-#include "plan/gpu_model.h"
+#include "gpu/launch.h"
+#include "gpu/model.h"
 #include "support/support.h"
 #include "table/table.h"
 
@@ -146,8 +146,8 @@ static void every_known_gpu_plans(void **state) {
 static void the_model_obeys_its_laws(void **state) {
     (void)state;
     const tcgemm_device_t *h200 = tcgemm_known_gpu_find("h200");
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_gpu_row_t *row = tcgemm_kernels[i].gpu;
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
         if (!row || !tcgemm_gpu_row_fits(row, h200))
             continue;
         double last = 0;
@@ -160,7 +160,7 @@ static void the_model_obeys_its_laws(void **state) {
                                  tcgemm_device_peak(h200, row->type);
             if (!(seconds > last && seconds > floor))
                 report_failure("%s at %lld: %g s, before %g s, at the peak %g s",
-                               tcgemm_kernels[i].name, (long long)size, seconds, last, floor);
+                               tcgemm_kernel_at(i)->name, (long long)size, seconds, last, floor);
             last = seconds;
         }
     }

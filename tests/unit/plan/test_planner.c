@@ -122,10 +122,10 @@ static void the_choice_is_a_cpu_kernel(void **state) {
         struct tcgemm_plan plan;
         assert_int_equal(tcgemm_plan_make(&p, &o, 1, &plan), TCGEMM_STATUS_OK);
         assert_string_equal(plan.kernel->algo, "cpu");
-        for (int row = 0; row < tcgemm_num_kernels; ++row)
-            if (tcgemm_kernels[row].cpu && tcgemm_kernel_is_runnable(&tcgemm_kernels[row]) &&
-                (tcgemm_kernels[row].types >> (type - 1) & 1))
-                assert_true(tcgemm_kernels[row].macs_per_cycle <= plan.kernel->macs_per_cycle);
+        for (int row = 0; row < tcgemm_num_kernels(); ++row)
+            if (tcgemm_kernel_at(row)->cpu && tcgemm_kernel_is_runnable(tcgemm_kernel_at(row)) &&
+                (tcgemm_kernel_at(row)->types >> (type - 1) & 1))
+                assert_true(tcgemm_kernel_at(row)->macs_per_cycle <= plan.kernel->macs_per_cycle);
     }
 }
 
@@ -148,9 +148,9 @@ static int report_arch(const char *arch) {
         return 2;
     if (rank_of(machine.isa) > rank_of(arch))
         return 3;
-    for (int row = 0; row < tcgemm_num_kernels; ++row)
-        if (tcgemm_kernels[row].cpu && tcgemm_kernel_is_runnable(&tcgemm_kernels[row]) &&
-            rank_of(tcgemm_kernels[row].isa) > rank_of(arch))
+    for (int row = 0; row < tcgemm_num_kernels(); ++row)
+        if (tcgemm_kernel_at(row)->cpu && tcgemm_kernel_is_runnable(tcgemm_kernel_at(row)) &&
+            rank_of(tcgemm_kernel_at(row)->isa) > rank_of(arch))
             return 4;
     for (int type = 1; type <= tcgemm_type_count(); ++type) {
         const tcgemm_problem_t p = tcgemm_problem((tcgemm_type_t)type, 30, 30, 30);

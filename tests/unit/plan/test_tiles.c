@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "plan/plan.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 #include "tcgemm/tcgemm.h"
 #include "tile/raster.h"
 

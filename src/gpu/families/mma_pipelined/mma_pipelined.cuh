@@ -1,10 +1,9 @@
 /* mma_pipelined.cuh - the production kernel of sm_75 .. sm_89, and the fallback on sm_90.
  *
  * Warp-wide products mma.sync fed by ldmatrix from a ring of shared-memory slots that cp.async
- * fills. One body for every type of the tensor cores; the .cu files name the types and the tiles.
+ * fills. One body for every type of the tensor cores; rows.def names the types and the tiles.
  * It wins wherever there is no wgmma, and on sm_90 where a tensor map cannot describe the operand.
- * It loses to wgmma on sm_90 (mma.sync reaches some 62 % of that peak), and small D starve it: a
- * block owns a tile and all of k.
+ * It loses to wgmma on sm_90 (mma.sync reaches some 62 % of that peak).
  *
  *     grid        one block a tile of D, in the order of tile/raster.h, batch by batch
  *     block       128 x 256, 8 warps (2 x 4); or 128 x 128, 64 x 64, 4 warps (2 x 2);
@@ -51,9 +50,10 @@
  *     mma             A: rows 0..15    A: rows 16..31   A: rows 32..47   A: rows 48..63
  *
  * Edges: cp.async fills what lies outside m, n or k with zeros, in A and in B, so the tail of k
- * adds 0 * 0. Rows that are not 16-byte aligned (args.vector_a, vector_b) or end inside a 16-byte
- * chunk take a second, plainer loop in the same kernel: 16-, 8- or 4-byte cp.async, or element by
- * element. D leaves through shared memory in rows of 16-byte pieces; pieces that cross an edge, or
+ * adds 0 * 0; a row that was packed ends in zeros. Other rows that are not 16-byte aligned
+ * (args.vector_a, vector_b) or end inside a 16-byte chunk take a second, plainer loop in the same
+ * kernel: 16-, 8- or 4-byte cp.async, or element by element. With a split of k a block owns a tile of
+ * one part (tile/split.h). D leaves through shared memory in rows of 16-byte pieces; pieces that cross an edge, or
  * rows that are not aligned, go element by element.
  *
  * The main loop of the 128 x 256 tile, f16: 242 instructions a block of k, of which 128 HMMA, 32
@@ -80,6 +80,7 @@
 
 #include "gpu/families/mma_pipelined/operand_copy.cuh"
 #include "gpu/families/mma_pipelined/operand_reader.cuh"
+#include "gpu/arch.cuh"
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/cvt.cuh"
@@ -89,6 +90,7 @@
 #include "tile/fragment.h"
 #include "tile/pipeline.h"
 #include "tile/raster.h"
+#include "tile/split.h"
 #include "tile/swizzle.h"
 
 /* ---- the kernel ---- */
@@ -488,6 +490,11 @@ struct mma_pipelined {
 
     /* ---- one tile of D ---- */
 
+    /* Elements from one k to the next. */
+    static __device__ __forceinline__ int64_t k_step(int form, int64_t ld) {
+        return form == TCGEMM_FORM_K ? 1 : ld;
+    }
+
     /* The tile of this block. Worked out twice, so that nothing of it occupies registers meanwhile.
      */
     static __device__ __forceinline__ tcgemm_batch_tile_t
@@ -503,10 +510,15 @@ struct mma_pipelined {
         const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
         smem = tcgemm_smem_address(memory);
-        blocks = tcgemm_pipeline_blocks(args.k, BK);
-        tail = (int32_t)(args.k - (int64_t)(blocks - 1) * BK);
-        const char *const first = (const char *)args.a + tile.batch * args.stride_a * ELEMENT_BYTES;
-        const char *const other = (const char *)args.b + tile.batch * args.stride_b * ELEMENT_BYTES;
+        const tcgemm_part_t part = tcgemm_part_of_k(tile.batch, args.splits, args.k, args.split_k);
+        blocks = tcgemm_pipeline_blocks(part.k, BK);
+        tail = (int32_t)(part.k - (int64_t)(blocks - 1) * BK);
+        const int64_t at_a =
+            part.item * args.stride_a + part.first * k_step(SWAP ? B_FORM : A_FORM, args.lda);
+        const int64_t at_b =
+            part.item * args.stride_b + part.first * k_step(SWAP ? A_FORM : B_FORM, args.ldb);
+        const char *const first = (const char *)args.a + at_a * ELEMENT_BYTES;
+        const char *const other = (const char *)args.b + at_b * ELEMENT_BYTES;
         const int64_t m0 = (int64_t)tile.at.m * ROWS_D, n0 = (int64_t)tile.at.n * COLS_D;
         if (SWAP) {
             load_a.begin(other, args.ldb, n0, args.n - n0);
@@ -525,13 +537,10 @@ struct mma_pipelined {
                 for (int r = 0; r < SUMS; ++r)
                     c[i][j][r] = 0;
 
-        const uint32_t vector = args.vector_a < args.vector_b ? args.vector_a : args.vector_b;
-        const int64_t a_row = A_FORM == TCGEMM_FORM_K ? args.k : SWAP ? args.n : args.m;
-        const int64_t b_row = B_FORM == TCGEMM_FORM_K ? args.k : SWAP ? args.m : args.n;
-        if (vector >= 16 && a_row * ELEMENT_BYTES % 16 == 0 && b_row * ELEMENT_BYTES % 16 == 0)
+        if (args.whole_a && args.whole_b)
             run_aligned();
         else
-            run_any(vector);
+            run_any(args.vector_a < args.vector_b ? args.vector_a : args.vector_b);
 
 #if TCGEMM_HAVE_CP_ASYNC
         tcgemm_cp_async_wait<0>();
@@ -540,58 +549,5 @@ struct mma_pipelined {
         finish(args, memory);
     }
 };
-
-/* ---- kernels ---- */
-
-/* Shared memory that a block may have on the architecture being compiled. */
-#if !defined(__CUDA_ARCH__)
-#define TCGEMM_ARCH      0
-#define TCGEMM_ARCH_SMEM 0
-#elif __CUDA_ARCH__ < 800
-#define TCGEMM_ARCH_SMEM 65536
-#elif __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
-#define TCGEMM_ARCH_SMEM 101376
-#elif __CUDA_ARCH__ < 900
-#define TCGEMM_ARCH_SMEM 166912
-#else
-#define TCGEMM_ARCH_SMEM 232448
-#endif
-#ifndef TCGEMM_ARCH
-#define TCGEMM_ARCH (__CUDA_ARCH__ / 10)
-#endif
-
-/* The body is empty where the table has no row for the architecture. */
-#define TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc, name, \
-                          a_form, b_form)                                                          \
-    extern "C" __global__ void __launch_bounds__(bm / wm * (bn / wn) * 32, blocks_per_sm)          \
-        name(const __grid_constant__ tcgemm_gpu_args_t args) {                                     \
-        if constexpr (TCGEMM_ARCH >= min_cc && TCGEMM_ARCH <= max_cc &&                            \
-                      (bm + bn) * bk * traits::ELEMENT_BYTES * stages <= TCGEMM_ARCH_SMEM) {       \
-            if constexpr (tcgemm_fragment_swaps(traits::ELEMENT_BYTES, a_form, b_form,             \
-                                                TCGEMM_ARCH)) {                                    \
-                mma_pipelined<traits, bn, bm, bk, wm, wn, stages, b_form, a_form, 1> tile;         \
-                tile.run(args);                                                                    \
-            } else {                                                                               \
-                mma_pipelined<traits, bm, bn, bk, wm, wn, stages, a_form, b_form, 0> tile;         \
-                tile.run(args);                                                                    \
-            }                                                                                      \
-        }                                                                                          \
-    }
-
-/* The four layouts of one row of the table. */
-#define TCGEMM_MMA_PIPELINED(traits, type, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc,      \
-                             max_cc, tag)                                                          \
-    TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc,           \
-                      tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag##_nn,               \
-                      TCGEMM_FORM_K, TCGEMM_FORM_MN)                                               \
-    TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc,           \
-                      tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag##_nt,               \
-                      TCGEMM_FORM_K, TCGEMM_FORM_K)                                                \
-    TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc,           \
-                      tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag##_tn,               \
-                      TCGEMM_FORM_MN, TCGEMM_FORM_MN)                                              \
-    TCGEMM_MMA_KERNEL(traits, bm, bn, bk, wm, wn, stages, blocks_per_sm, min_cc, max_cc,           \
-                      tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag##_tt,               \
-                      TCGEMM_FORM_MN, TCGEMM_FORM_K)
 
 #endif

@@ -215,21 +215,4 @@ struct u8s8_s32 : product_8bit<0, 1>, store_s32 {};
 struct s8u8_s32 : product_8bit<1, 0>, store_s32 {};
 struct f64_f64 : product_f64, store_f64 {};
 
-/* ---- tile tables: the same bytes for every type of at most 32 bits ----
- *
- *                tile               slots   shared memory   for
- *     wide       128 x 256 x 128 B  3       147456          sm_80, 87, 90: large products
- *     mid        128 x 128 x 64 B   3        49152          all from sm_80, two blocks an SM
- *     small       64 x 64 x 128 B   3        49152          small products
- *     turing     128 x 128 x 64 B   2        32768          sm_75
- */
-#define TCGEMM_MMA_WIDE(type, bk)                                                                  \
-    TCGEMM_MMA_PIPELINED(type, type, 128, 256, bk, 64, 64, 3, 1, 80, 999, s3)
-#define TCGEMM_MMA_MID(type, bk)                                                                   \
-    TCGEMM_MMA_PIPELINED(type, type, 128, 128, bk, 64, 64, 3, 2, 80, 999, s3)
-#define TCGEMM_MMA_SMALL(type, bk)                                                                 \
-    TCGEMM_MMA_PIPELINED(type, type, 64, 64, bk, 32, 32, 3, 4, 80, 999, s3)
-#define TCGEMM_MMA_TURING(type, bk)                                                                \
-    TCGEMM_MMA_PIPELINED(type, type, 128, 128, bk, 64, 32, 2, 1, 75, 75, s2)
-
 #endif

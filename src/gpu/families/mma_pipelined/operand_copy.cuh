@@ -7,15 +7,10 @@
 #ifndef TCGEMM_OPERAND_COPY_CUH
 #define TCGEMM_OPERAND_COPY_CUH
 
+#include "gpu/arch.cuh"
 #include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/ldmatrix.cuh"
 #include "tile/swizzle.h"
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define TCGEMM_HAVE_CP_ASYNC 0
-#else
-#define TCGEMM_HAVE_CP_ASYNC 1
-#endif
 
 static __device__ __forceinline__ uint32_t clamp_bytes(int64_t bytes) {
     return bytes < 0 ? 0 : bytes > 16 ? 16 : (uint32_t)bytes;
@@ -90,7 +85,7 @@ template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct opera
         } else {
             rows_left = k_left - (int32_t)(threadIdx.x / CHUNKS);
         }
-        whole_rows = bytes_left == 16 ? rows_left : 0;
+        whole_rows = bytes_left > 0 ? rows_left : 0; /* a chunk that ends early ends in zeros */
     }
 
     __device__ __forceinline__ uint32_t pass_bytes(int pass) const {
@@ -108,7 +103,8 @@ template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct opera
             from += rewind;
     }
 
-    /* Part `part` of `parts` of the block, 16 bytes at a time; every chunk is whole or outside. */
+    /* Part `part` of `parts` of the block, 16 bytes at a time; every chunk is outside,
+     * whole, or goes on with zeros. */
     __device__ __forceinline__ void copy(uint32_t tile, int part, int parts) {
 #pragma unroll
         for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass) {

@@ -22,18 +22,10 @@
 #include <mma.h>
 #include <stdint.h>
 
+#include "gpu/arch.cuh"
 #include "gpu/gpu_args.h"
 #include "tile/raster.h"
 #include "tile/wmma.h"
-
-/* The body of a kernel whose type is multiplied from `arch` on; elsewhere the kernel is empty. */
-#define TCGEMM_WMMA_BODY(arch, call) TCGEMM_WMMA_BODY_##arch(call)
-#define TCGEMM_WMMA_BODY_750(call)   call
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-#define TCGEMM_WMMA_BODY_800(call) call
-#else
-#define TCGEMM_WMMA_BODY_800(call)
-#endif
 
 /* ---- types ---------------------------------------------------------------------------------- */
 

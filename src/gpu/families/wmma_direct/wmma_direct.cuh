@@ -44,8 +44,8 @@
 #define TCGEMM_SM70_WMMA_DIRECT_CUH
 
 #include "gpu/families/wmma/fragments.cuh"
+#include "gpu/families/wmma_direct/shape.h"
 
-#define TCGEMM_WMMA_DIRECT_THREADS 512
 
 /* One chunk of an operand in a lane's registers: BLOCKS blocks, as loaded.
  * K_FORM: k is contiguous in memory; otherwise m (n for B) is. */
@@ -254,18 +254,5 @@ static __device__ __forceinline__ void tcgemm_wmma_direct(const tcgemm_gpu_args_
                                            cols_d, runs, values);
     }
 }
-
-/* Stamps the kernel of one row and layout. */
-#define TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, layout, ta, tb)     \
-    extern "C" __global__ void __launch_bounds__(TCGEMM_WMMA_DIRECT_THREADS, blocks)               \
-        name##_##layout(const __grid_constant__ tcgemm_gpu_args_t args) {                          \
-        TCGEMM_WMMA_BODY(arch, (tcgemm_wmma_direct<pair, rows, cols, depth, ta, tb>(args)));       \
-    }
-
-#define TCGEMM_WMMA_DIRECT(pair, name, arch, rows, cols, depth, blocks)                            \
-    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, nn, false, false)       \
-    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, nt, false, true)        \
-    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, tn, true, false)        \
-    TCGEMM_WMMA_DIRECT_LAYOUT(pair, name, arch, rows, cols, depth, blocks, tt, true, true)
 
 #endif

@@ -1,9 +1,3 @@
-/* wmma-direct for bf16_f32: bfloat16, summed in float. The story is in wmma_direct.cuh. */
-#include "gpu/families/wmma_direct/wmma_direct.cuh"
-
-TCGEMM_WMMA_DIRECT(tcgemm_wmma_bf16_f32, tcgemm_wmma_direct_bf16_f32_64x64x32_f32acc, 800, 16, 16,
-                   1, 2)
-TCGEMM_WMMA_DIRECT(tcgemm_wmma_bf16_f32, tcgemm_wmma_direct_bf16_f32_128x32x32_f32acc, 800, 32, 8,
-                   1, 2)
-TCGEMM_WMMA_DIRECT(tcgemm_wmma_bf16_f32, tcgemm_wmma_direct_bf16_f32_32x128x32_f32acc, 800, 8, 32,
-                   1, 2)
+/* wmma_direct_bf16_f32.cu - wmma-direct: bfloat16 in, single out. */
+#define TCGEMM_STAMP_bf16_f32 1
+#include "gpu/families/wmma_direct/stamp.cuh"

@@ -56,9 +56,9 @@
 #define TCGEMM_SM70_WMMA_SHARED_CUH
 
 #include "gpu/families/wmma/fragments.cuh"
+#include "gpu/families/wmma_shared/shape.h"
 #include "gpu/ptx/cp_async.cuh"
 
-#define TCGEMM_WMMA_SHARED_THREADS 256
 
 /* ---- global to shared ----------------------------------------------------------------------- */
 
@@ -421,19 +421,5 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
 }
 
 /* Stamps the kernels of one row, one for each layout. */
-#define TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, layout, ta,    \
-                                  tb)                                                              \
-    extern "C" __global__ void __launch_bounds__(TCGEMM_WMMA_SHARED_THREADS, blocks)               \
-        name##_##layout(const __grid_constant__ tcgemm_gpu_args_t args) {                          \
-        extern __shared__ __align__(1024) char tcgemm_wmma_smem[];                                 \
-        TCGEMM_WMMA_BODY(arch, (tcgemm_wmma_shared<pair, bm, bn, wm, wn, stages, ta, tb>(          \
-                                   args, tcgemm_wmma_smem)));                                      \
-    }
-
-#define TCGEMM_WMMA_SHARED(pair, name, arch, bm, bn, wm, wn, stages, blocks)                       \
-    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, nn, false, false)  \
-    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, nt, false, true)   \
-    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, tn, true, false)   \
-    TCGEMM_WMMA_SHARED_LAYOUT(pair, name, arch, bm, bn, wm, wn, stages, blocks, tt, true, true)
 
 #endif

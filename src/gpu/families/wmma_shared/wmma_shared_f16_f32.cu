@@ -1,7 +1,3 @@
-/* wmma-shared for f16_f32. The story is in wmma_shared.cuh. */
-#include "gpu/families/wmma_shared/wmma_shared.cuh"
-
-TCGEMM_WMMA_SHARED(tcgemm_wmma_f16_f32, tcgemm_wmma_shared_f16_f32_128x128x32_k64, 750, 128, 128,
-                   64, 32, 4, 1)
-TCGEMM_WMMA_SHARED(tcgemm_wmma_f16_f32, tcgemm_wmma_shared_f16_f32_128x256x32_large, 750, 128, 256,
-                   64, 64, 4, 1)
+/* wmma_shared_f16_f32.cu - wmma-shared: half in, single out. */
+#define TCGEMM_STAMP_f16_f32 1
+#include "gpu/families/wmma_shared/stamp.cuh"

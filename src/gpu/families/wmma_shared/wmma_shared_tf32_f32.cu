@@ -1,7 +1,3 @@
-/* wmma-shared for tf32_f32. The story is in wmma_shared.cuh. */
-#include "gpu/families/wmma_shared/wmma_shared.cuh"
-
-TCGEMM_WMMA_SHARED(tcgemm_wmma_tf32_f32, tcgemm_wmma_shared_tf32_f32_128x128x16_k64, 800, 128, 128,
-                   64, 32, 4, 1)
-TCGEMM_WMMA_SHARED(tcgemm_wmma_tf32_f32, tcgemm_wmma_shared_tf32_f32_128x256x16_large, 800, 128,
-                   256, 64, 64, 4, 1)
+/* wmma_shared_tf32_f32.cu - wmma-shared: f32 rounded to tf32 in registers, single out. */
+#define TCGEMM_STAMP_tf32_f32 1
+#include "gpu/families/wmma_shared/stamp.cuh"

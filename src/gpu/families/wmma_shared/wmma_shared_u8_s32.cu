@@ -1,7 +1,3 @@
-/* wmma-shared for u8_s32. The story is in wmma_shared.cuh. */
-#include "gpu/families/wmma_shared/wmma_shared.cuh"
-
-TCGEMM_WMMA_SHARED(tcgemm_wmma_u8_s32, tcgemm_wmma_shared_u8_s32_128x128x64_k64, 750, 128, 128, 64,
-                   32, 4, 1)
-TCGEMM_WMMA_SHARED(tcgemm_wmma_u8_s32, tcgemm_wmma_shared_u8_s32_128x256x64_large, 750, 128, 256,
-                   64, 64, 4, 1)
+/* wmma_shared_u8_s32.cu - wmma-shared: 8-bit integers, unsigned by unsigned, exact modulo 2^32. */
+#define TCGEMM_STAMP_u8_s32 1
+#include "gpu/families/wmma_shared/stamp.cuh"

@@ -1,0 +1,148 @@
+/* family.c - the CPU as a family of kernels: its rows, from rows.def. */
+#include "cpu/gemm.h"
+#include "cpu/kernels/kernels.h"
+#include "cpu/model.h"
+#include "cpu/ukernel.h"
+#include "host/features.h"
+#include "plan/plan.h"
+#include "table/family.h"
+
+/* ---- which types a lane computes: by the column `cpu` of types.def ---- */
+
+enum { FLOAT = 1, DOUBLE = 2, BF16 = 4, BYTES = 8, BITS = 16 };
+enum {
+    LANE_f32 = FLOAT | BF16,
+    LANE_f64 = DOUBLE,
+    LANE_bf16 = BF16,
+    LANE_u8s8 = BYTES,
+    LANE_s16 = BYTES,
+    LANE_b1 = BITS
+};
+
+/* clang-format off */
+enum {
+    TYPES_OF_f32 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_f32) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+enum {
+    TYPES_OF_f64 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_f64) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+enum {
+    TYPES_OF_bf16 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_bf16) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+enum {
+    TYPES_OF_u8s8 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_u8s8) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+enum {
+    TYPES_OF_s16 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_s16) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+enum {
+    TYPES_OF_b1 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_b1) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+/* clang-format on */
+_Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
+
+/* ---- what a lane has besides ---- */
+
+#define CPU_LANE_f32   TCGEMM_FAMILY_F32
+#define CPU_LANE_f64   TCGEMM_FAMILY_F64
+#define CPU_LANE_bf16  TCGEMM_FAMILY_BF16
+#define CPU_LANE_u8s8  TCGEMM_FAMILY_U8S8
+#define CPU_LANE_s16   TCGEMM_FAMILY_S16
+#define CPU_LANE_b1    TCGEMM_FAMILY_B1
+
+#define BOUND_OF_f32  TCGEMM_BOUND_NEAREST
+#define BOUND_OF_f64  TCGEMM_BOUND_NEAREST
+#define BOUND_OF_bf16 TCGEMM_BOUND_FLUSHED
+#define BOUND_OF_u8s8 TCGEMM_BOUND_EXACT
+#define BOUND_OF_s16  TCGEMM_BOUND_EXACT
+#define BOUND_OF_b1   TCGEMM_BOUND_EXACT
+
+#define FINISH_OF_f32(kernels)  tcgemm_finish_##kernels
+#define FINISH_OF_bf16(kernels) tcgemm_finish_##kernels
+#define FINISH_OF_f64(kernels)  NULL
+#define FINISH_OF_u8s8(kernels) NULL
+#define FINISH_OF_s16(kernels)  NULL
+#define FINISH_OF_b1(kernels)   NULL
+
+#define tcgemm_tile_any_NONE    NULL
+#define tcgemm_tile_avx2_NONE   NULL
+#define tcgemm_tile_avx512_NONE NULL
+
+/* ---- the rows ---- */
+
+#define ROW(isa, lane, kernels, features, mr_, nr_, ku_, lane_bytes, macs, kc_, mc_, nb_,          \
+            strided, exact)                                                                        \
+    _Static_assert((mc_) % (mr_) == 0, #isa "_" #lane ": mc must be a multiple of mr");            \
+    _Static_assert((nb_) % (nr_) == 0, #isa "_" #lane ": nb must be a multiple of nr");            \
+    _Static_assert((kc_) % (ku_) == 0, #isa "_" #lane ": kc must be a multiple of ku");            \
+    _Static_assert((nr_) <= 48, #isa "_" #lane ": packing knows panels up to 48 wide");
+#include "cpu/rows.def"
+
+static const tcgemm_kernel_t rows[] = {
+#define ROW(isa_, lane, kernels, features_, mr_, nr_, ku_, lane_bytes_, macs, kc_, mc_, nb_,       \
+            strided_, exact_)                                                                      \
+    {.name = "cpu_" #isa_ "_" #lane "_" #mr_ "x" #nr_,                                             \
+     .algo = "cpu",                                                                                \
+     .isa = #isa_,                                                                                 \
+     .family = &tcgemm_family_cpu,                                                                 \
+     .types = TYPES_OF_##lane,                                                                     \
+     .features = (features_),                                                                      \
+     .mr = (mr_),                                                                                  \
+     .nr = (nr_),                                                                                  \
+     .ku = (ku_),                                                                                  \
+     .macs_per_cycle = (macs),                                                                     \
+     .bound = BOUND_OF_##lane,                                                                     \
+     .cpu = &(const tcgemm_cpu_ukernel_t){                                                         \
+         .family = CPU_LANE_##lane,                                                                \
+         .mr = (mr_),                                                                              \
+         .nr = (nr_),                                                                              \
+         .ku = (ku_),                                                                              \
+         .lane_bytes = (lane_bytes_),                                                              \
+         .kc = (kc_),                                                                              \
+         .mc = (mc_),                                                                              \
+         .nb = (nb_),                                                                              \
+         .packed = tcgemm_tile_##isa_##_##lane,                                                    \
+         .strided = tcgemm_tile_##isa_##_##strided_,                                               \
+         .exact = tcgemm_tile_##isa_##_##exact_,                                                   \
+         .pack = tcgemm_pack_##kernels##_##lane,                                                   \
+         .finish = FINISH_OF_##lane(kernels),                                                      \
+     }},
+#include "cpu/rows.def"
+};
+
+static bool fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device) {
+    return !device && (row->features & ~tcgemm_cpu_features()) == 0;
+}
+
+/* One step: panels are packed on the way, between the products. */
+static void expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
+    (void)row;
+    const double seconds = tcgemm_cpu_plan(plan, plan->max_threads).total;
+    plan->steps = tcgemm_single_step(plan, seconds);
+    plan->steps.workspace_bytes = tcgemm_cpu_sizes(plan).workspace_bytes;
+}
+
+const tcgemm_kernel_family_t tcgemm_family_cpu = {
+    .rows = rows,
+    .num_rows = (int)(sizeof rows / sizeof rows[0]),
+    .fits = fits,
+    .expand = expand,
+};

@@ -1,0 +1,233 @@
+/* cpu_model.c - how the CPU back end cuts a problem into blocks, and how long that takes.
+ *
+ * The model, in cycles of one core:
+ *     multiply  the padded volume / the multiply-adds that its vector units do in a cycle
+ *     pack      for each 4 bytes of the panels of A and B, by the way they lie in memory
+ *     store     for each 8 bytes of D and each step of k
+ * divided among the threads, some for the call, and some for each meeting of threads. The constants
+ * of each type were measured (cpu_cost.def). How well that fits: docs/measuring.md.
+ */
+#include "cpu/model.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/num.h"
+#include "cpu/ukernel.h"
+#include "host/features.h"
+
+enum {
+    MAX_ROWS = 2048,        /* of D in flight: A's panel, mt x kc, stays in the L3 cache */
+    MAX_COLS = 3840,        /* the same for B's panel, kc x nc */
+    MAX_NARROW_ROWS = 1024, /* f16 and bf16 results also keep mt x nc sums in f32 */
+    MAX_NARROW_COLS = 1920,
+    TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
+    CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
+    CYCLES_PER_MEETING = 5000,
+    CYCLES_PER_ITEM = 1200,
+    SMALL_ITEM_CYCLES = 1000000 /* batch items below this are computed whole by one thread */
+};
+
+static int64_t round_up(int64_t x, int64_t multiple) {
+    return ceil_div(x, multiple) * multiple;
+}
+
+/* Equal parts of `size`, none above `most`, multiples of `unit`. */
+static int64_t even_part(int64_t size, int64_t most, int64_t unit) {
+    if (size == 0)
+        return unit;
+    return round_up(ceil_div(size, ceil_div(size, most)), unit);
+}
+
+/* ---- blocking ---- */
+
+static bool lanes_are_elements(const tcgemm_canonical_t *g) {
+    return g->type->type == TCGEMM_F32_F32 || g->type->type == TCGEMM_F64_F64;
+}
+
+/* m * n * k as a double: it may pass 2^63. */
+static double volume(const tcgemm_canonical_t *g) {
+    return (double)g->m * (double)g->n * (double)g->k;
+}
+
+static void choose_packing(struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    tcgemm_cpu_blocking_t *s = &plan->cpu;
+    s->pack_a = s->pack_b = true;
+    if (!u->strided || !lanes_are_elements(g))
+        return;
+    const bool tiny = volume(g) <= TINY_VOLUME;
+    /* A broadcast reads A from anywhere; a vector of B needs its columns side by side. */
+    s->pack_a = !(tiny || g->n <= u->nr);
+    s->pack_b = !(g->b.col_stride == 1 && (tiny || g->m <= u->mr));
+}
+
+/* Enough units of work that no thread waits long for the last one. */
+static void share_out(struct tcgemm_plan *plan, int num_threads) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const int64_t rows = min_i64(s->mt, plan->g.m);
+    const int64_t cols = min_i64(s->nc, plan->g.n);
+    s->mc = even_part(rows, u->mc, u->mr);
+    s->nb = even_part(cols, u->nb, u->nr);
+    while (num_threads > 1 && ceil_div(rows, s->mc) * ceil_div(cols, s->nb) < 4 * num_threads) {
+        if (s->mc > 4 * u->mr && s->mc * u->nr >= s->nb * u->mr)
+            s->mc = round_up(s->mc / 2, u->mr);
+        else if (s->nb > u->nr)
+            s->nb = round_up(s->nb / 2, u->nr);
+        else if (s->mc > u->mr)
+            s->mc = round_up(s->mc / 2, u->mr);
+        else
+            break;
+    }
+}
+
+static void choose_blocks(struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    tcgemm_cpu_blocking_t *s = &plan->cpu;
+    s->direct_output = g->type->d == g->type->accumulator;
+    s->kc = even_part(g->k, u->kc, u->ku); /* of k and the kernel alone: it decides the bits */
+    s->nc = even_part(g->n, s->direct_output ? MAX_COLS : MAX_NARROW_COLS, u->nr);
+    s->mt = even_part(g->m, s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS, u->mr);
+    s->split_batch = false;
+    choose_packing(plan);
+}
+
+/* ---- the model ---- */
+
+/* n threads are worth n to this power: they share the memory and the power. Measured for two. */
+static const double thread_power = 0.91;
+
+/* Of the multiply-adds that the vector units could do, the part that a long product reaches. */
+static const double multiply_efficiency = 0.97;
+
+typedef struct cost {
+    double along, across, store;
+} cost_t;
+
+static const cost_t costs[] = {
+#define TCGEMM_CPU_COST(type, along, across, store) [TCGEMM_##type] = {along, across, store},
+#include "plan/cpu_cost.def"
+};
+
+/* Multiply-adds that one vector instruction of the family does for each 32 bits of the vector. */
+static double macs_per_lane(tcgemm_family_t family) {
+    switch (family) {
+    case TCGEMM_FAMILY_F64:
+        return 0.5;
+    case TCGEMM_FAMILY_F32:
+        return 1.0;
+    case TCGEMM_FAMILY_BF16:
+    case TCGEMM_FAMILY_S16:
+        return 2.0;
+    case TCGEMM_FAMILY_U8S8:
+        return 4.0;
+    case TCGEMM_FAMILY_B1:
+    default:
+        return 0.0; /* several instructions: no simple figure */
+    }
+}
+
+double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
+    const int bits = kernel->features & TCGEMM_CPU_AVX512 ? 512
+                     : kernel->features & TCGEMM_CPU_AVX2 ? 256
+                                                          : 0;
+    return bits ? tcgemm_cpu_fma_per_cycle(bits) * bits / 32.0 * macs_per_lane(kernel->cpu->family)
+                : 0.0;
+}
+
+static double macs_of(const tcgemm_kernel_t *kernel) {
+    const double theoretical = tcgemm_cpu_theoretical_macs(kernel);
+    return theoretical > 0.0 ? multiply_efficiency * theoretical : (double)kernel->macs_per_cycle;
+}
+
+/* Cycles of one core for one batch item. */
+typedef struct cycles {
+    double pack, multiply, store;
+} cycles_t;
+
+static cycles_t item_cycles(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    if (!plan->kernel->cpu)
+        return (cycles_t){.multiply = 8.0 * volume(g), .store = 20.0 * (double)g->m * (double)g->n};
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const cost_t *cost = &costs[g->type->type];
+    const double k = (double)ceil_div(g->k, u->ku) * u->ku;
+    const int vector = u->nr / 3; /* the narrowest tile is one vector wide */
+    const double multiply =
+        (double)g->m * (double)ceil_div(g->n, vector) * vector * k / macs_of(plan->kernel);
+    const double lane = (double)u->lane_bytes / 4.0 / (double)u->ku;
+    const double a = g->a.col_stride == 1 ? cost->along : cost->across;
+    const double b = g->b.row_stride == 1 ? cost->along : cost->across;
+    const double pack =
+        lane * k * ((s->pack_a ? a * (double)g->m : 0) + (s->pack_b ? b * (double)g->n : 0));
+    const double d_bytes = tcgemm_dtype_bits(g->type->d) / 8.0;
+    const double store =
+        cost->store * (double)g->m * (double)g->n * d_bytes / 8.0 * (double)ceil_div(g->k, s->kc);
+    return (cycles_t){.pack = pack, .multiply = multiply + CYCLES_PER_ITEM, .store = store};
+}
+
+static double sum(cycles_t c) {
+    return c.pack + c.multiply + c.store;
+}
+
+/* Returns the meetings of all threads in the whole product. */
+static double choose_threads(struct tcgemm_plan *plan, double item, int max_threads) {
+    const double all = item * (double)plan->g.batch;
+    const double useful = fmax(1.0, all / CYCLES_PER_THREAD);
+    int threads = useful < max_threads ? (int)useful : max_threads;
+    plan->cpu.split_batch =
+        threads > 1 && plan->g.batch >= 2 * (int64_t)threads && item < SMALL_ITEM_CYCLES;
+    share_out(plan, plan->cpu.split_batch ? 1 : threads);
+    const int64_t units = ceil_div(min_i64(plan->cpu.mt, plan->g.m), plan->cpu.mc) *
+                          ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->cpu.nb);
+    if (!plan->cpu.split_batch && threads > units)
+        threads = units > 1 ? (int)units : 1;
+    plan->num_threads = threads;
+    return threads > 1 ? (double)plan->g.batch * (double)ceil_div(plan->g.k, plan->cpu.kc) : 0.0;
+}
+
+tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads) {
+    double meetings = 0.0;
+    plan->num_threads = 1;
+    if (plan->kernel->cpu)
+        choose_blocks(plan);
+    const cycles_t item = item_cycles(plan);
+    if (plan->kernel->cpu)
+        meetings = choose_threads(plan, sum(item), max_threads);
+    const double seconds =
+        (double)plan->g.batch / pow(plan->num_threads, thread_power) / tcgemm_clock_hz();
+    tcgemm_cpu_time_t t = {
+        .pack = item.pack * seconds,
+        .multiply = item.multiply * seconds,
+        .store = item.store * seconds,
+        .meet = meetings * CYCLES_PER_MEETING / tcgemm_clock_hz(),
+    };
+    t.total = t.pack + t.multiply + t.store + t.meet;
+    return t;
+}
+
+double tcgemm_clock_hz(void) {
+    static _Atomic double known;
+    double hz = atomic_load_explicit(&known, memory_order_relaxed);
+    if (hz != 0.0)
+        return hz;
+    enum { ADDITIONS = 100000 };
+    double best = 1.0;
+    for (int round = 0; round < 3; ++round) {
+        uint64_t x = (uint64_t)round;
+        const double start = now_seconds();
+        for (int i = 0; i < ADDITIONS; ++i) {
+            x += x ^ (uint64_t)i; /* two dependent cycles */
+            __asm__ volatile("" : "+r"(x));
+        }
+        best = fmin(best, now_seconds() - start);
+    }
+    hz = 2.0 * ADDITIONS / fmax(best, 1e-9);
+    atomic_store_explicit(&known, hz, memory_order_relaxed);
+    return hz;
+}

@@ -1,0 +1,200 @@
+/* encode.c - see encode.h. */
+#include "gpu/encode.h"
+
+#include <string.h>
+
+#include "gpu/launch.h"
+
+enum { PIECE = 16 }; /* bytes of a wide load */
+
+static uint32_t is_transposed(const tcgemm_operand_t *x) {
+    return x->col_stride == 1 ? 0 : 1;
+}
+
+static const void *advance(const void *pointer, tcgemm_dtype_t dtype, int64_t elements) {
+    return pointer ? (const char *)pointer + elements * tcgemm_dtype_bits(dtype) / 8 : NULL;
+}
+
+static void *resolve(const tcgemm_view_t *view, const tcgemm_call_t *call, void *workspace) {
+    switch (view->home) {
+    case TCGEMM_HOME_A:
+        return (void *)(uintptr_t)call->a;
+    case TCGEMM_HOME_B:
+        return (void *)(uintptr_t)call->b;
+    case TCGEMM_HOME_D:
+        return call->d;
+    case TCGEMM_HOME_WORKSPACE:
+    default:
+        return (char *)workspace + view->offset;
+    }
+}
+
+/* ---- how wide a kernel may load ---- */
+
+static uint32_t whole_pieces(uint32_t vector, const tcgemm_operand_t *x, int64_t length) {
+    return vector >= PIECE &&
+           (x->padded || length * tcgemm_dtype_bits(x->dtype) % (8 * PIECE) == 0);
+}
+
+/* Works out vector_a .. vector_d, whole_a and whole_b of a product or reduction. */
+static void set_alignment(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
+    const tcgemm_operand_t *a = &step->a.at;
+    const tcgemm_operand_t *b = &step->b.at;
+    const tcgemm_dtype_t d = step->d.at.dtype;
+    if (step->kind == TCGEMM_STEP_PRODUCT) {
+        x->vector_a = tcgemm_gpu_alignment(x->a, a->dtype, x->a_trans ? x->k : x->m, x->lda,
+                                           x->batch, x->stride_a);
+        x->vector_b = tcgemm_gpu_alignment(x->b, b->dtype, x->b_trans ? x->n : x->k, x->ldb,
+                                           x->batch, x->stride_b);
+        x->whole_a = whole_pieces(x->vector_a, a, x->a_trans ? x->m : x->k);
+        x->whole_b = whole_pieces(x->vector_b, b, x->b_trans ? x->k : x->n);
+    }
+    x->vector_c = tcgemm_gpu_alignment(x->c, d, x->m, x->ldc, x->batch, x->stride_c);
+    x->vector_d =
+        tcgemm_gpu_alignment(x->d, d, x->m, x->ldd, x->batch * x->splits, x->stride_d);
+}
+
+/* ---- scalars ---- */
+
+static void set_scalars(tcgemm_dtype_t scalar, double alpha, double beta, tcgemm_gpu_args_t *x) {
+    switch (scalar) {
+    case TCGEMM_DTYPE_F64:
+        x->alpha.f64 = alpha;
+        x->beta.f64 = beta;
+        break;
+    case TCGEMM_DTYPE_F32:
+        x->alpha.f32 = (float)alpha;
+        x->beta.f32 = (float)beta;
+        break;
+    default:
+        x->alpha.s32 = tcgemm_integer_scalar(alpha);
+        x->beta.s32 = tcgemm_integer_scalar(beta);
+        break;
+    }
+}
+
+/* ---- steps ---- */
+
+static tcgemm_gpu_args_t encode_d(const struct tcgemm_plan *plan, const tcgemm_call_t *call) {
+    const tcgemm_canonical_t *g = &plan->g;
+    tcgemm_gpu_args_t x;
+    memset(&x, 0, sizeof x);
+    x.m = g->m;
+    x.n = g->n;
+    x.k = g->k;
+    x.c = call->c;
+    x.d = call->d;
+    x.ldc = g->ldc;
+    x.ldd = g->ldd;
+    x.stride_c = g->stride_c;
+    x.stride_d = g->stride_d;
+    x.batch = g->batch;
+    x.flags = g->flags;
+    x.splits = 1;
+    x.split_k = g->k;
+    set_scalars(g->type->scalar, call->alpha, call->beta, &x);
+    return x;
+}
+
+static tcgemm_gpu_args_t encode_product(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                                        const tcgemm_call_t *call, void *workspace) {
+    tcgemm_gpu_args_t x = encode_d(plan, call);
+    x.a = resolve(&step->a, call, workspace);
+    x.b = resolve(&step->b, call, workspace);
+    x.a_trans = is_transposed(&step->a.at);
+    x.b_trans = is_transposed(&step->b.at);
+    x.lda = tcgemm_operand_ld(&step->a.at);
+    x.ldb = tcgemm_operand_ld(&step->b.at);
+    x.stride_a = step->a.at.batch_stride;
+    x.stride_b = step->b.at.batch_stride;
+    x.raster_group = step->gpu.raster_group;
+    x.splits = (uint32_t)step->splits;
+    x.split_k = step->split_k;
+    if (step->d.home == TCGEMM_HOME_WORKSPACE) { /* sums as they are */
+        x.c = NULL;
+        x.d = resolve(&step->d, call, workspace);
+        x.ldc = x.ldd = step->d.at.row_stride;
+        x.stride_c = x.stride_d = step->d.at.batch_stride;
+        set_scalars(plan->g.type->scalar, 1.0, 0.0, &x);
+    }
+    return x;
+}
+
+static tcgemm_gpu_args_t encode_reduction(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                                          const tcgemm_call_t *call, void *workspace) {
+    tcgemm_gpu_args_t x = encode_d(plan, call);
+    x.a = resolve(&step->a, call, workspace);
+    x.lda = step->a.at.row_stride;
+    x.stride_a = step->a.at.batch_stride;
+    x.splits = (uint32_t)step->splits;
+    return x;
+}
+
+/* Rows as they lie in memory: m of them, of k elements. */
+static tcgemm_gpu_args_t encode_packing(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                                        const tcgemm_call_t *call, void *workspace) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool is_a = step->kind == TCGEMM_STEP_PACK_A;
+    const int64_t rows = is_a ? g->m : g->k;
+    const int64_t cols = is_a ? g->k : g->n;
+    const tcgemm_operand_t *from = &step->a.at;
+    tcgemm_gpu_args_t x;
+    memset(&x, 0, sizeof x);
+    x.m = tcgemm_operand_lines(from, rows, cols);
+    x.k = tcgemm_operand_length(from, rows, cols);
+    x.n = x.k;
+    x.a = resolve(&step->a, call, workspace);
+    x.d = resolve(&step->d, call, workspace);
+    x.lda = tcgemm_operand_ld(from);
+    x.ldd = tcgemm_operand_ld(&step->d.at);
+    x.stride_a = from->batch_stride;
+    x.stride_d = step->d.at.batch_stride;
+    x.batch = from->batch_stride ? g->batch : 1;
+    x.splits = 1;
+    x.split_k = x.k;
+    return x;
+}
+
+tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                                    const tcgemm_call_t *call, void *workspace) {
+    tcgemm_gpu_args_t x;
+    switch (step->kind) {
+    case TCGEMM_STEP_PACK_A:
+    case TCGEMM_STEP_PACK_B:
+        return encode_packing(plan, step, call, workspace);
+    case TCGEMM_STEP_REDUCE:
+        x = encode_reduction(plan, step, call, workspace);
+        break;
+    case TCGEMM_STEP_PRODUCT:
+    default:
+        x = encode_product(plan, step, call, workspace);
+        break;
+    }
+    set_alignment(step, &x);
+    return x;
+}
+
+tcgemm_gpu_args_t tcgemm_gpu_encode_scale(const struct tcgemm_plan *plan,
+                                          const tcgemm_call_t *call) {
+    return encode_d(plan, call);
+}
+
+tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_args_t *whole,
+                                  int64_t item, int64_t batch, int64_t row, int64_t m) {
+    const tcgemm_dtype_t d = step->d.at.dtype;
+    tcgemm_gpu_args_t x = *whole;
+    x.m = m;
+    x.batch = batch;
+    x.a = advance(x.a, step->a.at.dtype, item * x.stride_a + row * (x.a_trans ? 1 : x.lda));
+    x.b = advance(x.b, step->b.at.dtype, item * x.stride_b);
+    x.c = advance(x.c, d, item * x.stride_c + row * x.ldc);
+    x.d = (void *)(uintptr_t)advance(x.d, d, item * x.splits * x.stride_d + row * x.ldd);
+    set_alignment(step, &x);
+    return x;
+}
+
+const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,
+                                           const tcgemm_call_t *call) {
+    const uintptr_t places = (uintptr_t)call->a | (uintptr_t)call->b;
+    return plan->if_unaligned.count > 0 && places % PIECE != 0 ? &plan->if_unaligned : &plan->steps;
+}

@@ -1,0 +1,24 @@
+/* encode.h - what a step's kernel receives: from a plan, a step and pointers to tcgemm_gpu_args_t. */
+#ifndef TCGEMM_GPU_ENCODE_H
+#define TCGEMM_GPU_ENCODE_H
+
+#include "gpu/gpu_args.h"
+#include "plan/plan.h"
+
+/* The arguments for matrices in GPU memory; `workspace` is NULL if the plan needs none. */
+tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                                    const tcgemm_call_t *call, void *workspace);
+
+/* The same for D = beta * C. */
+tcgemm_gpu_args_t tcgemm_gpu_encode_scale(const struct tcgemm_plan *plan,
+                                          const tcgemm_call_t *call);
+
+/* Rows [row, row + m) of items [item, item + batch) of a product or a reduction. */
+tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_args_t *whole,
+                                  int64_t item, int64_t batch, int64_t row, int64_t m);
+
+/* The steps for these pointers: those for aligned ones, if A and B are. */
+const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,
+                                           const tcgemm_call_t *call);
+
+#endif

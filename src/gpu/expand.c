@@ -1,0 +1,329 @@
+/* expand.c - which steps a product on a GPU takes: the model decides among
+ *
+ *     rows that no wide load can take are packed first, one operand or both, or are read as they are;
+ *     k is split where D has too few tiles for the SMs, and the parts are added up in order.
+ *
+ * Both only for families that know how (gpu_row.h). Nothing that is measured at run time has a say:
+ * the same problem takes the same steps on the same kind of GPU.
+ */
+#include "gpu/expand.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "gpu/launch.h"
+#include "gpu/measured.h"
+#include "gpu/model.h"
+
+enum {
+    PIECE = 16,          /* bytes of a wide load */
+    BOUNDARY = 256,      /* bytes between the parts of a workspace */
+    LEAST_BLOCKS = 4,    /* of k in a part */
+    MOST_SPLITS = 512,   /* parts of k */
+    MOST_WAVES = 3,      /* of resident blocks that a split is tried for */
+    PARTIAL_BYTES = 4    /* least bytes of a partial sum */
+};
+static const double most_partial_bytes = 512e6;
+
+typedef struct choice {
+    bool pack_a, pack_b;
+    int64_t splits, split_k;
+    double seconds;
+} choice_t;
+
+static int64_t round_up(int64_t x, int64_t multiple) {
+    return ceil_div(x, multiple) * multiple;
+}
+
+static int64_t bytes_of(tcgemm_dtype_t dtype) {
+    return tcgemm_dtype_bits(dtype) / 8;
+}
+
+/* ---- packing ---- */
+
+/* The operand in a packed copy: the same layout, rows on 16-byte boundaries. */
+static tcgemm_operand_t packed(const tcgemm_operand_t *x, int64_t rows, int64_t cols) {
+    const int64_t pitch =
+        round_up(tcgemm_operand_length(x, rows, cols), PIECE / bytes_of(x->dtype));
+    tcgemm_operand_t p = *x;
+    if (x->col_stride == 1)
+        p.row_stride = pitch;
+    else
+        p.col_stride = pitch;
+    if (x->batch_stride)
+        p.batch_stride = tcgemm_operand_lines(x, rows, cols) * pitch;
+    p.padded = true;
+    return p;
+}
+
+static size_t packed_bytes(const tcgemm_operand_t *p, int64_t rows, int64_t cols, int64_t batch) {
+    const int64_t item = tcgemm_operand_lines(p, rows, cols) * tcgemm_operand_ld(p);
+    return (size_t)(item * (p->batch_stride ? batch : 1) * bytes_of(p->dtype));
+}
+
+/* Whether a copy could be read wider than the operand itself. */
+static bool is_narrow(const tcgemm_operand_t *x, int64_t rows, int64_t cols) {
+    const int64_t length = tcgemm_operand_length(x, rows, cols);
+    return tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride) <
+               PIECE ||
+           length * bytes_of(x->dtype) % PIECE != 0;
+}
+
+/* The operand for pointers that are not on a 16-byte boundary: as if its rows were not. */
+static void spoil(tcgemm_operand_t *x) {
+    if (x->col_stride == 1)
+        x->row_stride |= 1;
+    else
+        x->col_stride |= 1;
+}
+
+static tcgemm_canonical_t with_packed(const tcgemm_canonical_t *g, const choice_t *c) {
+    tcgemm_canonical_t p = *g;
+    if (c->pack_a)
+        p.a = packed(&g->a, g->m, g->k);
+    if (c->pack_b)
+        p.b = packed(&g->b, g->k, g->n);
+    return p;
+}
+
+static double packing_seconds(const tcgemm_canonical_t *g, const choice_t *c,
+                              const tcgemm_device_t *device) {
+    const tcgemm_canonical_t p = with_packed(g, c);
+    double seconds = 0.0;
+    if (c->pack_a)
+        seconds +=
+            tcgemm_gpu_move_seconds(2.0 * (double)packed_bytes(&p.a, g->m, g->k, g->batch), device);
+    if (c->pack_b)
+        seconds +=
+            tcgemm_gpu_move_seconds(2.0 * (double)packed_bytes(&p.b, g->k, g->n, g->batch), device);
+    return seconds;
+}
+
+/* ---- parts of k ---- */
+
+static tcgemm_canonical_t with_parts(const tcgemm_canonical_t *g, int64_t splits, int64_t split_k) {
+    tcgemm_canonical_t p = *g;
+    p.k = split_k;
+    p.batch = g->batch * splits;
+    return p;
+}
+
+tcgemm_canonical_t tcgemm_gpu_step_problem(const struct tcgemm_plan *plan,
+                                           const tcgemm_step_t *product) {
+    tcgemm_canonical_t g = with_parts(&plan->g, product->splits, product->split_k);
+    g.a = product->a.at;
+    g.b = product->b.at;
+    return g;
+}
+
+/* The row that writes the sums of a part as they are: for narrow results one of another type. */
+static const tcgemm_kernel_t *row_of_sums(const tcgemm_kernel_t *row) {
+    const tcgemm_type_info_t *own = tcgemm_type_info(row->gpu->type);
+    if (own->d == own->accumulator)
+        return row;
+    for (int i = 0; i < row->family->num_rows; ++i) {
+        const tcgemm_kernel_t *other = &row->family->rows[i];
+        const tcgemm_type_info_t *type = tcgemm_type_info(other->gpu->type);
+        if (type->a == own->a && type->b == own->b && type->d == own->accumulator &&
+            other->gpu == tcgemm_gpu_twin(row, type->type))
+            return other;
+    }
+    return NULL;
+}
+
+static int64_t partial_pitch(const tcgemm_canonical_t *g) {
+    return round_up(g->n, PIECE / bytes_of(g->type->accumulator));
+}
+
+static double partial_bytes(const tcgemm_canonical_t *g, int64_t splits) {
+    return (double)splits * (double)g->batch * (double)g->m * (double)partial_pitch(g) *
+           (double)bytes_of(g->type->accumulator);
+}
+
+static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
+                             const tcgemm_device_t *device) {
+    const double result = (double)g->batch * (double)g->m * (double)g->n;
+    return tcgemm_gpu_move_seconds(
+        partial_bytes(g, splits) + result * (double)bytes_of(g->type->d), device);
+}
+
+/* ---- the choice ---- */
+
+static double seconds_of(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                         const tcgemm_device_t *device, const choice_t *c) {
+    const tcgemm_canonical_t p = with_packed(g, c);
+    const tcgemm_canonical_t parts = with_parts(&p, c->splits, c->split_k);
+    double seconds = tcgemm_gpu_time(row, &parts, device).total + packing_seconds(g, c, device);
+    if (c->splits > 1)
+        seconds += reduce_seconds(g, c->splits, device);
+    return seconds;
+}
+
+static void try_choice(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                       const tcgemm_device_t *device, choice_t c, choice_t *best) {
+    c.seconds = seconds_of(row, g, device, &c);
+    if (c.seconds < best->seconds)
+        *best = c;
+}
+
+/* As many parts as make so many waves of resident blocks, each whole blocks of k. */
+static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                       const tcgemm_device_t *device, choice_t *best) {
+    const tcgemm_gpu_row_t *r = row->gpu;
+    const double tiles =
+        ceil((double)g->m / r->bm) * ceil((double)g->n / r->bn) * (double)g->batch;
+    const double resident = (double)device->num_sms * r->blocks_per_sm;
+    const int64_t blocks = ceil_div(g->k, r->bk);
+    const choice_t whole = *best;
+    if (!r->splits_k || r->sums_f16 || tiles >= resident || blocks < 2 * (int64_t)LEAST_BLOCKS ||
+        !row_of_sums(row))
+        return;
+    for (int wave = 1; wave <= MOST_WAVES; ++wave) {
+        const int64_t wanted = min_i64((int64_t)(wave * resident / tiles), MOST_SPLITS);
+        const int64_t most = min_i64(wanted, blocks / LEAST_BLOCKS);
+        if (most < 2)
+            continue;
+        choice_t c = whole;
+        c.split_k = ceil_div(blocks, most) * r->bk;
+        c.splits = ceil_div(g->k, c.split_k);
+        if (c.splits > 1 && partial_bytes(g, c.splits) <= most_partial_bytes)
+            try_choice(row, g, device, c, best);
+    }
+}
+
+static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
+                       bool pointers_are_aligned) {
+    tcgemm_canonical_t g = tcgemm_choice_problem(&plan->g);
+    choice_t best = {.splits = 1, .split_k = g.k};
+    if (!pointers_are_aligned) {
+        spoil(&g.a);
+        spoil(&g.b);
+    }
+    best.seconds = seconds_of(row, &g, plan->device, &best);
+    if (row->gpu->pads_rows) {
+        const bool a = is_narrow(&g.a, g.m, g.k);
+        const bool b = is_narrow(&g.b, g.k, g.n);
+        const choice_t as_it_is = best;
+        for (int which = 1; which < 4; ++which) {
+            choice_t c = as_it_is;
+            c.pack_a = (which & 1) != 0;
+            c.pack_b = (which & 2) != 0;
+            if ((a || !c.pack_a) && (b || !c.pack_b))
+                try_choice(row, &g, plan->device, c, &best);
+        }
+    }
+    try_splits(row, &g, plan->device, &best);
+    return best;
+}
+
+/* ---- the steps ---- */
+
+/* Takes so many bytes of the workspace. */
+static size_t reserve(tcgemm_steps_t *s, size_t bytes) {
+    const size_t at = s->workspace_bytes;
+    s->workspace_bytes = (size_t)round_up((int64_t)(at + bytes), BOUNDARY);
+    return at;
+}
+
+static tcgemm_step_t *append(tcgemm_steps_t *s, tcgemm_step_kind_t kind) {
+    tcgemm_step_t *step = &s->step[s->count++];
+    step->kind = kind;
+    step->splits = 1;
+    return step;
+}
+
+static void add_packing(tcgemm_steps_t *s, tcgemm_step_kind_t kind, tcgemm_view_t *operand,
+                        int64_t rows, int64_t cols, const struct tcgemm_plan *plan) {
+    tcgemm_step_t *step = append(s, kind);
+    step->a = *operand;
+    operand->at = packed(&step->a.at, rows, cols);
+    const size_t bytes = packed_bytes(&operand->at, rows, cols, plan->g.batch);
+    operand->home = TCGEMM_HOME_WORKSPACE;
+    operand->offset = reserve(s, bytes);
+    step->d = *operand;
+    step->seconds = tcgemm_gpu_move_seconds(2.0 * (double)bytes, plan->device);
+}
+
+/* The result of the product becomes sums in the workspace. */
+static void add_reduction(tcgemm_steps_t *s, tcgemm_step_t *product,
+                          const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const int64_t pitch = partial_pitch(g);
+    tcgemm_step_t *step = append(s, TCGEMM_STEP_REDUCE);
+    step->d = product->d;
+    product->d = (tcgemm_view_t){
+        .home = TCGEMM_HOME_WORKSPACE,
+        .offset = reserve(s, (size_t)partial_bytes(g, product->splits)),
+        .at = {.dtype = g->type->accumulator,
+               .row_stride = pitch,
+               .col_stride = 1,
+               .batch_stride = g->m * pitch},
+    };
+    step->a = product->d;
+    step->splits = product->splits;
+    step->seconds = reduce_seconds(g, product->splits, plan->device);
+}
+
+static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kernel_t *row,
+                               const choice_t *c) {
+    const tcgemm_canonical_t *g = &plan->g;
+    tcgemm_steps_t s;
+    memset(&s, 0, sizeof s);
+    tcgemm_step_t product = tcgemm_single_step(plan, 0.0).step[0];
+    product.kernel = c->splits > 1 ? row_of_sums(row) : row;
+    product.splits = (int)c->splits;
+    product.split_k = c->split_k;
+    if (c->pack_a)
+        add_packing(&s, TCGEMM_STEP_PACK_A, &product.a, g->m, g->k, plan);
+    if (c->pack_b)
+        add_packing(&s, TCGEMM_STEP_PACK_B, &product.b, g->k, g->n, plan);
+    const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, &product);
+    product.seconds = tcgemm_gpu_time(row, &seen, plan->device).total;
+    product.gpu.raster_group = tcgemm_gpu_raster_group(row, &seen, plan->device);
+    product.gpu.registers = tcgemm_gpu_registers_of(row);
+    product.gpu.smem_bytes = row->gpu->smem_bytes;
+    product.gpu.blocks_per_sm =
+        tcgemm_gpu_occupancy(row->gpu, product.gpu.registers, plan->device).blocks;
+    product.gpu.grid_blocks = tcgemm_gpu_grid(plan, &product, tcgemm_gpu_tiles(plan, &product));
+    tcgemm_step_t *const at = &s.step[s.count++];
+    *at = product;
+    if (c->splits > 1)
+        add_reduction(&s, at, plan);
+    for (int i = 0; i < s.count; ++i)
+        s.seconds += s.step[i].seconds;
+    return s;
+}
+
+/* ---- for families ---- */
+
+bool tcgemm_gpu_fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device) {
+    return device && tcgemm_gpu_row_fits(row->gpu, device);
+}
+
+double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+    return choose(row, plan, true).seconds;
+}
+
+void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
+    const choice_t c = choose(row, plan, true);
+    plan->num_threads = plan->max_threads;
+    plan->steps = steps_of(plan, row, &c);
+    if (!row->gpu->pads_rows)
+        return;
+    choice_t other = choose(row, plan, false);
+    other.splits = c.splits; /* the bits of D do not depend on where the matrices lie */
+    other.split_k = c.split_k;
+    if (other.pack_a != c.pack_a || other.pack_b != c.pack_b)
+        plan->if_unaligned = steps_of(plan, row, &other);
+}
+
+void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, struct tcgemm_plan *panel) {
+    const tcgemm_step_t *product = tcgemm_plan_product(whole);
+    const choice_t c = {.splits = ceil_div(panel->g.k, product->split_k),
+                        .split_k = product->split_k};
+    panel->device = whole->device;
+    panel->kernel = whole->kernel;
+    panel->num_threads = panel->max_threads = whole->num_threads;
+    panel->steps = steps_of(panel, whole->kernel, &c);
+}

@@ -1,0 +1,20 @@
+/* expand.h - from a GPU row to the steps of a plan, for families whose kernels take tcgemm_gpu_args_t. */
+#ifndef TCGEMM_GPU_EXPAND_H
+#define TCGEMM_GPU_EXPAND_H
+
+#include "plan/plan.h"
+
+bool tcgemm_gpu_fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device);
+void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan);
+double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
+
+/* Makes `panel`, a part of the problem of a plan for the same device with other m, n, strides and
+ * items, into a plan with the same kernels and the same parts of k: its bits are those of the
+ * whole. panel->g is filled in. */
+void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, struct tcgemm_plan *panel);
+
+/* What the product step of a row sees: parts of k as items of the batch. For the model's figures. */
+tcgemm_canonical_t tcgemm_gpu_step_problem(const struct tcgemm_plan *plan,
+                                           const tcgemm_step_t *product);
+
+#endif

@@ -1,0 +1,75 @@
+/* gpu_row.h - what a GPU row of the kernel table says beside the columns of every row. */
+#ifndef TCGEMM_GPU_GPU_ROW_H
+#define TCGEMM_GPU_GPU_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "table/family.h"
+
+typedef struct tcgemm_gpu_row {
+    const char *entry;  /* the kernel's symbol without _nn, _nt, _tn, _tt */
+    const char *module; /* the .cu file that holds it: <family>_<type> */
+    const char *tag;
+    tcgemm_type_t type;
+    int min_cc, max_cc; /* 10 x compute capability of the devices that it is offered on */
+    int bm, bn, bk;     /* block tile */
+    int wm, wn;         /* warp tile */
+    int im, in, ik;     /* instruction tile */
+    int threads;        /* per block */
+    int stages;
+    size_t smem_bytes; /* dynamic, per block */
+    int blocks_per_sm;
+    bool persistent; /* a block takes tiles gridDim.x apart until none is left */
+    bool sums_f16;   /* accumulates in f16: for TCGEMM_FLAG_F16_ACCUMULATE alone */
+    bool splits_k;   /* the kernel knows parts of k (gpu_args.h) */
+    bool pads_rows;  /* ... and rows that end in padding of zeros */
+} tcgemm_gpu_row_t;
+
+#define TCGEMM_SUMS_F16_wide false
+#define TCGEMM_SUMS_F16_half true
+
+/* One row of the kernel table, for the rows.h of a family: the columns that the name is made of, and
+ * the others of tcgemm_gpu_row_t by their names. */
+#define TCGEMM_GPU_ROW(family_, algo_id, algo_, type_, sums, min_cc_, max_cc_, bm_, bn_, bk_,      \
+                       tag_, bound_, ...)                                                          \
+    {.name = "gpu_" #algo_id "_" #type_ "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag_,                      \
+     .algo = (algo_),                                                                              \
+     .isa = "sm_" #min_cc_,                                                                        \
+     .family = &tcgemm_family_##family_,                                                           \
+     .types = TCGEMM_TYPE_BIT(TCGEMM_ID_##type_),                                                  \
+     .mr = (bm_),                                                                                  \
+     .nr = (bn_),                                                                                  \
+     .ku = (bk_),                                                                                  \
+     .bound = (bound_),                                                                            \
+     .gpu = &(const tcgemm_gpu_row_t){                                                             \
+         .entry = "tcgemm_" #algo_id "_" #type_ "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag_,              \
+         .module = #family_ "_" #type_,                                                            \
+         .tag = #tag_,                                                                             \
+         .type = (tcgemm_type_t)TCGEMM_ID_##type_,                                                 \
+         .min_cc = (min_cc_),                                                                      \
+         .max_cc = (max_cc_),                                                                      \
+         .bm = (bm_),                                                                              \
+         .bn = (bn_),                                                                              \
+         .bk = (bk_),                                                                              \
+         .sums_f16 = TCGEMM_SUMS_F16_##sums,                                                       \
+         __VA_ARGS__}},
+
+/* TCGEMM_TENSOR_BOUND_f16_f32: of the error of tensor cores. */
+enum {
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    TCGEMM_TENSOR_BOUND_##name = TCGEMM_BOUND_##bound,
+#include "base/types.def"
+};
+
+/* True if the device has the architecture and the shared memory for the row. */
+static inline bool tcgemm_gpu_row_fits(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device) {
+    return device->cc >= row->min_cc && device->cc <= row->max_cc &&
+           row->smem_bytes <= device->smem_block_bytes;
+}
+
+/* k of a warp-matrix instruction, by the bits of an element of A: 16 for f16, 8 for tf32 (which is
+ * kept in 32), 4 for f64, 16 for 8 bits. */
+#define TCGEMM_WMMA_K(bits) ((bits) == 64 ? 4 : (bits) == 32 ? 8 : 16)
+
+#endif

@@ -1,0 +1,128 @@
+/* launch.c - grids, occupancy and alignment, by arithmetic alone. */
+#include "gpu/launch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+
+enum {
+    WARP = 32,
+    REGISTERS_PER_UNIT = 256, /* registers are given to warps in units of 8 a thread */
+    MAX_TILES = INT32_MAX
+};
+
+/* Blocks that an SM keeps track of. */
+static int slots_of(int cc) {
+    switch (cc) {
+    case 75:
+    case 86:
+    case 87:
+        return 16;
+    case 89:
+    case 120:
+        return 24;
+    default:
+        return 32;
+    }
+}
+
+static int least(int x, int y) {
+    return x < y ? x : y;
+}
+
+tcgemm_occupancy_t tcgemm_gpu_occupancy(const tcgemm_gpu_row_t *row, int registers,
+                                        const tcgemm_device_t *device) {
+    const int warps = row->threads / WARP;
+    const int of_warp = (int)ceil_div((int64_t)registers * WARP, REGISTERS_PER_UNIT) * 256;
+    const size_t smem = row->smem_bytes + device->smem_reserved_bytes;
+    tcgemm_occupancy_t o = {
+        .by_threads = device->threads_per_sm / row->threads,
+        .by_registers = of_warp > 0 ? device->registers_per_sm / of_warp / warps : 0,
+        .by_smem = smem > 0 ? (int)(device->smem_sm_bytes / smem) : slots_of(device->cc),
+        .by_slots = slots_of(device->cc),
+    };
+    o.blocks = least(least(o.by_threads, o.by_registers), least(o.by_smem, o.by_slots));
+    return o;
+}
+
+uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
+                              int64_t batch, int64_t stride) {
+    const uint64_t bits = (uint64_t)tcgemm_dtype_bits(dtype);
+    uint64_t offsets = (uint64_t)(uintptr_t)data * 8;
+    if (lines > 1)
+        offsets |= (uint64_t)ld * bits;
+    if (batch > 1)
+        offsets |= (uint64_t)stride * bits;
+    for (uint32_t bytes = 16; bytes > 1; bytes /= 2)
+        if (offsets % (8 * (uint64_t)bytes) == 0)
+            return bytes;
+    return 1;
+}
+
+int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *step) {
+    const tcgemm_gpu_row_t *row = step->kernel->gpu;
+    const double tiles = (double)ceil_div(plan->g.m, row->bm) *
+                         (double)ceil_div(plan->g.n, row->bn) * (double)plan->g.batch *
+                         (double)step->splits;
+    return tiles < MAX_TILES ? (int64_t)tiles : MAX_TILES;
+}
+
+int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, const tcgemm_step_t *step, int64_t tiles) {
+    const int64_t resident = (int64_t)plan->device->num_sms * step->gpu.blocks_per_sm;
+    return step->kernel->gpu->persistent ? min_i64(tiles, resident) : tiles;
+}
+
+/* ---- entries ---- */
+
+/* A swapped product of mixed signs: the caller's u8 x s8 is s8 x u8 for the kernel. */
+static tcgemm_type_t kernel_type(tcgemm_type_t type, bool swapped) {
+    if (!swapped || (type != TCGEMM_U8S8_S32 && type != TCGEMM_S8U8_S32))
+        return type;
+    return type == TCGEMM_U8S8_S32 ? TCGEMM_S8U8_S32 : TCGEMM_U8S8_S32;
+}
+
+/* The row whose code runs: the step's own, or its mirror image for the other mixture of signs. */
+static const tcgemm_gpu_row_t *row_of_code(const struct tcgemm_plan *plan,
+                                           const tcgemm_kernel_t *kernel) {
+    const tcgemm_type_t type = kernel_type(kernel->gpu->type, plan->g.swapped);
+    return type == kernel->gpu->type ? kernel->gpu : tcgemm_gpu_twin(kernel, type);
+}
+
+const tcgemm_gpu_row_t *tcgemm_gpu_twin(const tcgemm_kernel_t *kernel, tcgemm_type_t type) {
+    const tcgemm_gpu_row_t *own = kernel->gpu;
+    for (int i = 0; i < kernel->family->num_rows; ++i) {
+        const tcgemm_gpu_row_t *row = kernel->family->rows[i].gpu;
+        if (row->type == type && strcmp(row->tag, own->tag) == 0 && row->bm == own->bm &&
+            row->bn == own->bn && row->bk == own->bk && row->wm == own->wm && row->wn == own->wn &&
+            row->stages == own->stages)
+            return row;
+    }
+    return NULL;
+}
+
+static int is_transposed(const tcgemm_operand_t *x) {
+    return x->col_stride == 1 ? 0 : 1;
+}
+
+bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                      char entry[TCGEMM_ENTRY_CHARS], const char **module) {
+    static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
+    if (step->kind == TCGEMM_STEP_PRODUCT) {
+        const tcgemm_gpu_row_t *row = row_of_code(plan, step->kernel);
+        if (!row)
+            return false;
+        *module = row->module;
+        (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "%s_%s", row->entry,
+                       layouts[2 * is_transposed(&step->a.at) + is_transposed(&step->b.at)]);
+    } else if (step->kind == TCGEMM_STEP_REDUCE) {
+        *module = "reduce";
+        (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "tcgemm_reduce_%s",
+                       tcgemm_dtype_name(step->d.at.dtype));
+    } else {
+        *module = "pack";
+        (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "tcgemm_pack_%d",
+                       tcgemm_dtype_bits(step->a.at.dtype));
+    }
+    return true;
+}

@@ -1,0 +1,39 @@
+/* launch.h - the grid of a launch, how many of its blocks an SM holds, and how wide it may load. */
+#ifndef TCGEMM_GPU_LAUNCH_H
+#define TCGEMM_GPU_LAUNCH_H
+
+#include "gpu/gpu_row.h"
+#include "plan/plan.h"
+
+/* Blocks that one SM can hold by each of its limits (CUDA C++ Programming Guide, "Compute
+ * Capabilities"), for `registers` a thread. */
+typedef struct tcgemm_occupancy {
+    int by_threads, by_registers, by_smem, by_slots;
+    int blocks; /* the least of them */
+} tcgemm_occupancy_t;
+
+tcgemm_occupancy_t tcgemm_gpu_occupancy(const tcgemm_gpu_row_t *row, int registers,
+                                        const tcgemm_device_t *device);
+
+/* Bytes, a power of two up to 16, that divide the address of each of `lines` rows of `ld` elements
+ * in each of `batch` items: how wide a kernel may load them. */
+uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
+                              int64_t batch, int64_t stride);
+
+/* Tiles of D that the step computes, all items and parts of k; at most INT32_MAX. */
+int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *step);
+
+/* Blocks of one launch of the step's kernel for so many tiles: one each, or as many as stay
+ * resident. */
+int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, const tcgemm_step_t *step, int64_t tiles);
+
+/* The row of the same tile for another type, or NULL. */
+const tcgemm_gpu_row_t *tcgemm_gpu_twin(const tcgemm_kernel_t *kernel, tcgemm_type_t type);
+
+/* The name of the function that a step launches, and of the module that holds it; a_trans and b_trans
+ * choose among the four layouts of a row. Returns false if the table has no such kernel. */
+enum { TCGEMM_ENTRY_CHARS = 192 };
+bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                      char entry[TCGEMM_ENTRY_CHARS], const char **module);
+
+#endif

@@ -1,0 +1,79 @@
+/* measured.c - finds the lines of measured/ by the names of rows, once. */
+#include "gpu/measured.h"
+
+#include <pthread.h>
+#include <string.h>
+
+typedef struct cost_line {
+    const char *row; /* its name without "gpu_" */
+    tcgemm_gpu_cost_t cost;
+} cost_line_t;
+
+static const cost_line_t costs[] = {
+#define TCGEMM_COST(row, macs_, wait_, start_, finish_, narrow_, nt_, tn_, tt_)                    \
+    {#row,                                                                                         \
+     {.macs = (macs_),                                                                             \
+      .wait = (wait_),                                                                             \
+      .start = (start_),                                                                           \
+      .finish = (finish_),                                                                         \
+      .narrow = (narrow_),                                                                         \
+      .layout = {1.0, (nt_), (tn_), (tt_)}}},
+#include "gpu/measured/cost.def"
+};
+
+static const struct {
+    const char *row;
+    int number;
+} registers[] = {
+#define TCGEMM_REGISTERS(row, number) {#row, (number)},
+#include "gpu/measured/registers.def"
+};
+
+enum {
+    NUM_COSTS = sizeof costs / sizeof costs[0],
+    NUM_REGISTERS = sizeof registers / sizeof registers[0],
+    MAX_ROWS = 512,
+    CAUTIOUS_REGISTERS = 128
+};
+
+/* As fast as the device's units allow (model.c takes nine tenths of them), slow to start. */
+static const tcgemm_gpu_cost_t cautious = {
+    .macs = 1e9, .start = 8000, .finish = 4000, .narrow = 4, .layout = {1, 1, 1, 1}};
+
+static const tcgemm_gpu_cost_t *cost_of[MAX_ROWS];
+static int registers_of[MAX_ROWS];
+
+static void find_lines(void) {
+    const int count = tcgemm_num_kernels() < MAX_ROWS ? tcgemm_num_kernels() : MAX_ROWS;
+    for (int i = 0; i < count; ++i) {
+        const char *const name = tcgemm_kernel_at(i)->name;
+        cost_of[i] = &cautious;
+        registers_of[i] = CAUTIOUS_REGISTERS;
+        if (strncmp(name, "gpu_", 4) != 0)
+            continue;
+        for (int j = 0; j < NUM_COSTS; ++j)
+            if (strcmp(costs[j].row, name + 4) == 0)
+                cost_of[i] = &costs[j].cost;
+        for (int j = 0; j < NUM_REGISTERS; ++j)
+            if (strcmp(registers[j].row, name + 4) == 0)
+                registers_of[i] = registers[j].number;
+    }
+}
+
+/* The row's number in the table, the lines found; -1 for a row that is not in it. */
+static int index_of(const tcgemm_kernel_t *kernel) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, find_lines);
+    const int index = tcgemm_kernel_index(kernel);
+    return index < MAX_ROWS ? index : -1;
+}
+
+const tcgemm_gpu_cost_t *tcgemm_gpu_cost_of(const tcgemm_kernel_t *kernel) {
+    const int index = index_of(kernel);
+    return index >= 0 ? cost_of[index] : &cautious;
+}
+
+int tcgemm_gpu_registers_of(const tcgemm_kernel_t *kernel) {
+    const int index = index_of(kernel);
+    return index >= 0 ? registers_of[index] : CAUTIOUS_REGISTERS;
+}

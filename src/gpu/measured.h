@@ -1,0 +1,20 @@
+/* measured.h - what was measured of each GPU row: a row without a line gets cautious figures, so that
+ * a new tile needs no line to be tried. */
+#ifndef TCGEMM_GPU_MEASURED_H
+#define TCGEMM_GPU_MEASURED_H
+
+#include "table/table.h"
+
+/* What a row costs, in cycles of one SM: a line of measured/cost.def (model.c has the meaning). */
+typedef struct tcgemm_gpu_cost {
+    double macs, wait, start, finish, narrow;
+    double layout[4]; /* NN, NT, TN, TT */
+} tcgemm_gpu_cost_t;
+
+const tcgemm_gpu_cost_t *tcgemm_gpu_cost_of(const tcgemm_kernel_t *kernel);
+
+/* Registers a thread, the most on any architecture: a line of measured/registers.def; 128 for a row
+ * without one. */
+int tcgemm_gpu_registers_of(const tcgemm_kernel_t *kernel);
+
+#endif

@@ -1,0 +1,206 @@
+/* gpu_model.c - the model of a product on a GPU.
+ *
+ * Tiles of D go over the SMs in rounds, `resident` blocks on each SM at a time; the last round may
+ * be short. A round takes, in cycles,
+ *
+ *     start + finish * blocks + k * (wait + blocks * bm * bn / macs) * layout
+ *
+ *     start    first loads, until the first product
+ *     finish   D of each block, in proportion to the SMs that write at once
+ *     macs     multiply-adds a cycle of all resident blocks together
+ *     wait     what they do not hide from one another
+ *     layout   NN, NT, TN, TT; or, where rows are not aligned to 16 bytes, the narrow loads;
+ *              without shared memory a ragged edge of m, n or k makes loads narrow, too
+ *
+ * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
+ * memory if that is longer. The constants of each row were measured on an H200 (measured/cost.def); for
+ * other devices they are scaled: at most nine tenths of the units that they have, `finish` by their
+ * memory's bytes a cycle and SM. How well that fits: docs/measuring.md.
+ */
+#include "gpu/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "gpu/launch.h"
+#include "gpu/measured.h"
+
+static const double launch_seconds = 2e-6;
+static const double memory_efficiency = 0.85;
+static const double part_of_peak = 0.9;
+static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
+static const double transfer_bandwidth = 20e9; /* host memory to GPU through pinned buffers */
+static const double transfer_seconds = 60e-6;  /* of the smallest */
+
+enum {
+    MAX_GROUP = 16,
+    WIDEST_LOAD = 16,  /* bytes */
+    NARROWEST_COPY = 4 /* bytes, of cp.async */
+};
+
+static double bytes_of(tcgemm_dtype_t dtype) {
+    return tcgemm_dtype_bits(dtype) / 8.0;
+}
+
+/* What is asked about: one row for one problem on one device. */
+typedef struct question {
+    const tcgemm_gpu_row_t *row;
+    const tcgemm_gpu_cost_t *cost;
+    const tcgemm_canonical_t *g;
+    const tcgemm_device_t *device;
+} question_t;
+
+static double resident_blocks(const question_t *q) {
+    return (double)q->device->num_sms * q->row->blocks_per_sm;
+}
+
+/* ---- bytes ---- */
+
+/* The resident blocks cover group x width tiles; they read least if that is nearly a square. */
+static uint32_t raster_group(const question_t *q) {
+    const double tiles_m = ceil((double)q->g->m / q->row->bm);
+    const double resident = resident_blocks(q);
+    double best = HUGE_VAL;
+    uint32_t group = 1;
+    for (uint32_t rows = 1; rows <= MAX_GROUP && rows <= tiles_m; ++rows) {
+        const double read = (double)rows * q->row->bm + resident / rows * q->row->bn;
+        if (read < best) {
+            best = read;
+            group = rows;
+        }
+    }
+    return group;
+}
+
+/* Bytes from memory: a sweep of `group` tile rows reads its rows of A once and all of B. */
+static double memory_bytes(const question_t *q) {
+    const tcgemm_canonical_t *g = q->g;
+    const double k = (double)g->k;
+    const double sweeps = ceil((double)g->m / (q->row->bm * (double)raster_group(q)));
+    const double a = (double)g->m * k * bytes_of(g->a.dtype);
+    const double b = k * (double)g->n * bytes_of(g->b.dtype);
+    const double d = (double)g->m * (double)g->n * bytes_of(g->type->d);
+    const bool b_stays = b < 0.5 * (double)q->device->l2_bytes;
+    return a + b * (b_stays ? 1.0 : sweeps) + d;
+}
+
+/* ---- loads ---- */
+
+/* How much longer the loads of an operand take for being narrow. Kernels without shared memory then
+ * load element by element, the others as wide as cp.async can, down to 4 bytes: twice as long for 8
+ * bytes and three times for 4, as measured. Rows that end inside 16 bytes leave the pipelined loop,
+ * too; so do those of a whole matrix that starts off a boundary. */
+static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_t length) {
+    const int64_t ld = x->col_stride == 1 ? x->row_stride : x->col_stride;
+    const double aligned =
+        tcgemm_gpu_alignment(NULL, x->dtype, 2, ld, 2, x->batch_stride); /* more rows than one */
+    const bool ends = q->row->pads_rows && length * tcgemm_dtype_bits(x->dtype) % 128 != 0;
+    if (aligned >= WIDEST_LOAD)
+        return ends ? fmin(q->cost->narrow, 1.5) : 1.0;
+    if (q->row->smem_bytes == 0 || aligned < NARROWEST_COPY)
+        return q->cost->narrow;
+    return fmin(q->cost->narrow, 1.0 + log2(WIDEST_LOAD / aligned));
+}
+
+static double layout_factor(const question_t *q) {
+    const tcgemm_canonical_t *g = q->g;
+    const bool a_in_rows = g->a.col_stride == 1;
+    const bool b_in_rows = g->b.col_stride == 1;
+    const double a = load_factor(q, &g->a, a_in_rows ? g->k : g->m);
+    const double b = load_factor(q, &g->b, b_in_rows ? g->n : g->k);
+    if (a > 1.0 || b > 1.0) /* in a ring of stages the slower copy holds up both */
+        return q->row->smem_bytes == 0 ? (a + b) / 2.0 : fmax(a, b);
+    return q->cost->layout[2 * !a_in_rows + !b_in_rows];
+}
+
+/* ---- products ---- */
+
+/* Multiply-adds a cycle and SM that the row reaches on the device. */
+static double macs_on(const question_t *q) {
+    const double peak = part_of_peak * tcgemm_device_macs(q->device, q->g->type->type);
+    return peak > 0.0 ? fmin(q->cost->macs, peak) : q->cost->macs;
+}
+
+/* Cycles of one resident block for each element of k, on the way of wide loads. */
+static double cycles_per_k(const question_t *q, double blocks) {
+    return q->cost->wait + blocks * q->row->bm * q->row->bn / macs_on(q);
+}
+
+/* Elements of k as if all were loaded wide. Without shared memory the last, ragged step is not. */
+static double weighted_k(const question_t *q) {
+    const double layout = layout_factor(q);
+    const int bk = q->row->bk;
+    const double whole = ceil((double)q->g->k / bk) * bk * layout;
+    const bool is_slow = q->row->smem_bytes == 0 && q->g->k % bk != 0;
+    return whole + (is_slow ? bk * fmax(0.0, q->cost->narrow - layout) : 0.0);
+}
+
+/* Nor is a tile at a ragged edge, for which the last round waits. */
+static double edge_seconds(const question_t *q) {
+    const tcgemm_gpu_row_t *row = q->row;
+    if (row->smem_bytes != 0 || (q->g->m % row->wm == 0 && q->g->n % row->wn == 0))
+        return 0.0;
+    const double k = ceil((double)q->g->k / row->bk) * row->bk;
+    return k * fmax(0.0, q->cost->narrow - layout_factor(q)) * cycles_per_k(q, 1.0) /
+           q->device->clock_hz;
+}
+
+/* ---- the whole ---- */
+
+/* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */
+static void add_rounds(const question_t *q, double k, double count, double blocks, double share,
+                       tcgemm_gpu_time_t *t) {
+    const tcgemm_device_t *device = q->device;
+    const double bytes_per_clock = device->bandwidth / device->num_sms / device->clock_hz;
+    const double slower =
+        bytes_per_clock > 0.0 ? fmax(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
+    const double seconds = count / device->clock_hz;
+    t->start += seconds * q->cost->start;
+    t->finish += seconds * q->cost->finish * blocks * share * slower;
+    t->wait += seconds * k * q->cost->wait;
+    t->multiply += seconds * k * (cycles_per_k(q, blocks) - q->cost->wait);
+}
+
+tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                                  const tcgemm_device_t *device) {
+    const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device};
+    const double batch = (double)g->batch;
+    const double tiles =
+        ceil((double)g->m / q.row->bm) * ceil((double)g->n / q.row->bn) * batch;
+    const double resident = resident_blocks(&q);
+    const double full = floor(tiles / resident);
+    const double rest = tiles - full * resident;
+    const double k = weighted_k(&q);
+    tcgemm_gpu_time_t t;
+    memset(&t, 0, sizeof t);
+    t.launch = launch_seconds;
+    t.rounds = full + (rest > 0.0);
+    add_rounds(&q, k, full, q.row->blocks_per_sm, 1.0, &t);
+    if (rest > 0.0)
+        add_rounds(&q, k, 1.0, ceil(rest / device->num_sms), fmin(1.0, rest / device->num_sms), &t);
+    t.wait += edge_seconds(&q);
+    t.memory = batch * memory_bytes(&q) /
+               (device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11);
+    t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory);
+    return t;
+}
+
+uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                                 const tcgemm_device_t *device) {
+    const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device};
+    return raster_group(&q);
+}
+
+double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device) {
+    return launch_seconds +
+           bytes / (device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11);
+}
+
+double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g) {
+    const double m = (double)g->m;
+    const double n = (double)g->n;
+    const double k = (double)g->k;
+    const double bytes =
+        m * k * bytes_of(g->a.dtype) + k * n * bytes_of(g->b.dtype) + m * n * bytes_of(g->type->d);
+    return transfer_seconds + (double)g->batch * bytes / transfer_bandwidth;
+}

@@ -1,0 +1,31 @@
+/* model.h - how long a GPU row takes, and in which order it should visit its tiles. */
+#ifndef TCGEMM_GPU_MODEL_H
+#define TCGEMM_GPU_MODEL_H
+
+#include "device/facts.h"
+#include "problem/canonical.h"
+#include "table/table.h"
+
+/* Tile rows of D that are swept together, so that what the resident blocks read stays in the L2. */
+uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                                 const tcgemm_device_t *device);
+
+/* Where the time of one product goes, in seconds; matrices on the GPU. */
+typedef struct tcgemm_gpu_time {
+    double launch, start, wait, multiply, finish; /* one after the other; see model.c */
+    double memory;                                /* beside all but the launch */
+    double total;
+    double rounds; /* of resident blocks */
+} tcgemm_gpu_time_t;
+
+/* Of the product step: `g` is what the kernel sees, parts of k as items of a batch. */
+tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                                  const tcgemm_device_t *device);
+
+/* Seconds of a launch that reads and writes so many bytes of GPU memory and computes nothing. */
+double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device);
+
+/* Seconds that host matrices need to the GPU and back. */
+double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g);
+
+#endif

@@ -1,0 +1,78 @@
+/* pack.cu - copies the rows of an operand to 16-byte boundaries, so that the product may load them
+ * wide; what is left of the last 16 bytes of a row becomes zero.
+ *
+ *     from      |..e0 e1 e2 e3 e4 e5 e6 e7|e8 ..          rows start anywhere
+ *     to        |e0 e1 e2 e3 e4 e5 e6 e7|e8 e9 .. 0 0|    a thread makes 16 bytes at a time
+ *
+ * A block takes rows of the whole batch, gridDim.x apart. Inside a row a thread reads the five
+ * aligned words that hold its 16 bytes and shifts them into place; at the ends of a row, where a word
+ * would reach beyond it, element by element. The price is one trip of the operand through memory.
+ */
+#include <stdint.h>
+
+#include "gpu/gpu_args.h"
+
+enum { PIECE = 16 }; /* bytes */
+
+/* Elements i .. of a row, those from `length` on zero. */
+template <class Element>
+static __device__ __forceinline__ uint4 gather_piece(const Element *row, int64_t first,
+                                                     int64_t length) {
+    enum { COUNT = PIECE / sizeof(Element) };
+    union {
+        Element element[COUNT];
+        uint4 all;
+    } piece;
+    for (int i = 0; i < COUNT; ++i)
+        piece.element[i] = first + i < length ? row[first + i] : Element(0);
+    return piece.all;
+}
+
+/* 16 bytes from an address that is aligned to an element alone, out of aligned words. */
+static __device__ __forceinline__ uint4 shift_piece(const char *from) {
+    const uint32_t *word = (const uint32_t *)((uintptr_t)from & ~(uintptr_t)3);
+    const uint32_t bits = (uint32_t)((uintptr_t)from & 3) * 8;
+    const uint32_t w0 = word[0], w1 = word[1], w2 = word[2], w3 = word[3];
+    const uint32_t w4 = bits ? word[4] : 0;
+    return make_uint4(__funnelshift_r(w0, w1, bits), __funnelshift_r(w1, w2, bits),
+                      __funnelshift_r(w2, w3, bits), __funnelshift_r(w3, w4, bits));
+}
+
+template <class Element> static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
+    enum { COUNT = PIECE / sizeof(Element) };
+    const int64_t pieces = (args.k + COUNT - 1) / COUNT;
+    for (int64_t line = blockIdx.x; line < args.m * args.batch; line += gridDim.x) {
+        const int64_t item = line / args.m;
+        const int64_t row = line - item * args.m;
+        const Element *from = (const Element *)args.a + item * args.stride_a + row * args.lda;
+        Element *to = (Element *)args.d + item * args.stride_d + row * args.ldd;
+        for (int64_t p = threadIdx.x; p < pieces; p += blockDim.x) {
+            const int64_t first = p * COUNT;
+            /* A word before the first element or behind the last one is not ours to read. */
+            const bool inside = p > 0 && first + 2 * COUNT <= args.k;
+            ((uint4 *)to)[p] = sizeof(Element) <= 4 && inside
+                                   ? shift_piece((const char *)(from + first))
+                                   : gather_piece(from, first, args.k);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    tcgemm_pack_8(const __grid_constant__ tcgemm_gpu_args_t args) {
+    pack<uint8_t>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    tcgemm_pack_16(const __grid_constant__ tcgemm_gpu_args_t args) {
+    pack<uint16_t>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    tcgemm_pack_32(const __grid_constant__ tcgemm_gpu_args_t args) {
+    pack<uint32_t>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    tcgemm_pack_64(const __grid_constant__ tcgemm_gpu_args_t args) {
+    pack<uint64_t>(args);
+}

@@ -1,0 +1,38 @@
+/* steps.c - small questions about the steps of a plan. */
+#include "plan/plan.h"
+
+tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds) {
+    const tcgemm_canonical_t *g = &plan->g;
+    return (tcgemm_steps_t){
+        .count = 1,
+        .step[0] =
+            {
+                .kind = TCGEMM_STEP_PRODUCT,
+                .kernel = plan->kernel,
+                .a = {.home = TCGEMM_HOME_A, .at = g->a},
+                .b = {.home = TCGEMM_HOME_B, .at = g->b},
+                .d = {.home = TCGEMM_HOME_D,
+                      .at = {.dtype = g->type->d,
+                             .row_stride = g->ldd,
+                             .col_stride = 1,
+                             .batch_stride = g->stride_d}},
+                .splits = 1,
+                .split_k = g->k,
+                .seconds = seconds,
+            },
+        .seconds = seconds,
+    };
+}
+
+const tcgemm_step_t *tcgemm_plan_product(const struct tcgemm_plan *plan) {
+    for (int i = 0; i < plan->steps.count; ++i)
+        if (plan->steps.step[i].kind == TCGEMM_STEP_PRODUCT)
+            return &plan->steps.step[i];
+    return &plan->steps.step[0];
+}
+
+size_t tcgemm_plan_workspace(const struct tcgemm_plan *plan) {
+    const size_t one = plan->steps.workspace_bytes;
+    const size_t other = plan->if_unaligned.workspace_bytes;
+    return one > other ? one : other;
+}
