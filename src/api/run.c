@@ -110,7 +110,8 @@ static void improve_by_gpu(const tcgemm_problem_t *problem, const tcgemm_plan_op
                            int threads, struct tcgemm_plan *plan) {
     struct tcgemm_plan other;
     if (plan->predicted_seconds < small_seconds ||
-        plan_on_gpu(0, problem, options, threads, &other) != TCGEMM_STATUS_OK)
+        plan_on_gpu(0, problem, options, threads, &other) != TCGEMM_STATUS_OK ||
+        !tcgemm_gpu_takes_host_matrices())
         return;
     if (other.predicted_seconds + tcgemm_gpu_predict_transfer(&other.g) < plan->predicted_seconds)
         *plan = other;

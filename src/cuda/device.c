@@ -8,6 +8,8 @@
 #include "cuda/backend.h"
 #include "table/gpu_row.h"
 
+enum { DEFAULT_SMEM_BYTES = 48 << 10 }; /* what a kernel gets without asking */
+
 static tcgemm_gpu_t gpus[TCGEMM_MAX_GPUS];
 static int num_gpus;
 static const char *absence = "";
@@ -30,7 +32,9 @@ static void find_facts(tcgemm_gpu_t *gpu, int index) {
     tcgemm_device_t *f = &gpu->facts;
     const CUdevice d = gpu->device;
     f->index = index;
-    (void)tcgemm_driver(NULL)->device_name(f->name, (int)sizeof f->name, d);
+    (void)snprintf(f->name, sizeof f->name, "GPU %d", index);
+    if (tcgemm_driver_has(TCGEMM_DRIVER_NAMES))
+        (void)tcgemm_driver(NULL)->device_name(f->name, (int)sizeof f->name, d);
     f->cc = 10 * attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
             attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     f->num_sms = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -48,6 +52,8 @@ static void find_facts(tcgemm_gpu_t *gpu, int index) {
         (size_t)attribute(d, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
     f->registers_per_sm = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
     f->threads_per_sm = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    if (!tcgemm_driver_has(TCGEMM_DRIVER_LARGE_SMEM) && f->smem_block_bytes > DEFAULT_SMEM_BYTES)
+        f->smem_block_bytes = DEFAULT_SMEM_BYTES; /* the rows that need more do not fit then */
     f->half_rate_f32 = strstr(f->name, "GeForce") != NULL && f->cc < 90;
     if (f->cc >= 120)
         f->half_rate_f32 = strstr(f->name, "GeForce") != NULL;
@@ -169,6 +175,10 @@ const char *tcgemm_gpu_reason(void) {
 
 bool tcgemm_gpu_is_forked(void) {
     return tcgemm_driver_is_forked();
+}
+
+bool tcgemm_gpu_takes_host_matrices(void) {
+    return tcgemm_driver_has(TCGEMM_DRIVER_STAGING);
 }
 
 /* ---- memory ---- */

@@ -129,6 +129,28 @@ static const tcgemm_gpu_row_t *row_of_code(const struct tcgemm_plan *plan) {
     return NULL;
 }
 
+/* What the kernel takes; a driver that does not tell leaves what the table says. */
+static tcgemm_status_t ask_size(tcgemm_gpu_t *gpu, CUfunction function, int *registers, int *smem) {
+    if (!tcgemm_driver_has(TCGEMM_DRIVER_REGISTERS))
+        return TCGEMM_STATUS_OK;
+    TCGEMM_FORWARD(tcgemm_gpu_check(
+        gpu, driver()->function_attribute(registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
+        "asking for the kernel's registers"));
+    return tcgemm_gpu_check(
+        gpu, driver()->function_attribute(smem, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+        "asking for the kernel's shared memory");
+}
+
+static tcgemm_status_t ask_occupancy(tcgemm_gpu_t *gpu, const tcgemm_gpu_row_t *row,
+                                     CUfunction function, int registers, int *blocks) {
+    *blocks = tcgemm_gpu_occupancy(row, registers, &gpu->facts).blocks;
+    if (!tcgemm_driver_has(TCGEMM_DRIVER_OCCUPANCY))
+        return TCGEMM_STATUS_OK;
+    return tcgemm_gpu_check(
+        gpu, driver()->occupancy(blocks, function, row->threads, row->smem_bytes),
+        "asking how many blocks fit");
+}
+
 static tcgemm_status_t prepare_kernel(tcgemm_gpu_t *gpu, struct tcgemm_plan *plan) {
     const tcgemm_gpu_row_t *row = row_of_code(plan);
     TCGEMM_RETURN_IF(!row, TCGEMM_STATUS_UNSUPPORTED,
@@ -146,18 +168,11 @@ static tcgemm_status_t prepare_kernel(tcgemm_gpu_t *gpu, struct tcgemm_plan *pla
             driver()->function_set(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                    (int)row->smem_bytes),
             "asking for the kernel's shared memory"));
-    int registers = 0;
+    int registers = row->registers;
     int smem = 0;
     int blocks = 0;
-    TCGEMM_FORWARD(tcgemm_gpu_check(
-        gpu, driver()->function_attribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
-        "asking for the kernel's registers"));
-    TCGEMM_FORWARD(tcgemm_gpu_check(
-        gpu, driver()->function_attribute(&smem, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
-        "asking for the kernel's shared memory"));
-    TCGEMM_FORWARD(
-        tcgemm_gpu_check(gpu, driver()->occupancy(&blocks, function, row->threads, row->smem_bytes),
-                         "asking how many blocks fit"));
+    TCGEMM_FORWARD(ask_size(gpu, function, &registers, &smem));
+    TCGEMM_FORWARD(ask_occupancy(gpu, row, function, registers, &blocks));
     TCGEMM_RETURN_IF(
         blocks < 1, TCGEMM_STATUS_UNSUPPORTED,
         "kernel %s does not fit on GPU %d (%d threads, %d registers each, %zu bytes of "
@@ -267,6 +282,8 @@ static tcgemm_status_t queue(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
         return tcgemm_gpu_launch(gpu, plan, &args, stream);
     }
     CUdeviceptr own = 0;
+    TCGEMM_FORWARD(
+        tcgemm_driver_need(TCGEMM_DRIVER_STREAM_MEMORY, "a run without the caller's workspace"));
     TCGEMM_FORWARD(tcgemm_gpu_check(gpu, driver()->alloc_async(&own, plan->workspace_bytes, stream),
                                     "allocating the workspace"));
     args.workspace = (void *)(uintptr_t)own;
