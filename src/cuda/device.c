@@ -210,15 +210,22 @@ tcgemm_status_t tcgemm_gpu_free(int index, void *memory) {
     return status;
 }
 
+/* The driver's copy does not wait for what goes from GPU to GPU, nor for the last way of pageable
+ * memory, and a stream that does not block would not come behind it: so we wait. */
+static tcgemm_status_t copy_and_wait(tcgemm_gpu_t *gpu, void *to, const void *from, size_t bytes) {
+    const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
+    TCGEMM_FORWARD(tcgemm_gpu_check(
+        gpu, driver->copy((CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes),
+        "copying"));
+    return tcgemm_gpu_check(gpu, driver->stream_synchronize(NULL), "waiting for a copy");
+}
+
 tcgemm_status_t tcgemm_gpu_copy(int index, void *to, const void *from, size_t bytes) {
     const tcgemm_device_t *device;
     TCGEMM_FORWARD(tcgemm_gpu_find(index, &device));
     tcgemm_gpu_t *const gpu = tcgemm_gpu(index);
     TCGEMM_FORWARD(tcgemm_gpu_enter(gpu));
-    const tcgemm_status_t status = tcgemm_gpu_check(
-        gpu,
-        tcgemm_driver(NULL)->copy((CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes),
-        "copying");
+    const tcgemm_status_t status = copy_and_wait(gpu, to, from, bytes);
     tcgemm_gpu_leave();
     return status;
 }
