@@ -197,6 +197,7 @@ tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const v
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_RETURN_IF(stats && stats->struct_size != sizeof *stats, TCGEMM_STATUS_BAD_ARGUMENT,
                      "stats->struct_size is %zu, expected %zu", stats->struct_size, sizeof *stats);
+    TCGEMM_FORWARD(check_is_here(plan));
     return run_plan(plan, alpha, a, b, beta, c, d, workspace, workspace_bytes, stats);
 }
 
