@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "cuda/backend.h"
 #include "cuda/module.h"
@@ -323,6 +324,8 @@ static tcgemm_status_t run_timed(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pl
     if (status == TCGEMM_STATUS_OK)
         status = tcgemm_gpu_check(gpu, driver()->event_synchronize(events[1]),
                                   "waiting for the product");
+    if (status != TCGEMM_STATUS_OK) /* nothing may still be on its way into D */
+        (void)driver()->stream_synchronize(NULL);
     float milliseconds = 0.0F;
     if (status == TCGEMM_STATUS_OK &&
         driver()->event_elapsed(&milliseconds, events[0], events[1]) == CUDA_SUCCESS)
@@ -336,10 +339,16 @@ static tcgemm_status_t run_timed(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pl
 static tcgemm_status_t run_here(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                 const tcgemm_call_t *call, void *workspace, size_t workspace_bytes,
                                 tcgemm_run_stats_t *stats) {
-    if (stats)
+    if (stats && tcgemm_driver_has(TCGEMM_DRIVER_STAGING) &&
+        tcgemm_driver_has(TCGEMM_DRIVER_TIMING))
         return run_timed(gpu, plan, call, workspace, workspace_bytes, &stats->product_seconds);
-    TCGEMM_FORWARD(queue(gpu, plan, call, workspace, workspace_bytes, NULL));
-    return tcgemm_gpu_check(gpu, driver()->stream_synchronize(NULL), "waiting for the product");
+    const double start = stats ? now_seconds() : 0.0;
+    const tcgemm_status_t status = queue(gpu, plan, call, workspace, workspace_bytes, NULL);
+    const tcgemm_status_t waited =
+        tcgemm_gpu_check(gpu, driver()->stream_synchronize(NULL), "waiting for the product");
+    if (stats)
+        stats->product_seconds = now_seconds() - start;
+    return status != TCGEMM_STATUS_OK ? status : waited;
 }
 
 tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int place,
