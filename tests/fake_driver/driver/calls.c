@@ -22,7 +22,7 @@ static struct {
     const char *function; /* NULL: any */
     long calls_left;      /* 0: nothing is ordered */
     CUresult result;
-    bool has_failed;
+    const char *failed; /* the function that has failed so, NULL: none yet */
 } failure;
 
 static struct {
@@ -89,12 +89,14 @@ static void count(const char *function) {
 
 /* The result that was ordered for this call, or CUDA_SUCCESS. */
 static CUresult ordered_failure(const char *function) {
-    if (failure.calls_left == 0 || (failure.function && strcmp(failure.function, function) != 0))
+    if (failure.calls_left == 0 ||
+        strcmp(failure.function ? failure.function : function, function) != 0 ||
+        (!failure.function && strcmp(function, "cuCtxPopCurrent_v2") == 0))
         return CUDA_SUCCESS;
     failure.calls_left -= 1;
     if (failure.calls_left > 0)
         return CUDA_SUCCESS;
-    failure.has_failed = true;
+    failure.failed = function;
     if (fake_is_sticky(failure.result) && fake_current())
         fake_current()->lost = failure.result;
     return failure.result;
@@ -158,12 +160,12 @@ void fake_fail(const char *function, long call, CUresult result) {
     failure.function = function;
     failure.calls_left = call;
     failure.result = result;
-    failure.has_failed = false;
+    failure.failed = NULL;
     fake_unlock(NULL);
 }
 
-bool fake_has_failed(void) {
-    return failure.has_failed;
+const char *fake_failed(void) {
+    return failure.failed;
 }
 
 void fake_fault_kernel(long n, CUresult result) {

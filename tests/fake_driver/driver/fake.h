@@ -44,10 +44,10 @@ long fake_count(const char *function);
 void fake_forget_counts(void);
 void fake_print_counts(void);
 
-/* The call-th call from now on (1: the next) of the function (NULL: of any) returns `result` and
- * does nothing. A result after which CUDA gives a context up costs the context. */
+/* The call-th call from now on (1: the next) of the function (NULL: of any but cuCtxPopCurrent, after
+ * which nobody can put the stack of contexts in order) returns `result` and does nothing. A result after which CUDA gives a context up costs the context. */
 void fake_fail(const char *function, long call, CUresult result);
-bool fake_has_failed(void); /* the ordered failure has happened */
+const char *fake_failed(void); /* the function that failed so, or NULL */
 
 /* The n-th kernel that runs from now on (1: the next) faults: nothing is written, the GPU is lost. */
 void fake_fault_kernel(long n, CUresult result);

@@ -12,7 +12,7 @@
 
 #include "fake_driver/driver/state.h"
 
-enum { PAGE = 4096, CANARY_BYTES = 256, POISON = 0xFF, CANARY = 0xC5 };
+enum { PAGE = 4096, CANARY_BYTES = 256, POISON = 0xFF, CANARY = 0xC5, MOST_POISON = 1 << 20 };
 
 typedef enum kind { DEVICE, MANAGED, PINNED } kind_t;
 
@@ -62,8 +62,11 @@ static bool place(allocation_t *x) {
     }
     if (!x->address || !x->block)
         return false;
-    memset(x->block, CANARY, x->block_bytes);
-    memset(x->data, POISON, x->bytes);
+    const size_t poisoned = x->kind == PINNED && x->bytes > MOST_POISON ? MOST_POISON : x->bytes;
+    if (x->kind == DEVICE)
+        memset(x->block, CANARY, CANARY_BYTES);
+    memset(x->data, POISON, poisoned);
+    memset(x->data + x->bytes, CANARY, x->block_bytes - (size_t)(x->data - x->block) - x->bytes);
     return true;
 }
 

@@ -73,30 +73,49 @@ static uint32_t integer_at(tcgemm_dtype_t dtype, const void *data, int64_t index
     return (uint32_t)tcgemm_load_integer(dtype, data, index);
 }
 
+static uint32_t *integers_of(tcgemm_dtype_t dtype, const void *data, int64_t origin, int64_t rows,
+                             int64_t cols, int64_t ld, bool trans) {
+    uint32_t *const values = malloc((size_t)(rows * cols) * sizeof *values);
+    if (!values)
+        abort();
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < cols; ++j)
+            values[i * cols + j] =
+                integer_at(dtype, data, origin + (trans ? j * ld + i : i * ld + j));
+    return values;
+}
+
+static void store_integers(const kernel_t *kernel, const args_t *x, int64_t item, int64_t i,
+                           const uint32_t *sums) {
+    for (int64_t j = 0; j < x->n; ++j) {
+        uint32_t value = x->alpha.s32 * sums[j];
+        if (x->c)
+            value += x->beta.s32 *
+                     integer_at(kernel->d, x->c, item * x->stride_c + i * x->ldc + j);
+        tcgemm_store_integer(kernel->d, x->d, item * x->stride_d + i * x->ldd + j, (int32_t)value);
+    }
+}
+
 static void multiply_integers(const kernel_t *kernel, const args_t *x, int64_t item) {
+    uint32_t *const a = integers_of(kernel->a, x->a, item * x->stride_a, x->m, x->k, x->lda,
+                                    x->a_trans);
+    uint32_t *const b = integers_of(kernel->b, x->b, item * x->stride_b, x->k, x->n, x->ldb,
+                                    x->b_trans);
     uint32_t *const sums = malloc((size_t)x->n * sizeof *sums);
     if (!sums)
         abort();
     for (int64_t i = 0; i < x->m; ++i) {
         memset(sums, 0, (size_t)x->n * sizeof *sums);
         for (int64_t p = 0; p < x->k; ++p) {
-            const int64_t at = x->a_trans ? p * x->lda + i : i * x->lda + p;
-            const uint32_t factor = integer_at(kernel->a, x->a, item * x->stride_a + at);
+            const uint32_t factor = a[i * x->k + p];
+            const uint32_t *const row = b + p * x->n;
             for (int64_t j = 0; j < x->n; ++j)
-                sums[j] +=
-                    factor * integer_at(kernel->b, x->b,
-                                        item * x->stride_b +
-                                            (x->b_trans ? j * x->ldb + p : p * x->ldb + j));
+                sums[j] += factor * row[j];
         }
-        for (int64_t j = 0; j < x->n; ++j) {
-            uint32_t value = x->alpha.s32 * sums[j];
-            if (x->c)
-                value += x->beta.s32 *
-                         integer_at(kernel->d, x->c, item * x->stride_c + i * x->ldc + j);
-            tcgemm_store_integer(kernel->d, x->d, item * x->stride_d + i * x->ldd + j,
-                                 (int32_t)value);
-        }
+        store_integers(kernel, x, item, i, sums);
     }
+    free(a);
+    free(b);
     free(sums);
 }
 
