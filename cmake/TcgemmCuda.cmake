@@ -111,25 +111,13 @@ if(TCGEMM_CUDA_IMAGES)
 endif()
 message(STATUS "tcgemm: CUDA back end ${TCGEMM_CUDA_STATE}")
 
-# tcgemm_cuda_images(TARGET): compiles every src/gpu/{families/*,steps}/*.cu for every architecture, one at a
-# time so that the build can show and share them, and adds the result to the target's sources:
-#
-#     cuda/<module>.<arch>.fatbin   compressed      cuda/<module>.<arch>.ptxas   registers, spills
-#     cuda/images.c                 embeds them and lists them for src/cuda/module.c
-#
-# A module is named by its file. If the name has _sm80 in it, older architectures are left out; with
-# _sm90a it is compiled for that one alone.
-function(tcgemm_cuda_images target)
+# tcgemm_cuda_list(RESULT ARCH...): every module of src/gpu/{families/*,steps} for every architecture that
+# it is compiled for, as "module|slot|number|arch|code|is_ptx|only_this|source". A module is named by
+# its file, images of one module share a slot. If the name has _sm80 in it, older architectures are
+# left out; with _sm90a it is compiled for that one alone.
+function(tcgemm_cuda_list result)
   file(GLOB modules CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cu" "${PROJECT_SOURCE_DIR}/src/gpu/steps/*.cu")
-  file(GLOB headers CONFIGURE_DEPENDS
-       "${PROJECT_SOURCE_DIR}/src/gpu/*.h" "${PROJECT_SOURCE_DIR}/src/gpu/ptx/*"
-       "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cuh" "${PROJECT_SOURCE_DIR}/src/gpu/steps/*.cuh"
-       "${PROJECT_SOURCE_DIR}/src/tile/*.h")
-  set(folder "${PROJECT_BINARY_DIR}/cuda")
-  file(MAKE_DIRECTORY "${folder}")
-  set(fatbins "")
-  set(embed "")
-  set(rows "")
+  set(list "")
   set(slot 0)
   foreach(source IN LISTS modules)
     cmake_path(GET source STEM module)
@@ -143,7 +131,7 @@ function(tcgemm_cuda_images target)
         set(only "${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
       endif()
     endif()
-    foreach(image IN LISTS TCGEMM_CUDA_IMAGES)
+    foreach(image IN LISTS ARGN)
       string(REGEX MATCH "^([0-9]+)([af]?)(-real|-virtual)?$" image "${image}")
       set(number "${CMAKE_MATCH_1}")
       set(arch "${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
@@ -158,28 +146,53 @@ function(tcgemm_cuda_images target)
         set(only_this 1)
       endif()
       if(room IN_LIST TCGEMM_CUDA_COMMON_ROOMS AND arch MATCHES "^(86|87|89)$" AND NOT is_ptx AND
-         ("80" IN_LIST TCGEMM_CUDA_IMAGES OR "80-real" IN_LIST TCGEMM_CUDA_IMAGES))
+         ("80" IN_LIST ARGN OR "80-real" IN_LIST ARGN))
         continue()
       endif()
       if(number LESS least OR (only AND NOT arch STREQUAL only))
         continue()
       endif()
-      set(stem "${folder}/${module}.${code}")
-      add_custom_command(
-        OUTPUT "${stem}.fatbin"
-        COMMAND ${CMAKE_COMMAND} "-DNVCC=${TCGEMM_NVCC}" "-DSOURCE=${source}" "-DARCH=${arch}"
-                "-DCODE=${code}" "-DCOMPRESS=${TCGEMM_NVCC_COMPRESS}" "-DOUTPUT=${stem}.fatbin" "-DLOG=${stem}.ptxas"
-                "-DINCLUDE=${PROJECT_SOURCE_DIR}/src|${PROJECT_SOURCE_DIR}/include"
-                -P "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"
-        DEPENDS "${source}" ${headers} "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"
-        COMMENT "Building GPU module ${module} for ${code}" VERBATIM)
-      list(APPEND fatbins "${stem}.fatbin")
-      string(APPEND embed "EMBED(${module}_${code}, \"${stem}.fatbin\")\n")
-      string(APPEND rows
-             "    {\"${module}\", ${slot}, ${number}, ${only_this}, ${is_ptx}, "
-             "tcgemm_image_${module}_${code}},\n")
+      list(APPEND list
+           "${module}|${slot}|${number}|${arch}|${code}|${is_ptx}|${only_this}|${source}")
     endforeach()
     math(EXPR slot "${slot} + 1")
+  endforeach()
+  set(${result} "${list}" PARENT_SCOPE)
+endfunction()
+
+# tcgemm_cuda_images(TARGET): compiles them, one at a time so that the build can show and share them, and
+# adds the result to the target's sources:
+#
+#     cuda/<module>.<arch>.fatbin   compressed      cuda/<module>.<arch>.ptxas   registers, spills
+#     cuda/images.c                 embeds them and lists them for src/cuda/module.c
+function(tcgemm_cuda_images target)
+  file(GLOB headers CONFIGURE_DEPENDS
+       "${PROJECT_SOURCE_DIR}/src/gpu/*.h" "${PROJECT_SOURCE_DIR}/src/gpu/ptx/*"
+       "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cuh" "${PROJECT_SOURCE_DIR}/src/gpu/steps/*.cuh"
+       "${PROJECT_SOURCE_DIR}/src/tile/*.h")
+  set(folder "${PROJECT_BINARY_DIR}/cuda")
+  file(MAKE_DIRECTORY "${folder}")
+  set(fatbins "")
+  set(embed "")
+  set(rows "")
+  tcgemm_cuda_list(images ${TCGEMM_CUDA_IMAGES})
+  foreach(image IN LISTS images)
+    string(REPLACE "|" ";" image "${image}")
+    list(POP_FRONT image module slot number arch code is_ptx only_this source)
+    set(stem "${folder}/${module}.${code}")
+    add_custom_command(
+      OUTPUT "${stem}.fatbin"
+      COMMAND ${CMAKE_COMMAND} "-DNVCC=${TCGEMM_NVCC}" "-DSOURCE=${source}" "-DARCH=${arch}"
+              "-DCODE=${code}" "-DCOMPRESS=${TCGEMM_NVCC_COMPRESS}" "-DOUTPUT=${stem}.fatbin" "-DLOG=${stem}.ptxas"
+              "-DINCLUDE=${PROJECT_SOURCE_DIR}/src|${PROJECT_SOURCE_DIR}/include"
+              -P "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"
+      DEPENDS "${source}" ${headers} "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"
+      COMMENT "Building GPU module ${module} for ${code}" VERBATIM)
+    list(APPEND fatbins "${stem}.fatbin")
+    string(APPEND embed "EMBED(${module}_${code}, \"${stem}.fatbin\")\n")
+    string(APPEND rows
+           "    {\"${module}\", ${slot}, ${number}, ${only_this}, ${is_ptx}, "
+           "tcgemm_image_${module}_${code}},\n")
   endforeach()
   if(NOT rows)
     message(FATAL_ERROR "no GPU module is for the architectures ${TCGEMM_CUDA_IMAGES}")

@@ -110,7 +110,8 @@ static void improve_by_gpu(const tcgemm_problem_t *problem, const tcgemm_plan_op
                            int threads, struct tcgemm_plan *plan) {
     struct tcgemm_plan other;
     if (plan->predicted_seconds < small_seconds ||
-        plan_on_gpu(0, problem, options, threads, &other) != TCGEMM_STATUS_OK)
+        plan_on_gpu(0, problem, options, threads, &other) != TCGEMM_STATUS_OK ||
+        !tcgemm_gpu_takes_host_matrices())
         return;
     if (other.predicted_seconds + tcgemm_gpu_predict_transfer(&other.g) < plan->predicted_seconds)
         *plan = other;
@@ -196,6 +197,7 @@ tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const v
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_RETURN_IF(stats && stats->struct_size != sizeof *stats, TCGEMM_STATUS_BAD_ARGUMENT,
                      "stats->struct_size is %zu, expected %zu", stats->struct_size, sizeof *stats);
+    TCGEMM_FORWARD(check_is_here(plan));
     return run_plan(plan, alpha, a, b, beta, c, d, workspace, workspace_bytes, stats);
 }
 

@@ -36,6 +36,9 @@ const char *tcgemm_gpu_reason(void);
 /* True in a child forked from a process that used its GPU. */
 bool tcgemm_gpu_is_forked(void);
 
+/* False if the driver lacks what host matrices need: GPUs serve matrices in their own memory then. */
+bool tcgemm_gpu_takes_host_matrices(void);
+
 /* Memory on a GPU, for callers without CUDA; `copy` goes from and to anywhere and waits.
  * Statuses of tcgemm_gpu_find, OUT_OF_MEMORY, DEVICE_ERROR. */
 tcgemm_status_t tcgemm_gpu_alloc(int index, size_t bytes, void **memory);
@@ -87,6 +90,10 @@ static inline const char *tcgemm_gpu_reason(void) {
 }
 
 static inline bool tcgemm_gpu_is_forked(void) {
+    return false;
+}
+
+static inline bool tcgemm_gpu_takes_host_matrices(void) {
     return false;
 }
 

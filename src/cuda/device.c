@@ -8,6 +8,8 @@
 #include "cuda/backend.h"
 #include "gpu/gpu_row.h"
 
+enum { DEFAULT_SMEM_BYTES = 48 << 10 }; /* what a kernel gets without asking */
+
 static tcgemm_gpu_t gpus[TCGEMM_MAX_GPUS];
 static int num_gpus;
 static const char *absence = "";
@@ -30,7 +32,9 @@ static void find_facts(tcgemm_gpu_t *gpu, int index) {
     tcgemm_device_t *f = &gpu->facts;
     const CUdevice d = gpu->device;
     f->index = index;
-    (void)tcgemm_driver(NULL)->device_name(f->name, (int)sizeof f->name, d);
+    (void)snprintf(f->name, sizeof f->name, "GPU %d", index);
+    if (tcgemm_driver_has(TCGEMM_DRIVER_NAMES))
+        (void)tcgemm_driver(NULL)->device_name(f->name, (int)sizeof f->name, d);
     f->cc = 10 * attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
             attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     f->num_sms = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -48,6 +52,8 @@ static void find_facts(tcgemm_gpu_t *gpu, int index) {
         (size_t)attribute(d, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
     f->registers_per_sm = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
     f->threads_per_sm = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    if (!tcgemm_driver_has(TCGEMM_DRIVER_LARGE_SMEM) && f->smem_block_bytes > DEFAULT_SMEM_BYTES)
+        f->smem_block_bytes = DEFAULT_SMEM_BYTES; /* the rows that need more do not fit then */
     f->half_rate_f32 = strstr(f->name, "GeForce") != NULL && f->cc < 90;
     if (f->cc >= 120)
         f->half_rate_f32 = strstr(f->name, "GeForce") != NULL;
@@ -171,6 +177,10 @@ bool tcgemm_gpu_is_forked(void) {
     return tcgemm_driver_is_forked();
 }
 
+bool tcgemm_gpu_takes_host_matrices(void) {
+    return tcgemm_driver_has(TCGEMM_DRIVER_STAGING);
+}
+
 /* ---- memory ---- */
 
 tcgemm_status_t tcgemm_gpu_alloc(int index, size_t bytes, void **memory) {
@@ -200,15 +210,22 @@ tcgemm_status_t tcgemm_gpu_free(int index, void *memory) {
     return status;
 }
 
+/* The driver's copy does not wait for what goes from GPU to GPU, nor for the last way of pageable
+ * memory, and a stream that does not block would not come behind it: so we wait. */
+static tcgemm_status_t copy_and_wait(tcgemm_gpu_t *gpu, void *to, const void *from, size_t bytes) {
+    const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
+    TCGEMM_FORWARD(tcgemm_gpu_check(
+        gpu, driver->copy((CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes),
+        "copying"));
+    return tcgemm_gpu_check(gpu, driver->stream_synchronize(NULL), "waiting for a copy");
+}
+
 tcgemm_status_t tcgemm_gpu_copy(int index, void *to, const void *from, size_t bytes) {
     const tcgemm_device_t *device;
     TCGEMM_FORWARD(tcgemm_gpu_find(index, &device));
     tcgemm_gpu_t *const gpu = tcgemm_gpu(index);
     TCGEMM_FORWARD(tcgemm_gpu_enter(gpu));
-    const tcgemm_status_t status = tcgemm_gpu_check(
-        gpu,
-        tcgemm_driver(NULL)->copy((CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes),
-        "copying");
+    const tcgemm_status_t status = copy_and_wait(gpu, to, from, bytes);
     tcgemm_gpu_leave();
     return status;
 }

@@ -23,42 +23,75 @@ static void after_fork_in_child(void) {
         atomic_store(&is_forked, true);
 }
 
+/* By feature, the first function that the driver lacks, or NULL. */
+static const char *missing[TCGEMM_DRIVER_NUM_FEATURES];
+
+/* The same function by the name that it had before CUDA 12.8, or NULL. */
+static const char *older_name(const char *function) {
+    return strcmp(function, "cuEventElapsedTime_v2") == 0 ? "cuEventElapsedTime" : NULL;
+}
+
+static void *find_function(void *library, const char *function, tcgemm_driver_feature_t feature) {
+    const char *const older = older_name(function);
+    void *address = dlsym(library, function);
+    if (!address && older)
+        address = dlsym(library, older);
+    if (!address && !missing[feature])
+        missing[feature] = function;
+    return address;
+}
+
 /* The addresses of all functions. dlsym gives data pointers; POSIX promises that copying works. */
-static const char *find_functions(void *library) {
+static void find_functions(void *library) {
 #define TEXT(x) #x
-#define FIND(member, function)                                                                     \
+#define FIND(member, function, feature)                                                            \
     {                                                                                              \
-        void *const address = dlsym(library, TEXT(function));                                      \
-        if (!address)                                                                              \
-            return TEXT(function);                                                                 \
+        void *const address =                                                                      \
+            find_function(library, TEXT(function), TCGEMM_DRIVER_##feature);                       \
         memcpy(&driver.member, &address, sizeof address);                                          \
     }
     TCGEMM_DRIVER_FUNCTIONS(FIND)
 #undef FIND
 #undef TEXT
-    return NULL;
+}
+
+/* " (CUDA 11.0)", or "" if the driver does not say. */
+static const char *version_text(char buffer[24]) {
+    int version = 0;
+    buffer[0] = '\0';
+    if (driver.driver_version && driver.driver_version(&version) == CUDA_SUCCESS)
+        (void)snprintf(buffer, 24, " (CUDA %d.%d)", version / 1000, version % 1000 / 10);
+    return buffer;
+}
+
+static const char *words_of(CUresult result) {
+    const char *words = NULL;
+    if (driver.error_string)
+        (void)driver.error_string(result, &words);
+    return words ? words : "unknown error";
 }
 
 static void open_driver(void) {
     void *const library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    char version[24];
     absence = absence_text;
     if (!library) {
         (void)snprintf(absence_text, sizeof absence_text, "no NVIDIA driver (%s) on this machine",
                        library_name);
         return;
     }
-    const char *const missing = find_functions(library);
-    if (missing) {
+    find_functions(library);
+    if (missing[TCGEMM_DRIVER_CORE]) {
         (void)snprintf(absence_text, sizeof absence_text,
-                       "the NVIDIA driver is too old: it has no %s", missing);
+                       "the NVIDIA driver%s is too old: it has no %s", version_text(version),
+                       missing[TCGEMM_DRIVER_CORE]);
         return;
     }
     const CUresult result = driver.init(0);
     if (result != CUDA_SUCCESS) {
-        const char *words = NULL;
-        (void)driver.error_string(result, &words);
-        (void)snprintf(absence_text, sizeof absence_text, "the NVIDIA driver has no usable GPU: %s",
-                       words ? words : "unknown error");
+        (void)snprintf(absence_text, sizeof absence_text,
+                       "the NVIDIA driver%s has no usable GPU: %s (CUDA error %d)",
+                       version_text(version), words_of(result), (int)result);
         return;
     }
     (void)pthread_atfork(NULL, NULL, after_fork_in_child);
@@ -73,8 +106,22 @@ const tcgemm_driver_t *tcgemm_driver(const char **why) {
     return absence ? NULL : &driver;
 }
 
+bool tcgemm_driver_has(tcgemm_driver_feature_t feature) {
+    return !missing[feature];
+}
+
+tcgemm_status_t tcgemm_driver_need(tcgemm_driver_feature_t feature, const char *what) {
+    char version[24];
+    TCGEMM_RETURN_IF(missing[feature], TCGEMM_STATUS_UNSUPPORTED,
+                     "%s needs %s, which this NVIDIA driver%s lacks", what, missing[feature],
+                     version_text(version));
+    return TCGEMM_STATUS_OK;
+}
+
 bool tcgemm_driver_is_present(void) {
     enum { UNKNOWN, NO_GPU, PERHAPS, PRESENT };
+    if (atomic_load_explicit(&is_ready, memory_order_relaxed))
+        return true; /* we opened it ourselves, whatever its device nodes are called */
     static atomic_int state = UNKNOWN;
     if (atomic_load_explicit(&state, memory_order_relaxed) == UNKNOWN) {
         static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvhost-ctrl",
@@ -149,8 +196,6 @@ static tcgemm_status_t status_of(CUresult result) {
 tcgemm_status_t tcgemm_driver_status(CUresult result, const char *what) {
     if (result == CUDA_SUCCESS)
         return TCGEMM_STATUS_OK;
-    const char *words = NULL;
-    (void)driver.error_string(result, &words);
-    return tcgemm_error_set(status_of(result), "%s: %s (CUDA error %d)", what,
-                            words ? words : "unknown error", (int)result);
+    return tcgemm_error_set(status_of(result), "%s: %s (CUDA error %d)", what, words_of(result),
+                            (int)result);
 }

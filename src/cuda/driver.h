@@ -3,6 +3,10 @@
  * The types are those of <cuda.h>, the functions members of tcgemm_driver(). A member's symbol is
  * the one that <cuda.h> names (cuMemAlloc is cuMemAlloc_v2 there), so types and functions agree
  * whatever the version of the driver.
+ *
+ * Each function serves a feature. A driver that lacks a function of TCGEMM_DRIVER_CORE is too old
+ * for everything; one that lacks another loses that feature alone: who is about to use it asks
+ * tcgemm_driver_has() or tcgemm_driver_need() first. The members are NULL then.
  */
 #ifndef TCGEMM_CUDA_DRIVER_H
 #define TCGEMM_CUDA_DRIVER_H
@@ -12,46 +16,58 @@
 
 #include "base/error.h"
 
-#define TCGEMM_DRIVER_FUNCTIONS(F)                                                                 \
-    F(init, cuInit)                                                                                \
-    F(driver_version, cuDriverGetVersion)                                                          \
-    F(error_string, cuGetErrorString)                                                              \
-    F(device_count, cuDeviceGetCount)                                                              \
-    F(device, cuDeviceGet)                                                                         \
-    F(device_name, cuDeviceGetName)                                                                \
-    F(device_attribute, cuDeviceGetAttribute)                                                      \
-    F(device_memory, cuDeviceTotalMem)                                                             \
-    F(primary_retain, cuDevicePrimaryCtxRetain)                                                    \
-    F(push, cuCtxPushCurrent)                                                                      \
-    F(pop, cuCtxPopCurrent)                                                                        \
-    F(module_load, cuModuleLoadData)                                                               \
-    F(module_unload, cuModuleUnload)                                                               \
-    F(module_function, cuModuleGetFunction)                                                        \
-    F(function_attribute, cuFuncGetAttribute)                                                      \
-    F(function_set, cuFuncSetAttribute)                                                            \
-    F(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor)                                      \
-    F(launch, cuLaunchKernel)                                                                      \
-    F(pointer_attribute, cuPointerGetAttribute)                                                    \
-    F(memory_info, cuMemGetInfo)                                                                   \
-    F(alloc, cuMemAlloc)                                                                           \
-    F(release, cuMemFree)                                                                          \
-    F(alloc_async, cuMemAllocAsync)                                                                \
-    F(release_async, cuMemFreeAsync)                                                               \
-    F(alloc_pinned, cuMemHostAlloc)                                                                \
-    F(release_pinned, cuMemFreeHost)                                                               \
-    F(copy, cuMemcpy)                                                                              \
-    F(to_device, cuMemcpyHtoDAsync)                                                                \
-    F(to_host, cuMemcpyDtoHAsync)                                                                  \
-    F(stream_create, cuStreamCreate)                                                               \
-    F(stream_wait_event, cuStreamWaitEvent)                                                        \
-    F(stream_synchronize, cuStreamSynchronize)                                                     \
-    F(event_create, cuEventCreate)                                                                 \
-    F(event_destroy, cuEventDestroy)                                                               \
-    F(event_record, cuEventRecord)                                                                 \
-    F(event_synchronize, cuEventSynchronize)                                                       \
-    F(event_elapsed, cuEventElapsedTime)
+typedef enum tcgemm_driver_feature {
+    TCGEMM_DRIVER_CORE,
+    TCGEMM_DRIVER_WORDS,         /* the sentence of an error, the driver's version */
+    TCGEMM_DRIVER_NAMES,         /* names of GPUs */
+    TCGEMM_DRIVER_LARGE_SMEM,    /* more than 48 KB of shared memory a block */
+    TCGEMM_DRIVER_REGISTERS,     /* what a kernel really takes; else gpu_registers.def */
+    TCGEMM_DRIVER_OCCUPANCY,     /* how many blocks fit; else plan/gpu_launch.h */
+    TCGEMM_DRIVER_MEMORY_INFO,   /* free memory; else half of all */
+    TCGEMM_DRIVER_STREAM_MEMORY, /* a workspace of our own in a stream */
+    TCGEMM_DRIVER_TIMING,        /* the GPU's own clock; else ours */
+    TCGEMM_DRIVER_STAGING,       /* host matrices */
+    TCGEMM_DRIVER_NUM_FEATURES
+} tcgemm_driver_feature_t;
 
-#define TCGEMM_DRIVER_MEMBER(member, function) __typeof__(function) *member;
+#define TCGEMM_DRIVER_FUNCTIONS(F)                                                                 \
+    F(init, cuInit, CORE)                                                                          \
+    F(device_count, cuDeviceGetCount, CORE)                                                        \
+    F(device, cuDeviceGet, CORE)                                                                   \
+    F(device_attribute, cuDeviceGetAttribute, CORE)                                                \
+    F(device_memory, cuDeviceTotalMem, CORE)                                                       \
+    F(primary_retain, cuDevicePrimaryCtxRetain, CORE)                                              \
+    F(push, cuCtxPushCurrent, CORE)                                                                \
+    F(pop, cuCtxPopCurrent, CORE)                                                                  \
+    F(module_load, cuModuleLoadData, CORE)                                                         \
+    F(module_function, cuModuleGetFunction, CORE)                                                  \
+    F(launch, cuLaunchKernel, CORE)                                                                \
+    F(pointer_attribute, cuPointerGetAttribute, CORE)                                              \
+    F(alloc, cuMemAlloc, CORE)                                                                     \
+    F(release, cuMemFree, CORE)                                                                    \
+    F(copy, cuMemcpy, CORE)                                                                        \
+    F(stream_synchronize, cuStreamSynchronize, CORE)                                               \
+    F(driver_version, cuDriverGetVersion, WORDS)                                                   \
+    F(error_string, cuGetErrorString, WORDS)                                                       \
+    F(device_name, cuDeviceGetName, NAMES)                                                         \
+    F(function_set, cuFuncSetAttribute, LARGE_SMEM)                                                \
+    F(function_attribute, cuFuncGetAttribute, REGISTERS)                                           \
+    F(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, OCCUPANCY)                           \
+    F(memory_info, cuMemGetInfo, MEMORY_INFO)                                                      \
+    F(alloc_async, cuMemAllocAsync, STREAM_MEMORY)                                                 \
+    F(release_async, cuMemFreeAsync, STREAM_MEMORY)                                                \
+    F(event_elapsed, cuEventElapsedTime, TIMING)                                                   \
+    F(event_create, cuEventCreate, STAGING)                                                        \
+    F(event_destroy, cuEventDestroy, STAGING)                                                      \
+    F(event_record, cuEventRecord, STAGING)                                                        \
+    F(event_synchronize, cuEventSynchronize, STAGING)                                              \
+    F(stream_create, cuStreamCreate, STAGING)                                                      \
+    F(stream_wait_event, cuStreamWaitEvent, STAGING)                                               \
+    F(alloc_pinned, cuMemHostAlloc, STAGING)                                                       \
+    F(to_device, cuMemcpyHtoDAsync, STAGING)                                                       \
+    F(to_host, cuMemcpyDtoHAsync, STAGING)
+
+#define TCGEMM_DRIVER_MEMBER(member, function, feature) __typeof__(function) *member;
 typedef struct tcgemm_driver {
     TCGEMM_DRIVER_FUNCTIONS(TCGEMM_DRIVER_MEMBER)
 } tcgemm_driver_t;
@@ -60,6 +76,12 @@ typedef struct tcgemm_driver {
 /* The driver, opened and initialised, or NULL: then `why` (if not NULL) is a sentence. Tried once.
  */
 const tcgemm_driver_t *tcgemm_driver(const char **why);
+
+/* True if the driver has every function of the feature. */
+bool tcgemm_driver_has(tcgemm_driver_feature_t feature);
+
+/* OK, or UNSUPPORTED: "<what> needs <function>, which this NVIDIA driver (CUDA 11.0) lacks". */
+tcgemm_status_t tcgemm_driver_need(tcgemm_driver_feature_t feature, const char *what);
 
 /* True if the process has libcuda in it, ours or the caller's; cheap, loads nothing. */
 bool tcgemm_driver_is_present(void);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "cuda/backend.h"
 #include "cuda/module.h"
@@ -129,6 +130,28 @@ static const tcgemm_gpu_row_t *row_of_code(const struct tcgemm_plan *plan) {
     return NULL;
 }
 
+/* What the kernel takes; a driver that does not tell leaves what the table says. */
+static tcgemm_status_t ask_size(tcgemm_gpu_t *gpu, CUfunction function, int *registers, int *smem) {
+    if (!tcgemm_driver_has(TCGEMM_DRIVER_REGISTERS))
+        return TCGEMM_STATUS_OK;
+    TCGEMM_FORWARD(tcgemm_gpu_check(
+        gpu, driver()->function_attribute(registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
+        "asking for the kernel's registers"));
+    return tcgemm_gpu_check(
+        gpu, driver()->function_attribute(smem, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+        "asking for the kernel's shared memory");
+}
+
+static tcgemm_status_t ask_occupancy(tcgemm_gpu_t *gpu, const tcgemm_gpu_row_t *row,
+                                     CUfunction function, int registers, int *blocks) {
+    *blocks = tcgemm_gpu_occupancy(row, registers, &gpu->facts).blocks;
+    if (!tcgemm_driver_has(TCGEMM_DRIVER_OCCUPANCY))
+        return TCGEMM_STATUS_OK;
+    return tcgemm_gpu_check(
+        gpu, driver()->occupancy(blocks, function, row->threads, row->smem_bytes),
+        "asking how many blocks fit");
+}
+
 static tcgemm_status_t prepare_kernel(tcgemm_gpu_t *gpu, struct tcgemm_plan *plan) {
     const tcgemm_gpu_row_t *row = row_of_code(plan);
     TCGEMM_RETURN_IF(!row, TCGEMM_STATUS_UNSUPPORTED,
@@ -146,18 +169,11 @@ static tcgemm_status_t prepare_kernel(tcgemm_gpu_t *gpu, struct tcgemm_plan *pla
             driver()->function_set(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                    (int)row->smem_bytes),
             "asking for the kernel's shared memory"));
-    int registers = 0;
+    int registers = row->registers;
     int smem = 0;
     int blocks = 0;
-    TCGEMM_FORWARD(tcgemm_gpu_check(
-        gpu, driver()->function_attribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
-        "asking for the kernel's registers"));
-    TCGEMM_FORWARD(tcgemm_gpu_check(
-        gpu, driver()->function_attribute(&smem, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
-        "asking for the kernel's shared memory"));
-    TCGEMM_FORWARD(
-        tcgemm_gpu_check(gpu, driver()->occupancy(&blocks, function, row->threads, row->smem_bytes),
-                         "asking how many blocks fit"));
+    TCGEMM_FORWARD(ask_size(gpu, function, &registers, &smem));
+    TCGEMM_FORWARD(ask_occupancy(gpu, row, function, registers, &blocks));
     TCGEMM_RETURN_IF(
         blocks < 1, TCGEMM_STATUS_UNSUPPORTED,
         "kernel %s does not fit on GPU %d (%d threads, %d registers each, %zu bytes of "
@@ -267,6 +283,8 @@ static tcgemm_status_t queue(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
         return tcgemm_gpu_launch(gpu, plan, &args, stream);
     }
     CUdeviceptr own = 0;
+    TCGEMM_FORWARD(
+        tcgemm_driver_need(TCGEMM_DRIVER_STREAM_MEMORY, "a run without the caller's workspace"));
     TCGEMM_FORWARD(tcgemm_gpu_check(gpu, driver()->alloc_async(&own, plan->workspace_bytes, stream),
                                     "allocating the workspace"));
     args.workspace = (void *)(uintptr_t)own;
@@ -306,6 +324,8 @@ static tcgemm_status_t run_timed(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pl
     if (status == TCGEMM_STATUS_OK)
         status = tcgemm_gpu_check(gpu, driver()->event_synchronize(events[1]),
                                   "waiting for the product");
+    if (status != TCGEMM_STATUS_OK) /* nothing may still be on its way into D */
+        (void)driver()->stream_synchronize(NULL);
     float milliseconds = 0.0F;
     if (status == TCGEMM_STATUS_OK &&
         driver()->event_elapsed(&milliseconds, events[0], events[1]) == CUDA_SUCCESS)
@@ -319,10 +339,16 @@ static tcgemm_status_t run_timed(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pl
 static tcgemm_status_t run_here(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                 const tcgemm_call_t *call, void *workspace, size_t workspace_bytes,
                                 tcgemm_run_stats_t *stats) {
-    if (stats)
+    if (stats && tcgemm_driver_has(TCGEMM_DRIVER_STAGING) &&
+        tcgemm_driver_has(TCGEMM_DRIVER_TIMING))
         return run_timed(gpu, plan, call, workspace, workspace_bytes, &stats->product_seconds);
-    TCGEMM_FORWARD(queue(gpu, plan, call, workspace, workspace_bytes, NULL));
-    return tcgemm_gpu_check(gpu, driver()->stream_synchronize(NULL), "waiting for the product");
+    const double start = stats ? now_seconds() : 0.0;
+    const tcgemm_status_t status = queue(gpu, plan, call, workspace, workspace_bytes, NULL);
+    const tcgemm_status_t waited =
+        tcgemm_gpu_check(gpu, driver()->stream_synchronize(NULL), "waiting for the product");
+    if (stats)
+        stats->product_seconds = now_seconds() - start;
+    return status != TCGEMM_STATUS_OK ? status : waited;
 }
 
 tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int place,

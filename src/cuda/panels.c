@@ -119,10 +119,11 @@ static bool cut_smaller(const tcgemm_canonical_t *g, cut_t *c) {
 }
 
 static tcgemm_status_t find_budget(tcgemm_gpu_t *gpu, size_t *budget) {
-    size_t available = 0;
+    size_t available = gpu->facts.memory_bytes / 2;
     size_t total = 0;
-    TCGEMM_FORWARD(tcgemm_gpu_check(gpu, tcgemm_driver(NULL)->memory_info(&available, &total),
-                                    "asking for free GPU memory"));
+    if (tcgemm_driver_has(TCGEMM_DRIVER_MEMORY_INFO))
+        TCGEMM_FORWARD(tcgemm_gpu_check(gpu, tcgemm_driver(NULL)->memory_info(&available, &total),
+                                        "asking for free GPU memory"));
     available += gpu->staging.arena_bytes;
     *budget = available > 2 * (size_t)RESERVE_BYTES ? available - RESERVE_BYTES : available / 2;
     const char *text = secure_getenv("TCGEMM_CUDA_MEMORY_LIMIT");
@@ -266,7 +267,7 @@ static tcgemm_status_t take_time(run_t *r, int64_t step) {
     const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
     const tcgemm_staging_t *s = &r->gpu->staging;
     float milliseconds = 0.0F;
-    if (!r->stats || step < 0)
+    if (!r->stats || step < 0 || !tcgemm_driver_has(TCGEMM_DRIVER_TIMING))
         return TCGEMM_STATUS_OK;
     TCGEMM_FORWARD(check(r, driver->event_synchronize(s->end[step % 2]), "waiting for a product"));
     if (driver->event_elapsed(&milliseconds, s->start[step % 2], s->end[step % 2]) == CUDA_SUCCESS)

@@ -68,6 +68,8 @@ tcgemm_status_t tcgemm_gpu_measure_peak(int index, tcgemm_type_t type, double *m
         return TCGEMM_STATUS_OK;
     tcgemm_gpu_t *const gpu = tcgemm_gpu(index);
     const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
+    TCGEMM_FORWARD(tcgemm_driver_need(TCGEMM_DRIVER_STAGING, "the measurement of a peak"));
+    TCGEMM_FORWARD(tcgemm_driver_need(TCGEMM_DRIVER_TIMING, "the measurement of a peak"));
     TCGEMM_FORWARD(tcgemm_gpu_enter(gpu));
     CUevent events[2] = {NULL, NULL};
     tcgemm_status_t status = TCGEMM_STATUS_OK;

@@ -49,6 +49,7 @@ static tcgemm_status_t make(tcgemm_gpu_t *gpu, tcgemm_staging_t *s) {
 }
 
 tcgemm_status_t tcgemm_staging_open(tcgemm_gpu_t *gpu) {
+    TCGEMM_FORWARD(tcgemm_driver_need(TCGEMM_DRIVER_STAGING, "a product of host matrices"));
     return gpu->staging.is_ready ? TCGEMM_STATUS_OK : make(gpu, &gpu->staging);
 }
 

@@ -1,0 +1,183 @@
+/* kernel_args.c - see kernel_args.h. */
+#include "fake_driver/driver/kernel_args.h"
+
+#include <string.h>
+
+#include "table/table.h"
+
+enum { SCALE_THREADS = 256, PEAK_THREADS = 256 };
+
+/* ---- names ---- */
+
+typedef struct step {
+    const char *name;
+    kernel_kind_t kind;
+    const char *module;
+    tcgemm_dtype_t d;
+    int min_cc;
+} step_t;
+
+static const step_t steps[] = {
+    {"tcgemm_scale_f64", KERNEL_SCALE, "scale", TCGEMM_DTYPE_F64, 0},
+    {"tcgemm_scale_f32", KERNEL_SCALE, "scale", TCGEMM_DTYPE_F32, 0},
+    {"tcgemm_scale_f16", KERNEL_SCALE, "scale", TCGEMM_DTYPE_F16, 0},
+    {"tcgemm_scale_bf16", KERNEL_SCALE, "scale", TCGEMM_DTYPE_BF16, 0},
+    {"tcgemm_scale_s32", KERNEL_SCALE, "scale", TCGEMM_DTYPE_S32, 0},
+    {"tcgemm_peak_f16", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F16, 0},
+    {"tcgemm_peak_s8", KERNEL_PEAK, "peak", TCGEMM_DTYPE_S8, 0},
+    {"tcgemm_peak_bf16", KERNEL_PEAK, "peak", TCGEMM_DTYPE_BF16, 80},
+    {"tcgemm_peak_tf32", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F32, 80},
+    {"tcgemm_peak_f64", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F64, 0},
+    {"tcgemm_peak_f32", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F32, 0},
+};
+
+static bool find_step(const char *name, kernel_t *kernel) {
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; ++i) {
+        if (strcmp(steps[i].name, name) != 0)
+            continue;
+        kernel->kind = steps[i].kind;
+        kernel->module = steps[i].module;
+        kernel->d = steps[i].d;
+        kernel->min_cc = steps[i].min_cc;
+        return true;
+    }
+    return false;
+}
+
+/* True if `name` is "<entry>_nn", "_nt", "_tn" or "_tt". */
+static bool is_entry(const char *name, const char *entry, kernel_t *kernel) {
+    const size_t length = strlen(entry);
+    if (strncmp(name, entry, length) != 0 || strlen(name) != length + 3 || name[length] != '_')
+        return false;
+    kernel->a_trans = name[length + 1] == 't';
+    kernel->b_trans = name[length + 2] == 't';
+    return true;
+}
+
+bool kernel_of_name(const char *name, kernel_t *kernel) {
+    memset(kernel, 0, sizeof *kernel);
+    if (find_step(name, kernel))
+        return true;
+    for (int i = 0; i < tcgemm_num_kernels; ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernels[i].gpu;
+        if (!row || !is_entry(name, row->entry, kernel))
+            continue;
+        const tcgemm_type_info_t *type = tcgemm_type_info(row->type);
+        kernel->kind = KERNEL_PRODUCT;
+        kernel->module = row->module;
+        kernel->row = row;
+        kernel->a = type->a;
+        kernel->b = type->b;
+        kernel->d = type->d;
+        kernel->min_cc = row->min_cc;
+        return true;
+    }
+    return false;
+}
+
+/* ---- parameters ---- */
+
+void kernel_take_params(const kernel_t *kernel, void *const *array, kernel_params_t *params) {
+    memset(params, 0, sizeof *params);
+    if (kernel->kind == KERNEL_PEAK) {
+        memcpy(&params->peak.steps, array[0], sizeof params->peak.steps);
+        memcpy(&params->peak.never, array[1], sizeof(void *));
+    } else {
+        memcpy(&params->product, array[0], sizeof params->product);
+    }
+}
+
+static size_t size_of(tcgemm_dtype_t dtype) {
+    return (size_t)tcgemm_dtype_bits(dtype) / 8;
+}
+
+static size_t span(tcgemm_dtype_t dtype, int64_t lines, int64_t length, int64_t ld, int64_t batch,
+                   int64_t stride) {
+    return (size_t)((batch - 1) * stride + (lines - 1) * ld + length) * size_of(dtype);
+}
+
+int kernel_operands(const kernel_t *kernel, kernel_params_t *params, kernel_operand_t operands[4]) {
+    tcgemm_gpu_args_t *const x = &params->product;
+    int count = 0;
+    if (kernel->kind == KERNEL_PEAK)
+        return 0;
+    operands[count++] = (kernel_operand_t){
+        "D", &x->d, span(kernel->d, x->m, x->n, x->ldd, x->batch, x->stride_d)};
+    if (x->c)
+        operands[count++] =
+            (kernel_operand_t){"C", (void **)(uintptr_t)&x->c,
+                               span(kernel->d, x->m, x->n, x->ldc, x->batch, x->stride_c)};
+    if (kernel->kind != KERNEL_PRODUCT)
+        return count;
+    operands[count++] =
+        (kernel_operand_t){"A", (void **)(uintptr_t)&x->a,
+                           span(kernel->a, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
+                                x->lda, x->batch, x->stride_a)};
+    operands[count++] =
+        (kernel_operand_t){"B", (void **)(uintptr_t)&x->b,
+                           span(kernel->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
+                                x->ldb, x->batch, x->stride_b)};
+    return count;
+}
+
+/* ---- what must hold of a launch ---- */
+
+/* True if every row start of every item is a multiple of `bytes`. */
+static bool is_aligned(const void *pointer, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
+                       int64_t batch, int64_t stride, uint32_t bytes) {
+    for (int64_t t = 0; t < (batch > 1 ? 2 : 1); ++t)
+        for (int64_t i = 0; i < (lines > 1 ? 2 : 1); ++i)
+            if (((uintptr_t)pointer + (size_t)(t * stride + i * ld) * size_of(dtype)) % bytes != 0)
+                return false;
+    return bytes > 0;
+}
+
+static const char *alignment_fault(const kernel_t *kernel, const tcgemm_gpu_args_t *x) {
+    if (!is_aligned(x->a, kernel->a, x->a_trans ? x->k : x->m, x->lda, x->batch, x->stride_a,
+                    x->vector_a))
+        return "A is less aligned than vector_a says";
+    if (!is_aligned(x->b, kernel->b, x->b_trans ? x->n : x->k, x->ldb, x->batch, x->stride_b,
+                    x->vector_b))
+        return "B is less aligned than vector_b says";
+    if (x->c && !is_aligned(x->c, kernel->d, x->m, x->ldc, x->batch, x->stride_c, x->vector_c))
+        return "C is less aligned than vector_c says";
+    if (!is_aligned(x->d, kernel->d, x->m, x->ldd, x->batch, x->stride_d, x->vector_d))
+        return "D is less aligned than vector_d says";
+    return NULL;
+}
+
+static int64_t tiles(int64_t length, int tile) {
+    return (length + tile - 1) / tile;
+}
+
+static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t *x, unsigned grid,
+                                 unsigned threads, size_t smem) {
+    const tcgemm_gpu_row_t *row = kernel->row;
+    const int64_t needed = tiles(x->m, row->bm) * tiles(x->n, row->bn) * x->batch;
+    if (x->k < 1 || !x->a || !x->b)
+        return "a product of nothing";
+    if (x->a_trans != kernel->a_trans || x->b_trans != kernel->b_trans)
+        return "the kernel is for another layout of A and B";
+    if (threads != (unsigned)row->threads)
+        return "not the threads of the kernel's row";
+    if (smem != row->smem_bytes)
+        return "not the shared memory of the kernel's row";
+    if (row->persistent ? (int64_t)grid > needed : (int64_t)grid != needed)
+        return "the grid does not cover the tiles once each";
+    return alignment_fault(kernel, x);
+}
+
+const char *kernel_fault(const kernel_t *kernel, const kernel_params_t *params, unsigned grid,
+                         unsigned threads, size_t smem) {
+    const tcgemm_gpu_args_t *x = &params->product;
+    if (kernel->kind == KERNEL_PEAK)
+        return threads != PEAK_THREADS          ? "not the threads of a peak kernel"
+               : params->peak.never != NULL     ? "a peak kernel with a place for its sums"
+               : params->peak.steps < 1 || smem ? "a peak kernel without steps"
+                                                : NULL;
+    if (x->m < 1 || x->n < 1 || x->batch < 1 || !x->d)
+        return "an empty D";
+    if (kernel->kind == KERNEL_SCALE)
+        return threads != SCALE_THREADS || smem ? "not the threads of the scale kernels" : NULL;
+    return product_fault(kernel, x, grid, threads, smem);
+}

@@ -1,0 +1,158 @@
+/* run_kernel.c - the kernels' results by the formula, in wide arithmetic. */
+#include "fake_driver/driver/run_kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "fake_driver/driver/kernel_args.h"
+
+typedef tcgemm_gpu_args_t args_t;
+
+/* ---- floats ---- */
+
+static double scalar(const kernel_t *kernel, double f64, float f32) {
+    return kernel->d == TCGEMM_DTYPE_F64 ? f64 : (double)f32;
+}
+
+/* op(X) of one item, rows x cols, row after row. */
+static double *floats_of(tcgemm_dtype_t dtype, const void *data, int64_t origin, int64_t rows,
+                         int64_t cols, int64_t ld, bool trans, bool is_tf32) {
+    double *const values = malloc((size_t)(rows * cols) * sizeof *values);
+    if (!values)
+        abort();
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < cols; ++j) {
+            const double x =
+                tcgemm_load_float(dtype, data, origin + (trans ? j * ld + i : i * ld + j));
+            values[i * cols + j] = is_tf32 ? (double)tcgemm_tf32_of_f32((float)x) : x;
+        }
+    return values;
+}
+
+static void store_floats(const kernel_t *kernel, const args_t *x, int64_t item, int64_t i,
+                         const double *sums) {
+    const double alpha = scalar(kernel, x->alpha.f64, x->alpha.f32);
+    const double beta = scalar(kernel, x->beta.f64, x->beta.f32);
+    for (int64_t j = 0; j < x->n; ++j) {
+        double value = alpha * sums[j];
+        if (x->c)
+            value += beta * tcgemm_load_float(kernel->d, x->c,
+                                              item * x->stride_c + i * x->ldc + j);
+        tcgemm_store_float(kernel->d, x->d, item * x->stride_d + i * x->ldd + j, value);
+    }
+}
+
+static void multiply_floats(const kernel_t *kernel, const args_t *x, int64_t item) {
+    const bool is_tf32 = kernel->row->type == TCGEMM_TF32_F32;
+    double *const a = floats_of(kernel->a, x->a, item * x->stride_a, x->m, x->k, x->lda,
+                                x->a_trans, is_tf32);
+    double *const b = floats_of(kernel->b, x->b, item * x->stride_b, x->k, x->n, x->ldb,
+                                x->b_trans, is_tf32);
+    double *const sums = malloc((size_t)x->n * sizeof *sums);
+    if (!sums)
+        abort();
+    for (int64_t i = 0; i < x->m; ++i) {
+        memset(sums, 0, (size_t)x->n * sizeof *sums);
+        for (int64_t p = 0; p < x->k; ++p) {
+            const double factor = a[i * x->k + p];
+            const double *const row = b + p * x->n;
+            for (int64_t j = 0; j < x->n; ++j)
+                sums[j] += factor * row[j];
+        }
+        store_floats(kernel, x, item, i, sums);
+    }
+    free(a);
+    free(b);
+    free(sums);
+}
+
+/* ---- integers, modulo 2^32 ---- */
+
+static uint32_t integer_at(tcgemm_dtype_t dtype, const void *data, int64_t index) {
+    return (uint32_t)tcgemm_load_integer(dtype, data, index);
+}
+
+static uint32_t *integers_of(tcgemm_dtype_t dtype, const void *data, int64_t origin, int64_t rows,
+                             int64_t cols, int64_t ld, bool trans) {
+    uint32_t *const values = malloc((size_t)(rows * cols) * sizeof *values);
+    if (!values)
+        abort();
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < cols; ++j)
+            values[i * cols + j] =
+                integer_at(dtype, data, origin + (trans ? j * ld + i : i * ld + j));
+    return values;
+}
+
+static void store_integers(const kernel_t *kernel, const args_t *x, int64_t item, int64_t i,
+                           const uint32_t *sums) {
+    for (int64_t j = 0; j < x->n; ++j) {
+        uint32_t value = x->alpha.s32 * sums[j];
+        if (x->c)
+            value += x->beta.s32 *
+                     integer_at(kernel->d, x->c, item * x->stride_c + i * x->ldc + j);
+        tcgemm_store_integer(kernel->d, x->d, item * x->stride_d + i * x->ldd + j, (int32_t)value);
+    }
+}
+
+static void multiply_integers(const kernel_t *kernel, const args_t *x, int64_t item) {
+    uint32_t *const a = integers_of(kernel->a, x->a, item * x->stride_a, x->m, x->k, x->lda,
+                                    x->a_trans);
+    uint32_t *const b = integers_of(kernel->b, x->b, item * x->stride_b, x->k, x->n, x->ldb,
+                                    x->b_trans);
+    uint32_t *const sums = malloc((size_t)x->n * sizeof *sums);
+    if (!sums)
+        abort();
+    for (int64_t i = 0; i < x->m; ++i) {
+        memset(sums, 0, (size_t)x->n * sizeof *sums);
+        for (int64_t p = 0; p < x->k; ++p) {
+            const uint32_t factor = a[i * x->k + p];
+            const uint32_t *const row = b + p * x->n;
+            for (int64_t j = 0; j < x->n; ++j)
+                sums[j] += factor * row[j];
+        }
+        store_integers(kernel, x, item, i, sums);
+    }
+    free(a);
+    free(b);
+    free(sums);
+}
+
+/* ---- D = beta * C ---- */
+
+static void scale(const kernel_t *kernel, const args_t *x, int64_t item) {
+    for (int64_t i = 0; i < x->m; ++i)
+        for (int64_t j = 0; j < x->n; ++j) {
+            const int64_t from = item * x->stride_c + i * x->ldc + j;
+            const int64_t to = item * x->stride_d + i * x->ldd + j;
+            if (tcgemm_dtype_is_integer(kernel->d))
+                tcgemm_store_integer(
+                    kernel->d, x->d, to,
+                    x->c ? (int32_t)(x->beta.s32 * integer_at(kernel->d, x->c, from)) : 0);
+            else
+                tcgemm_store_float(kernel->d, x->d, to,
+                                   x->c ? scalar(kernel, x->beta.f64, x->beta.f32) *
+                                              tcgemm_load_float(kernel->d, x->c, from)
+                                        : 0.0);
+        }
+}
+
+void run_kernel(const char *name, const void *params, unsigned grid, unsigned threads,
+                size_t smem) {
+    const args_t *const x = params;
+    kernel_t kernel;
+    (void)grid;
+    (void)threads;
+    (void)smem;
+    if (!kernel_of_name(name, &kernel) || kernel.kind == KERNEL_PEAK)
+        return; /* a peak kernel stores nothing */
+    for (int64_t item = 0; item < x->batch; ++item) {
+        if (kernel.kind == KERNEL_SCALE)
+            scale(&kernel, x, item);
+        else if (tcgemm_dtype_is_integer(kernel.d))
+            multiply_integers(&kernel, x, item);
+        else
+            multiply_floats(&kernel, x, item);
+    }
+}
