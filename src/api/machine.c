@@ -7,10 +7,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cpu/model.h"
 #include "cpu/ukernel.h"
 #include "host/features.h"
 #include "host/pool.h"
-#include "cpu/model.h"
 #include "plan/planner.h"
 
 tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info) {

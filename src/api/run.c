@@ -7,38 +7,43 @@
 #include "base/error.h"
 #include "cpu/gemm.h"
 #include "cuda/backend.h"
-#include "host/memory.h"
 #include "gpu/model.h"
+#include "host/memory.h"
 #include "plan/planner.h"
+#include "ref/reference.h"
 
-static tcgemm_status_t run_in(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                              void *workspace, size_t workspace_bytes, tcgemm_run_stats_t *stats) {
-    if (plan->workspace_bytes == 0)
-        return plan->kernel->run(plan, call, NULL, stats);
-    if (workspace) {
-        TCGEMM_RETURN_IF(workspace_bytes < plan->workspace_bytes, TCGEMM_STATUS_BAD_ARGUMENT,
-                         "the workspace has %zu bytes, but the plan needs %zu", workspace_bytes,
-                         plan->workspace_bytes);
-        return plan->kernel->run(plan, call, workspace, stats);
-    }
-    const tcgemm_workspace_t own = tcgemm_workspace_take(plan->workspace_bytes);
-    TCGEMM_RETURN_IF(!own.data, TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for %zu bytes of workspace",
-                     plan->workspace_bytes);
-    const tcgemm_status_t status = plan->kernel->run(plan, call, own.data, stats);
-    tcgemm_workspace_give_back(own);
-    return status;
+/* ---- on the CPU ---- */
+
+/* The steps of a plan for the CPU: a product, by the reference or by the micro-kernels. */
+static tcgemm_status_t run_steps(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                                 void *workspace, tcgemm_run_stats_t *stats) {
+    return plan->kernel->cpu ? tcgemm_cpu_run(plan, call, workspace, stats)
+                             : tcgemm_reference_run(plan, call, stats);
 }
 
-/* A product on the CPU. Nothing is empty. */
+/* Nothing is empty. */
 static tcgemm_status_t run_on_cpu(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
                                   void *workspace, size_t workspace_bytes,
                                   tcgemm_run_stats_t *stats) {
+    const size_t needed = tcgemm_plan_workspace(plan);
     if (call->alpha == 0.0) {
         tcgemm_cpu_scale(&plan->g, call);
         return TCGEMM_STATUS_OK;
     }
-    return run_in(plan, call, workspace, workspace_bytes, stats);
+    TCGEMM_RETURN_IF(workspace && workspace_bytes < needed, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the workspace has %zu bytes, but the plan needs %zu", workspace_bytes,
+                     needed);
+    if (needed == 0 || workspace)
+        return run_steps(plan, call, workspace, stats);
+    const tcgemm_workspace_t own = tcgemm_workspace_take(needed);
+    TCGEMM_RETURN_IF(!own.data, TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for %zu bytes of workspace",
+                     needed);
+    const tcgemm_status_t status = run_steps(plan, call, own.data, stats);
+    tcgemm_workspace_give_back(own);
+    return status;
 }
+
+/* ---- wherever it is ---- */
 
 static tcgemm_status_t run_there(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
                                  int place, void *workspace, size_t workspace_bytes,
@@ -105,15 +110,41 @@ static tcgemm_status_t plan_on_gpu(int index, const tcgemm_problem_t *problem,
     return tcgemm_gpu_prepare(plan);
 }
 
+/* The time by which a device is chosen: of the problem itself, or of the one that stands for it
+ * (tcgemm_choice_problem). */
+static tcgemm_problem_t choice_problem(const tcgemm_problem_t *problem) {
+    tcgemm_canonical_t g;
+    tcgemm_problem_t p = *problem;
+    if (!(p.flags & TCGEMM_FLAG_REPRODUCIBLE) || tcgemm_canonicalize(&p, &g) != TCGEMM_STATUS_OK)
+        return p;
+    p.m = tcgemm_choice_rows;
+    p.batch = 1;
+    p.lda = p.ldb = p.ldc = p.ldd = 0;
+    return p;
+}
+
+/* Whether GPU 0 is sooner done than the CPU, for which `plan` is made. */
+static bool gpu_is_better(const tcgemm_problem_t *problem, const tcgemm_plan_options_t *options,
+                          int threads, const struct tcgemm_plan *plan) {
+    const tcgemm_problem_t asked = choice_problem(problem);
+    const tcgemm_device_t *device;
+    struct tcgemm_plan cpu = *plan;
+    struct tcgemm_plan gpu;
+    if (problem->flags & TCGEMM_FLAG_REPRODUCIBLE &&
+        tcgemm_plan_make(&asked, options, threads, &cpu) != TCGEMM_STATUS_OK)
+        return false;
+    return cpu.steps.seconds >= small_seconds && tcgemm_gpu_count() > 0 &&
+           tcgemm_gpu_takes_host_matrices() && tcgemm_gpu_find(0, &device) == TCGEMM_STATUS_OK &&
+           tcgemm_plan_make_on(device, &asked, options, threads, &gpu) == TCGEMM_STATUS_OK &&
+           gpu.steps.seconds + tcgemm_gpu_predict_transfer(&gpu.g) < cpu.steps.seconds;
+}
+
 /* The better of the CPU, for which `plan` is made, and GPU 0. */
 static void improve_by_gpu(const tcgemm_problem_t *problem, const tcgemm_plan_options_t *options,
                            int threads, struct tcgemm_plan *plan) {
     struct tcgemm_plan other;
-    if (plan->predicted_seconds < small_seconds ||
-        plan_on_gpu(0, problem, options, threads, &other) != TCGEMM_STATUS_OK ||
-        !tcgemm_gpu_takes_host_matrices())
-        return;
-    if (other.predicted_seconds + tcgemm_gpu_predict_transfer(&other.g) < plan->predicted_seconds)
+    if (gpu_is_better(problem, options, threads, plan) &&
+        plan_on_gpu(0, problem, options, threads, &other) == TCGEMM_STATUS_OK)
         *plan = other;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/types.h"
 
 /* precision counts the hidden bit; min_exponent is that of the smallest normal number. */
 static const struct {
@@ -51,37 +52,23 @@ double tcgemm_dtype_tiny(tcgemm_dtype_t dtype) {
     return ldexp(1.0, dtype_table[dtype].min_exponent - dtype_table[dtype].precision + 1);
 }
 
-/* The table of types: to add one, an enumerator in tcgemm.h and a line here. */
-#define TYPE(id, name, a, b, acc, d, scalar)                                                       \
-    {                                                                                              \
-        TCGEMM_##id, name, TCGEMM_DTYPE_##a, TCGEMM_DTYPE_##b, TCGEMM_DTYPE_##acc,                 \
-            TCGEMM_DTYPE_##d, TCGEMM_DTYPE_##scalar                                                \
-    }
 static const tcgemm_type_info_t type_table[] = {
-    TYPE(F16_F32, "f16_f32", F16, F16, F32, F32, F32),
-    TYPE(F16_F16, "f16_f16", F16, F16, F32, F16, F32),
-    TYPE(BF16_F32, "bf16_f32", BF16, BF16, F32, F32, F32),
-    TYPE(BF16_BF16, "bf16_bf16", BF16, BF16, F32, BF16, F32),
-    TYPE(TF32_F32, "tf32_f32", F32, F32, F32, F32, F32),
-    TYPE(F32_F32, "f32_f32", F32, F32, F32, F32, F32),
-    TYPE(F64_F64, "f64_f64", F64, F64, F64, F64, F64),
-    TYPE(S8_S32, "s8_s32", S8, S8, S32, S32, S32),
-    TYPE(U8_S32, "u8_s32", U8, U8, S32, S32, S32),
-    TYPE(U8S8_S32, "u8s8_s32", U8, S8, S32, S32, S32),
-    TYPE(S8U8_S32, "s8u8_s32", S8, U8, S32, S32, S32),
-    TYPE(E4M3_F32, "e4m3_f32", E4M3, E4M3, F32, F32, F32),
-    TYPE(E5M2_F32, "e5m2_f32", E5M2, E5M2, F32, F32, F32),
-    TYPE(E4M3_BF16, "e4m3_bf16", E4M3, E4M3, F32, BF16, F32),
-    TYPE(E5M2_BF16, "e5m2_bf16", E5M2, E5M2, F32, BF16, F32),
-    TYPE(S4_S32, "s4_s32", S4, S4, S32, S32, S32),
-    TYPE(U4_S32, "u4_s32", U4, U4, S32, S32, S32),
-    TYPE(B1_S32, "b1_s32", B1, B1, S32, S32, S32),
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    {TCGEMM_##ID,                                                                                  \
+     #name,                                                                                        \
+     TCGEMM_DTYPE_##a,                                                                             \
+     TCGEMM_DTYPE_##b,                                                                             \
+     TCGEMM_DTYPE_##accumulator,                                                                   \
+     TCGEMM_DTYPE_##d,                                                                             \
+     TCGEMM_DTYPE_##scalar},
+#include "base/types.def"
 };
-#undef TYPE
 
 #define NUM_TYPES ((int)(sizeof type_table / sizeof type_table[0]))
-_Static_assert(sizeof type_table / sizeof type_table[0] == TCGEMM_B1_S32,
-               "a line of type_table for each enumerator of tcgemm_type_t, in its order");
+/* The lines of types.def in the order of the enumerators. */
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    _Static_assert((int)TCGEMM_##ID == (int)TCGEMM_COUNTED_##ID + 1, "types.def: order of " #ID);
+#include "base/types.def"
 
 const tcgemm_type_info_t *tcgemm_type_info(tcgemm_type_t type) {
     const int index = (int)type - 1;

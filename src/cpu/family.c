@@ -1,11 +1,11 @@
 /* family.c - the CPU as a family of kernels: its rows, from rows.def. */
+#include "table/family.h"
 #include "cpu/gemm.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/model.h"
 #include "cpu/ukernel.h"
 #include "host/features.h"
 #include "plan/plan.h"
-#include "table/family.h"
 
 /* ---- which types a lane computes: by the column `cpu` of types.def ---- */
 
@@ -61,12 +61,12 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 
 /* ---- what a lane has besides ---- */
 
-#define CPU_LANE_f32   TCGEMM_FAMILY_F32
-#define CPU_LANE_f64   TCGEMM_FAMILY_F64
-#define CPU_LANE_bf16  TCGEMM_FAMILY_BF16
-#define CPU_LANE_u8s8  TCGEMM_FAMILY_U8S8
-#define CPU_LANE_s16   TCGEMM_FAMILY_S16
-#define CPU_LANE_b1    TCGEMM_FAMILY_B1
+#define CPU_LANE_f32  TCGEMM_FAMILY_F32
+#define CPU_LANE_f64  TCGEMM_FAMILY_F64
+#define CPU_LANE_bf16 TCGEMM_FAMILY_BF16
+#define CPU_LANE_u8s8 TCGEMM_FAMILY_U8S8
+#define CPU_LANE_s16  TCGEMM_FAMILY_S16
+#define CPU_LANE_b1   TCGEMM_FAMILY_B1
 
 #define BOUND_OF_f32  TCGEMM_BOUND_NEAREST
 #define BOUND_OF_f64  TCGEMM_BOUND_NEAREST
@@ -88,8 +88,8 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 
 /* ---- the rows ---- */
 
-#define ROW(isa, lane, kernels, features, mr_, nr_, ku_, lane_bytes, macs, kc_, mc_, nb_,          \
-            strided, exact)                                                                        \
+#define ROW(isa, lane, kernels, features, mr_, nr_, ku_, lane_bytes, macs, kc_, mc_, nb_, strided, \
+            exact)                                                                                 \
     _Static_assert((mc_) % (mr_) == 0, #isa "_" #lane ": mc must be a multiple of mr");            \
     _Static_assert((nb_) % (nr_) == 0, #isa "_" #lane ": nb must be a multiple of nr");            \
     _Static_assert((kc_) % (ku_) == 0, #isa "_" #lane ": kc must be a multiple of ku");            \
@@ -108,6 +108,7 @@ static const tcgemm_kernel_t rows[] = {
      .mr = (mr_),                                                                                  \
      .nr = (nr_),                                                                                  \
      .ku = (ku_),                                                                                  \
+     .tile = {(mr_), (nr_), (ku_)},                                                                \
      .macs_per_cycle = (macs),                                                                     \
      .bound = BOUND_OF_##lane,                                                                     \
      .cpu = &(const tcgemm_cpu_ukernel_t){                                                         \

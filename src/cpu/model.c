@@ -1,11 +1,11 @@
-/* cpu_model.c - how the CPU back end cuts a problem into blocks, and how long that takes.
+/* model.c - how the CPU back end cuts a problem into blocks, and how long that takes.
  *
  * The model, in cycles of one core:
  *     multiply  the padded volume / the multiply-adds that its vector units do in a cycle
  *     pack      for each 4 bytes of the panels of A and B, by the way they lie in memory
  *     store     for each 8 bytes of D and each step of k
  * divided among the threads, some for the call, and some for each meeting of threads. The constants
- * of each type were measured (cpu_cost.def). How well that fits: docs/measuring.md.
+ * of each type were measured (base/types.def). How well that fits: docs/measuring.md.
  */
 #include "cpu/model.h"
 
@@ -109,8 +109,9 @@ typedef struct cost {
 } cost_t;
 
 static const cost_t costs[] = {
-#define TCGEMM_CPU_COST(type, along, across, store) [TCGEMM_##type] = {along, across, store},
-#include "plan/cpu_cost.def"
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    [TCGEMM_##ID] = {along, across, store},
+#include "base/types.def"
 };
 
 /* Multiply-adds that one vector instruction of the family does for each 32 bits of the vector. */

@@ -1,6 +1,6 @@
-/* cpu_model.h - the blocking of a product on the CPU, and its time. */
-#ifndef TCGEMM_PLAN_CPU_MODEL_H
-#define TCGEMM_PLAN_CPU_MODEL_H
+/* model.h - the blocking of a product on the CPU, and its time. */
+#ifndef TCGEMM_CPU_MODEL_H
+#define TCGEMM_CPU_MODEL_H
 
 #include "plan/plan.h"
 

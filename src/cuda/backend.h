@@ -3,8 +3,10 @@
  *
  *     device.c   which GPUs there are; contexts; lost devices; forks
  *     module.c   the kernels in this library, loaded when a plan first needs them
- *     launch.c   one product whose matrices are on the GPU
- *     panels.c   one product whose matrices are on the host
+ *     kernel_cache.c  their functions, and what the driver says of them
+ *     launch.c   the steps of a plan whose matrices are on the GPU
+ *     host_panels.c   one product whose matrices are on the host
+ *     place.c    where matrices lie
  *     peak.c     how fast the units are on registers alone
  *     driver.c   libcuda, opened at run time
  */
@@ -19,7 +21,6 @@
 #include "problem/canonical.h"
 
 struct tcgemm_plan;
-struct tcgemm_gpu_row;
 
 enum { TCGEMM_PLACE_HOST = -1 };
 
@@ -36,7 +37,8 @@ const char *tcgemm_gpu_reason(void);
 /* True in a child forked from a process that used its GPU. */
 bool tcgemm_gpu_is_forked(void);
 
-/* False if the driver lacks what host matrices need: GPUs serve matrices in their own memory then. */
+/* False if the driver lacks what host matrices need: GPUs serve matrices in their own memory then.
+ */
 bool tcgemm_gpu_takes_host_matrices(void);
 
 /* Memory on a GPU, for callers without CUDA; `copy` goes from and to anywhere and waits.
@@ -45,9 +47,6 @@ tcgemm_status_t tcgemm_gpu_alloc(int index, size_t bytes, void **memory);
 tcgemm_status_t tcgemm_gpu_free(int index, void *memory);
 tcgemm_status_t tcgemm_gpu_copy(int index, void *to, const void *from, size_t bytes);
 
-/* True if some GPU of this machine meets the row. */
-bool tcgemm_gpu_row_is_runnable(const struct tcgemm_gpu_row *row);
-
 /* Where the matrices of a call lie: *place is TCGEMM_PLACE_HOST or the number of a GPU. Managed
  * memory goes with the others; all of it managed is on GPU `home`. A process that has not loaded
  * the driver has nothing on a GPU, and asking does not load it. Returns OK or BAD_ARGUMENT (some
@@ -55,7 +54,8 @@ bool tcgemm_gpu_row_is_runnable(const struct tcgemm_gpu_row *row);
 tcgemm_status_t tcgemm_gpu_place(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int home,
                                  int *place);
 
-/* Loads the kernel of a plan that the planner made for a GPU row, and fills in plan->gpu.
+/* Loads the kernel of a plan that the planner made for a GPU row, and fills in the launches of its
+ * steps.
  * Returns OK, UNSUPPORTED, OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST or AFTER_FORK. */
 tcgemm_status_t tcgemm_gpu_prepare(struct tcgemm_plan *plan);
 
@@ -123,11 +123,6 @@ static inline tcgemm_status_t tcgemm_gpu_copy(int index, void *to, const void *f
     (void)from;
     (void)bytes;
     return tcgemm_gpu_find(index, &device);
-}
-
-static inline bool tcgemm_gpu_row_is_runnable(const struct tcgemm_gpu_row *row) {
-    (void)row;
-    return false;
 }
 
 static inline tcgemm_status_t tcgemm_gpu_place(const tcgemm_canonical_t *g,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cuda/backend.h"
-#include "gpu/gpu_row.h"
 
 enum { DEFAULT_SMEM_BYTES = 48 << 10 }; /* what a kernel gets without asking */
 
@@ -154,13 +153,6 @@ tcgemm_status_t tcgemm_gpu_find(int index, const tcgemm_device_t **device) {
         return lost(gpu);
     *device = &gpu->facts;
     return TCGEMM_STATUS_OK;
-}
-
-bool tcgemm_gpu_row_is_runnable(const tcgemm_gpu_row_t *row) {
-    for (int i = 0; tcgemm_gpu(i); ++i)
-        if (tcgemm_gpu_row_fits(row, &gpus[i].facts))
-            return true;
-    return false;
 }
 
 int tcgemm_gpu_count(void) {

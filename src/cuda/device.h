@@ -19,7 +19,7 @@
 
 enum { TCGEMM_MAX_GPUS = 64, TCGEMM_MAX_MODULES = 64, TCGEMM_STAGING_BUFFERS = 2 };
 
-/* What the way of host matrices keeps from call to call (panels.c). */
+/* What the way of host matrices keeps from call to call (host_panels.c). */
 typedef struct tcgemm_staging {
     bool is_ready;
     void *buffer[TCGEMM_STAGING_BUFFERS]; /* pinned */
@@ -38,9 +38,10 @@ typedef struct tcgemm_gpu {
     CUdevice device;
     CUcontext context; /* the primary one, retained when first needed, for ever */
     atomic_bool is_lost;
-    pthread_mutex_t mutex; /* guards context and modules */
+    pthread_mutex_t mutex; /* guards context, modules and kernels */
     CUmodule modules[TCGEMM_MAX_MODULES];
-    pthread_mutex_t staging_mutex; /* one product with host matrices at a time */
+    struct tcgemm_gpu_kernel_entry *kernels; /* kernel_cache.c */
+    pthread_mutex_t staging_mutex;           /* one product with host matrices at a time */
     tcgemm_staging_t staging;
 } tcgemm_gpu_t;
 

@@ -46,8 +46,7 @@ static void find_functions(void *library) {
 #define TEXT(x) #x
 #define FIND(member, function, feature)                                                            \
     {                                                                                              \
-        void *const address =                                                                      \
-            find_function(library, TEXT(function), TCGEMM_DRIVER_##feature);                       \
+        void *const address = find_function(library, TEXT(function), TCGEMM_DRIVER_##feature);     \
         memcpy(&driver.member, &address, sizeof address);                                          \
     }
     TCGEMM_DRIVER_FUNCTIONS(FIND)

@@ -19,6 +19,7 @@
 typedef enum tcgemm_driver_feature {
     TCGEMM_DRIVER_CORE,
     TCGEMM_DRIVER_WORDS,         /* the sentence of an error, the driver's version */
+    TCGEMM_DRIVER_POINTERS,      /* all facts of a pointer at once; else one by one */
     TCGEMM_DRIVER_NAMES,         /* names of GPUs */
     TCGEMM_DRIVER_LARGE_SMEM,    /* more than 48 KB of shared memory a block */
     TCGEMM_DRIVER_REGISTERS,     /* what a kernel really takes; else gpu_registers.def */
@@ -43,6 +44,7 @@ typedef enum tcgemm_driver_feature {
     F(module_function, cuModuleGetFunction, CORE)                                                  \
     F(launch, cuLaunchKernel, CORE)                                                                \
     F(pointer_attribute, cuPointerGetAttribute, CORE)                                              \
+    F(pointer_attributes, cuPointerGetAttributes, POINTERS)                                        \
     F(alloc, cuMemAlloc, CORE)                                                                     \
     F(release, cuMemFree, CORE)                                                                    \
     F(copy, cuMemcpy, CORE)                                                                        \

@@ -1,19 +1,21 @@
-/* launch.h - a plan's kernel on matrices that lie on the GPU. */
+/* launch.h - the steps of a plan on matrices that lie on the GPU. The GPU's context is current. */
 #ifndef TCGEMM_CUDA_LAUNCH_H
 #define TCGEMM_CUDA_LAUNCH_H
 
 #include "cuda/device.h"
-#include "gpu/gpu_args.h"
 #include "plan/plan.h"
 
-/* The arguments of the whole problem; pointers and alignment from the call. */
-tcgemm_gpu_args_t tcgemm_gpu_args(const struct tcgemm_plan *plan, const tcgemm_call_t *call);
+/* tcgemm_gpu_prepare (backend.h) of a plan for this GPU. */
+tcgemm_status_t tcgemm_gpu_prepare_here(tcgemm_gpu_t *gpu, struct tcgemm_plan *plan);
 
-/* Works out vector_a .. vector_d of the arguments from pointers, leading dimensions and strides. */
-void tcgemm_gpu_set_alignment(const struct tcgemm_plan *plan, tcgemm_gpu_args_t *x);
+/* Queues the steps; `workspace` holds what they need. */
+tcgemm_status_t tcgemm_gpu_queue_steps(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
+                                       const tcgemm_call_t *call, void *workspace, CUstream stream);
 
-/* Queues the product, in several launches where one grid cannot hold its tiles. */
-tcgemm_status_t tcgemm_gpu_launch(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                  const tcgemm_gpu_args_t *args, CUstream stream);
+/* Queues the call: D = beta * C if alpha is 0, else the steps, with a workspace of their own if
+ * none is given. */
+tcgemm_status_t tcgemm_gpu_queue(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
+                                 const tcgemm_call_t *call, void *workspace, size_t workspace_bytes,
+                                 CUstream stream);
 
 #endif

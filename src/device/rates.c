@@ -1,9 +1,11 @@
-/* device.c - theoretical rates of NVIDIA GPUs: units x multiply-adds per clock.
+/* rates.c - theoretical rates of NVIDIA GPUs: units x multiply-adds per clock.
  *
  * Figures of the vendor's architecture papers; where a paper has none, that of the neighbouring
  * type is scaled (sm_87's tf32, f64, s4 and b1; b1 of sm_75, 86, 89, 90).
  */
 #include "device/facts.h"
+
+#include "device/arch_smem.h"
 
 static const struct {
     int cc;
@@ -11,16 +13,16 @@ static const struct {
     double macs[TCGEMM_NUM_RATES];
 } architectures[] = {
     /*                f16   bf16  tf32   fp8    s8    s4     b1  f64  f32 */
-    {70, 96 << 10, {512, 0, 0, 0, 0, 0, 0, 32, 64}},
-    {75, 64 << 10, {512, 0, 0, 0, 1024, 2048, 8192, 2, 64}},
-    {80, 163 << 10, {1024, 1024, 512, 0, 2048, 4096, 16384, 64, 64}},
-    {86, 99 << 10, {512, 512, 256, 0, 1024, 2048, 8192, 2, 128}},
-    {87, 163 << 10, {1024, 1024, 512, 0, 2048, 4096, 16384, 64, 128}},
-    {89, 99 << 10, {512, 512, 256, 1024, 1024, 2048, 8192, 2, 128}},
-    {90, 227 << 10, {2048, 2048, 1024, 4096, 4096, 0, 32768, 128, 128}},
-    {100, 227 << 10, {4096, 4096, 2048, 8192, 8192, 0, 0, 64, 128}},
-    {103, 227 << 10, {4096, 4096, 2048, 8192, 256, 0, 0, 1, 128}},
-    {120, 99 << 10, {512, 512, 256, 1024, 1024, 0, 0, 2, 128}},
+    {70, TCGEMM_SMEM_OF_CC(70), {512, 0, 0, 0, 0, 0, 0, 32, 64}},
+    {75, TCGEMM_SMEM_OF_CC(75), {512, 0, 0, 0, 1024, 2048, 8192, 2, 64}},
+    {80, TCGEMM_SMEM_OF_CC(80), {1024, 1024, 512, 0, 2048, 4096, 16384, 64, 64}},
+    {86, TCGEMM_SMEM_OF_CC(86), {512, 512, 256, 0, 1024, 2048, 8192, 2, 128}},
+    {87, TCGEMM_SMEM_OF_CC(87), {1024, 1024, 512, 0, 2048, 4096, 16384, 64, 128}},
+    {89, TCGEMM_SMEM_OF_CC(89), {512, 512, 256, 1024, 1024, 2048, 8192, 2, 128}},
+    {90, TCGEMM_SMEM_OF_CC(90), {2048, 2048, 1024, 4096, 4096, 0, 32768, 128, 128}},
+    {100, TCGEMM_SMEM_OF_CC(100), {4096, 4096, 2048, 8192, 8192, 0, 0, 64, 128}},
+    {103, TCGEMM_SMEM_OF_CC(103), {4096, 4096, 2048, 8192, 256, 0, 0, 1, 128}},
+    {120, TCGEMM_SMEM_OF_CC(120), {512, 512, 256, 1024, 1024, 0, 0, 2, 128}},
 };
 
 /* The newest architecture that is not newer than the device's. */
@@ -33,36 +35,12 @@ static int find(int cc) {
 }
 
 tcgemm_rate_t tcgemm_rate_of(tcgemm_type_t type) {
-    switch (type) {
-    case TCGEMM_F16_F32:
-    case TCGEMM_F16_F16:
-        return TCGEMM_RATE_F16;
-    case TCGEMM_BF16_F32:
-    case TCGEMM_BF16_BF16:
-        return TCGEMM_RATE_BF16;
-    case TCGEMM_TF32_F32:
-        return TCGEMM_RATE_TF32;
-    case TCGEMM_E4M3_F32:
-    case TCGEMM_E5M2_F32:
-    case TCGEMM_E4M3_BF16:
-    case TCGEMM_E5M2_BF16:
-        return TCGEMM_RATE_FP8;
-    case TCGEMM_S8_S32:
-    case TCGEMM_U8_S32:
-    case TCGEMM_U8S8_S32:
-    case TCGEMM_S8U8_S32:
-        return TCGEMM_RATE_S8;
-    case TCGEMM_S4_S32:
-    case TCGEMM_U4_S32:
-        return TCGEMM_RATE_S4;
-    case TCGEMM_B1_S32:
-        return TCGEMM_RATE_B1;
-    case TCGEMM_F64_F64:
-        return TCGEMM_RATE_F64;
-    case TCGEMM_F32_F32:
-    default:
-        return TCGEMM_RATE_F32;
-    }
+    static const tcgemm_rate_t rates[] = {
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    [TCGEMM_##ID] = TCGEMM_RATE_##rate,
+#include "base/types.def"
+    };
+    return rates[type];
 }
 
 double tcgemm_device_macs(const tcgemm_device_t *device, tcgemm_type_t type) {

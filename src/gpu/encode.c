@@ -50,8 +50,7 @@ static void set_alignment(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
         x->whole_b = whole_pieces(x->vector_b, b, x->b_trans ? x->k : x->n);
     }
     x->vector_c = tcgemm_gpu_alignment(x->c, d, x->m, x->ldc, x->batch, x->stride_c);
-    x->vector_d =
-        tcgemm_gpu_alignment(x->d, d, x->m, x->ldd, x->batch * x->splits, x->stride_d);
+    x->vector_d = tcgemm_gpu_alignment(x->d, d, x->m, x->ldd, x->batch * x->splits, x->stride_d);
 }
 
 /* ---- scalars ---- */

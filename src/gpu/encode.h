@@ -1,4 +1,5 @@
-/* encode.h - what a step's kernel receives: from a plan, a step and pointers to tcgemm_gpu_args_t. */
+/* encode.h - what a step's kernel receives: from a plan, a step and pointers to tcgemm_gpu_args_t.
+ */
 #ifndef TCGEMM_GPU_ENCODE_H
 #define TCGEMM_GPU_ENCODE_H
 

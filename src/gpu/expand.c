@@ -1,7 +1,7 @@
 /* expand.c - which steps a product on a GPU takes: the model decides among
  *
- *     rows that no wide load can take are packed first, one operand or both, or are read as they are;
- *     k is split where D has too few tiles for the SMs, and the parts are added up in order.
+ *     rows that no wide load can take are packed first, one operand or both, or are read as they
+ * are; k is split where D has too few tiles for the SMs, and the parts are added up in order.
  *
  * Both only for families that know how (gpu_row.h). Nothing that is measured at run time has a say:
  * the same problem takes the same steps on the same kind of GPU.
@@ -17,12 +17,12 @@
 #include "gpu/model.h"
 
 enum {
-    PIECE = 16,          /* bytes of a wide load */
-    BOUNDARY = 256,      /* bytes between the parts of a workspace */
-    LEAST_BLOCKS = 4,    /* of k in a part */
-    MOST_SPLITS = 512,   /* parts of k */
-    MOST_WAVES = 3,      /* of resident blocks that a split is tried for */
-    PARTIAL_BYTES = 4    /* least bytes of a partial sum */
+    PIECE = 16,        /* bytes of a wide load */
+    BOUNDARY = 256,    /* bytes between the parts of a workspace */
+    LEAST_BLOCKS = 4,  /* of k in a part */
+    MOST_SPLITS = 512, /* parts of k */
+    MOST_WAVES = 3,    /* of resident blocks that a split is tried for */
+    PARTIAL_BYTES = 4  /* least bytes of a partial sum */
 };
 static const double most_partial_bytes = 512e6;
 
@@ -144,8 +144,8 @@ static double partial_bytes(const tcgemm_canonical_t *g, int64_t splits) {
 static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
                              const tcgemm_device_t *device) {
     const double result = (double)g->batch * (double)g->m * (double)g->n;
-    return tcgemm_gpu_move_seconds(
-        partial_bytes(g, splits) + result * (double)bytes_of(g->type->d), device);
+    return tcgemm_gpu_move_seconds(partial_bytes(g, splits) + result * (double)bytes_of(g->type->d),
+                                   device);
 }
 
 /* ---- the choice ---- */
@@ -171,12 +171,11 @@ static void try_choice(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
 static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                        const tcgemm_device_t *device, choice_t *best) {
     const tcgemm_gpu_row_t *r = row->gpu;
-    const double tiles =
-        ceil((double)g->m / r->bm) * ceil((double)g->n / r->bn) * (double)g->batch;
+    const double tiles = ceil((double)g->m / r->bm) * ceil((double)g->n / r->bn) * (double)g->batch;
     const double resident = (double)device->num_sms * r->blocks_per_sm;
     const int64_t blocks = ceil_div(g->k, r->bk);
     const choice_t whole = *best;
-    if (!r->splits_k || r->sums_f16 || tiles >= resident || blocks < 2 * (int64_t)LEAST_BLOCKS ||
+    if (!r->splits_k || row->sums_f16 || tiles >= resident || blocks < 2 * (int64_t)LEAST_BLOCKS ||
         !row_of_sums(row))
         return;
     for (int wave = 1; wave <= MOST_WAVES; ++wave) {

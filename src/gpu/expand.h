@@ -1,4 +1,5 @@
-/* expand.h - from a GPU row to the steps of a plan, for families whose kernels take tcgemm_gpu_args_t. */
+/* expand.h - from a GPU row to the steps of a plan, for families whose kernels take
+ * tcgemm_gpu_args_t. */
 #ifndef TCGEMM_GPU_EXPAND_H
 #define TCGEMM_GPU_EXPAND_H
 
@@ -13,7 +14,8 @@ double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *
  * whole. panel->g is filled in. */
 void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, struct tcgemm_plan *panel);
 
-/* What the product step of a row sees: parts of k as items of the batch. For the model's figures. */
+/* What the product step of a row sees: parts of k as items of the batch. For the model's figures.
+ */
 tcgemm_canonical_t tcgemm_gpu_step_problem(const struct tcgemm_plan *plan,
                                            const tcgemm_step_t *product);
 

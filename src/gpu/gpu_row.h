@@ -21,7 +21,6 @@ typedef struct tcgemm_gpu_row {
     size_t smem_bytes; /* dynamic, per block */
     int blocks_per_sm;
     bool persistent; /* a block takes tiles gridDim.x apart until none is left */
-    bool sums_f16;   /* accumulates in f16: for TCGEMM_FLAG_F16_ACCUMULATE alone */
     bool splits_k;   /* the kernel knows parts of k (gpu_args.h) */
     bool pads_rows;  /* ... and rows that end in padding of zeros */
 } tcgemm_gpu_row_t;
@@ -29,10 +28,11 @@ typedef struct tcgemm_gpu_row {
 #define TCGEMM_SUMS_F16_wide false
 #define TCGEMM_SUMS_F16_half true
 
-/* One row of the kernel table, for the rows.h of a family: the columns that the name is made of, and
- * the others of tcgemm_gpu_row_t by their names. */
+/* One row of the kernel table, for the rows.h of a family: the columns that the name is made of,
+ * and its bound, the tile that plan_options.tile names, and the others of tcgemm_gpu_row_t by their
+ * names. */
 #define TCGEMM_GPU_ROW(family_, algo_id, algo_, type_, sums, min_cc_, max_cc_, bm_, bn_, bk_,      \
-                       tag_, bound_, ...)                                                          \
+                       tag_, bound_, tile_m, tile_n, tile_k, ...)                                  \
     {.name = "gpu_" #algo_id "_" #type_ "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag_,                      \
      .algo = (algo_),                                                                              \
      .isa = "sm_" #min_cc_,                                                                        \
@@ -41,19 +41,20 @@ typedef struct tcgemm_gpu_row {
      .mr = (bm_),                                                                                  \
      .nr = (bn_),                                                                                  \
      .ku = (bk_),                                                                                  \
-     .bound = (bound_),                                                                            \
-     .gpu = &(const tcgemm_gpu_row_t){                                                             \
-         .entry = "tcgemm_" #algo_id "_" #type_ "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag_,              \
-         .module = #family_ "_" #type_,                                                            \
-         .tag = #tag_,                                                                             \
-         .type = (tcgemm_type_t)TCGEMM_ID_##type_,                                                 \
-         .min_cc = (min_cc_),                                                                      \
-         .max_cc = (max_cc_),                                                                      \
-         .bm = (bm_),                                                                              \
-         .bn = (bn_),                                                                              \
-         .bk = (bk_),                                                                              \
-         .sums_f16 = TCGEMM_SUMS_F16_##sums,                                                       \
-         __VA_ARGS__}},
+     .tile = {(tile_m), (tile_n), (tile_k)},                                                       \
+     .sums_f16 = TCGEMM_SUMS_F16_##sums,                                                           \
+     .bound = (tcgemm_bound_t)(bound_),                                                            \
+     .gpu = &(const tcgemm_gpu_row_t){.entry = "tcgemm_" #algo_id "_" #type_ "_" #bm_ "x" #bn_     \
+                                               "x" #bk_ "_" #tag_,                                 \
+                                      .module = #family_ "_" #type_,                               \
+                                      .tag = #tag_,                                                \
+                                      .type = (tcgemm_type_t)TCGEMM_ID_##type_,                    \
+                                      .min_cc = (min_cc_),                                         \
+                                      .max_cc = (max_cc_),                                         \
+                                      .bm = (bm_),                                                 \
+                                      .bn = (bn_),                                                 \
+                                      .bk = (bk_),                                                 \
+                                      __VA_ARGS__}},
 
 /* TCGEMM_TENSOR_BOUND_f16_f32: of the error of tensor cores. */
 enum {

@@ -30,8 +30,8 @@ int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, const tcgemm_step_t *ste
 /* The row of the same tile for another type, or NULL. */
 const tcgemm_gpu_row_t *tcgemm_gpu_twin(const tcgemm_kernel_t *kernel, tcgemm_type_t type);
 
-/* The name of the function that a step launches, and of the module that holds it; a_trans and b_trans
- * choose among the four layouts of a row. Returns false if the table has no such kernel. */
+/* The name of the function that a step launches, and of the module that holds it; a_trans and
+ * b_trans choose among the four layouts of a row. Returns false if the table has no such kernel. */
 enum { TCGEMM_ENTRY_CHARS = 192 };
 bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                       char entry[TCGEMM_ENTRY_CHARS], const char **module);

@@ -13,9 +13,9 @@
  *              without shared memory a ragged edge of m, n or k makes loads narrow, too
  *
  * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
- * memory if that is longer. The constants of each row were measured on an H200 (measured/cost.def); for
- * other devices they are scaled: at most nine tenths of the units that they have, `finish` by their
- * memory's bytes a cycle and SM. How well that fits: docs/measuring.md.
+ * memory if that is longer. The constants of each row were measured on an H200 (measured/cost.def);
+ * for other devices they are scaled: at most nine tenths of the units that they have, `finish` by
+ * their memory's bytes a cycle and SM. How well that fits: docs/measuring.md.
  */
 #include "gpu/model.h"
 
@@ -165,8 +165,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
                                   const tcgemm_device_t *device) {
     const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device};
     const double batch = (double)g->batch;
-    const double tiles =
-        ceil((double)g->m / q.row->bm) * ceil((double)g->n / q.row->bn) * batch;
+    const double tiles = ceil((double)g->m / q.row->bm) * ceil((double)g->n / q.row->bn) * batch;
     const double resident = resident_blocks(&q);
     const double full = floor(tiles / resident);
     const double rest = tiles - full * resident;

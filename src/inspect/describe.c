@@ -9,8 +9,8 @@
 #include "base/num.h"
 #include "cpu/gemm.h"
 #include "cpu/ukernel.h"
-#include "plan/plan.h"
 #include "gpu/gpu_row.h"
+#include "plan/plan.h"
 
 /* ---- the struct ---- */
 
@@ -64,22 +64,22 @@ static void describe_cpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
 }
 
 static tcgemm_dtype_t accumulator_of(const struct tcgemm_plan *plan) {
-    const tcgemm_gpu_row_t *row = plan->kernel->gpu;
-    return row && row->sums_f16 ? TCGEMM_DTYPE_F16 : plan->g.type->accumulator;
+    return plan->kernel->sums_f16 ? TCGEMM_DTYPE_F16 : plan->g.type->accumulator;
 }
 
 static void describe_gpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *info) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
+    const tcgemm_gpu_launch_t *launch = &tcgemm_plan_product(plan)->gpu;
     info->device = plan->device->name;
     info->device_index = plan->device->index;
-    info->grid_blocks = plan->gpu.grid_blocks;
+    info->grid_blocks = launch->grid_blocks;
     info->threads_per_block = row->threads;
-    info->registers_per_thread = plan->gpu.registers;
-    info->smem_bytes = plan->gpu.smem_bytes;
-    info->blocks_per_sm = plan->gpu.blocks_per_sm;
+    info->registers_per_thread = launch->registers;
+    info->smem_bytes = launch->smem_bytes;
+    info->blocks_per_sm = launch->blocks_per_sm;
     info->stages = row->smem_bytes ? row->stages : 0;
-    info->raster_group = (int)plan->gpu.raster_group;
+    info->raster_group = (int)launch->raster_group;
     info->is_persistent = row->persistent;
     if (g->m == 0 || g->n == 0)
         return;
@@ -120,10 +120,10 @@ tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info
         .b_bytes = matrix_bytes(p->k, p->n, type->b),
         .c_bytes = matrix_bytes(p->m, p->n, type->d),
         .d_bytes = matrix_bytes(p->m, p->n, type->d),
-        .workspace_bytes = plan->workspace_bytes,
-        .predicted_seconds = plan->predicted_seconds,
+        .workspace_bytes = tcgemm_plan_workspace(plan),
+        .predicted_seconds = plan->steps.seconds,
         .error_unit = tcgemm_dtype_unit(accumulator_of(plan)),
-        .error_bound = plan->kernel->error_bound,
+        .error_bound = tcgemm_bound_text(plan->kernel->bound),
     };
     if (plan->kernel->cpu)
         describe_cpu(plan, info);

@@ -5,8 +5,9 @@
 
 #include "base/error.h"
 #include "base/num.h"
-#include "cpu/ukernel.h"
 #include "cpu/model.h"
+#include "cpu/ukernel.h"
+#include "gpu/expand.h"
 #include "gpu/launch.h"
 #include "gpu/model.h"
 #include "plan/planner.h"
@@ -29,17 +30,20 @@ static double padding(const tcgemm_canonical_t *g, int m, int n, int k) {
 
 static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
-    const tcgemm_gpu_time_t t = tcgemm_gpu_time(row, &plan->g, plan->device);
+    const tcgemm_step_t *product = tcgemm_plan_product(plan);
+    const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, product);
+    const tcgemm_gpu_time_t t = tcgemm_gpu_time(plan->kernel, &seen, plan->device);
     add_part(e, "launch", t.launch);
     add_part(e, "start", t.start);
     add_part(e, "wait", t.wait);
     add_part(e, "multiply", t.multiply);
     add_part(e, "finish", t.finish);
-    e->seconds = t.total;
+    add_part(e, "move", plan->steps.seconds - product->seconds);
+    e->seconds = plan->steps.seconds;
     e->memory_seconds = t.memory;
     e->rounds = t.rounds;
     e->tile_efficiency = padding(&plan->g, row->bm, row->bn, row->bk);
-    e->wave_efficiency = balance((double)tcgemm_gpu_tiles(plan), plan->device->num_sms);
+    e->wave_efficiency = balance((double)tcgemm_gpu_tiles(plan, product), plan->device->num_sms);
 }
 
 static void estimate_cpu(struct tcgemm_plan *plan, int max_threads, tcgemm_estimate_t *e) {
@@ -67,7 +71,7 @@ static tcgemm_estimate_t estimate(const struct tcgemm_plan *plan, const tcgemm_k
         .tile_n = kernel->nr,
         .tile_k = kernel->ku,
     };
-    other.kernel = kernel;
+    tcgemm_plan_with(kernel, plan->max_threads, &other);
     if (kernel->gpu)
         estimate_gpu(&other, &e);
     else
@@ -125,15 +129,16 @@ tcgemm_status_t tcgemm_plan_get_occupancy(const tcgemm_plan_t *plan,
     TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
                      "info is NULL or its struct_size is not set");
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
-    const tcgemm_occupancy_t o = tcgemm_gpu_occupancy(row, plan->gpu.registers, plan->device);
+    const tcgemm_occupancy_t o =
+        tcgemm_gpu_occupancy(row, tcgemm_plan_product(plan)->gpu.registers, plan->device);
     *info = (tcgemm_occupancy_info_t){
         .struct_size = sizeof *info,
-        .blocks = plan->gpu.blocks_per_sm,
+        .blocks = tcgemm_plan_product(plan)->gpu.blocks_per_sm,
         .by_threads = o.by_threads,
         .by_registers = o.by_registers,
         .by_smem = o.by_smem,
         .by_slots = o.by_slots,
-        .warps = plan->gpu.blocks_per_sm * row->threads / WARP,
+        .warps = tcgemm_plan_product(plan)->gpu.blocks_per_sm * row->threads / WARP,
         .most_warps = plan->device->threads_per_sm / WARP,
     };
     return TCGEMM_STATUS_OK;

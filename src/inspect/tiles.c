@@ -12,8 +12,8 @@
  */
 #include "base/error.h"
 #include "base/num.h"
-#include "plan/plan.h"
 #include "gpu/gpu_row.h"
+#include "plan/plan.h"
 #include "tile/raster.h"
 
 /* How D is cut in one direction: parts of `outer`, cut again into parts of `inner`. */
@@ -87,7 +87,7 @@ static void get_gpu_tile(const struct tcgemm_plan *plan, const cuts_t *c, int64_
                          tcgemm_tile_info_t *tile) {
     const tcgemm_tile_coord_t at =
         tcgemm_raster((uint32_t)index, (uint32_t)parts_of(&c->rows), (uint32_t)parts_of(&c->cols),
-                      plan->gpu.raster_group);
+                      tcgemm_plan_product(plan)->gpu.raster_group);
     place(plan, c, at.m * c->rows.inner, at.n * c->cols.inner, index, tile);
 }
 
@@ -136,7 +136,7 @@ static int64_t find_gpu_index(const struct tcgemm_plan *plan, const cuts_t *c, i
     const tcgemm_tile_coord_t at = {(uint32_t)(row / c->rows.inner),
                                     (uint32_t)(col / c->cols.inner)};
     return tcgemm_raster_index(at, (uint32_t)parts_of(&c->rows), (uint32_t)parts_of(&c->cols),
-                               plan->gpu.raster_group);
+                               tcgemm_plan_product(plan)->gpu.raster_group);
 }
 
 static int64_t find_cpu_index(const cuts_t *c, int64_t row, int64_t col) {

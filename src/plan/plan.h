@@ -96,7 +96,7 @@ struct tcgemm_plan {
     tcgemm_steps_t steps;
     tcgemm_steps_t if_unaligned; /* for pointers that are not on 16-byte boundaries; count 0: the
                                   * same steps serve */
-    void *scale; /* CUfunction of D = beta * C */
+    void *scale;                 /* CUfunction of D = beta * C */
 };
 
 /* The product as the only step. */

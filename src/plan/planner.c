@@ -1,4 +1,5 @@
-/* planner.c - takes the best row of the kernel table for a problem and lets its family make the steps.
+/* planner.c - takes the best row of the kernel table for a problem and lets its family make the
+ * steps.
  *
  * Rows that predict a time are ranked by it, those of the CPU by multiply-adds a cycle. The planner
  * knows problems, devices and rows; what a row does with them is its family's (table/family.h).
@@ -9,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "gpu/gpu_row.h"
 
 /* ---- the choice ---- */
 
@@ -19,14 +19,10 @@ static bool has_place(const tcgemm_kernel_t *kernel, const tcgemm_device_t *devi
 }
 
 /* A row that accumulates in f16 serves the flag and nothing else; if a family has such rows, the
- * flag takes them first (find_best). */
-static bool sums_f16(const tcgemm_kernel_t *kernel) {
-    return kernel->gpu && kernel->gpu->sums_f16;
-}
-
+ * flag takes them first (compare). */
 static bool does_type(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g) {
     return (kernel->types & TCGEMM_TYPE_BIT(g->type->type)) != 0 &&
-           (!sums_f16(kernel) || (g->flags & TCGEMM_FLAG_F16_ACCUMULATE) != 0);
+           (!kernel->sums_f16 || (g->flags & TCGEMM_FLAG_F16_ACCUMULATE) != 0);
 }
 
 static bool fits(const tcgemm_kernel_t *kernel, const tcgemm_device_t *device) {
@@ -78,12 +74,9 @@ enum { TILE_TEXT = 48 };
 /* The tile of a row as plan_options.tile names it, m and n the caller's way round. */
 static void tile_text(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                       char text[TILE_TEXT]) {
-    const tcgemm_gpu_row_t *row = kernel->gpu;
-    const bool instruction = row && kernel->family->tile_is_instruction;
-    const int m = instruction ? row->im : kernel->mr;
-    const int n = instruction ? row->in : kernel->nr;
-    (void)snprintf(text, TILE_TEXT, "%dx%dx%d", g->swapped ? n : m, g->swapped ? m : n,
-                   instruction ? row->ik : kernel->ku);
+    const int m = kernel->tile[g->swapped ? 1 : 0];
+    const int n = kernel->tile[g->swapped ? 0 : 1];
+    (void)snprintf(text, TILE_TEXT, "%dx%dx%d", m, n, kernel->tile[2]);
 }
 
 static bool has_tile(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g, const char *tile) {
@@ -162,8 +155,8 @@ typedef struct best {
 static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, best_t *best) {
     const double seconds = row->family->predict ? row->family->predict(row, plan) : 0.0;
     bool is_better = !best->row;
-    if (best->row && sums_f16(row) != sums_f16(best->row) && row->algo == best->row->algo)
-        is_better = sums_f16(row); /* who allows sums in f16 gets them where they are */
+    if (best->row && row->sums_f16 != best->row->sums_f16 && row->algo == best->row->algo)
+        is_better = row->sums_f16; /* who allows sums in f16 gets them where they are */
     else if (best->row)
         is_better = row->family->predict ? seconds < best->seconds
                                          : row->macs_per_cycle >= best->row->macs_per_cycle;

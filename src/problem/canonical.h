@@ -60,8 +60,10 @@ static inline int64_t tcgemm_operand_ld(const tcgemm_operand_t *x) {
     return x->col_stride == 1 ? x->row_stride : x->col_stride;
 }
 
-/* The problem by which kernel, tile and cuts are chosen. It is the problem itself; for a reproducible
- * one without the caller's m and the batch, on which no bit of a row of D may depend. */
+/* The problem by which kernel, tile and cuts are chosen. It is the problem itself; for a
+ * reproducible one without the caller's m and the batch, on which no bit of a row of D may depend.
+ */
+enum { tcgemm_choice_rows = 2048 }; /* who asks for reproducible rows has many */
 tcgemm_canonical_t tcgemm_choice_problem(const tcgemm_canonical_t *g);
 
 /* Checks the caller's problem and, if canonical is not NULL, fills it in.

@@ -265,15 +265,14 @@ static tcgemm_status_t round_scalar(const tcgemm_canonical_t *g, const char *nam
 }
 
 tcgemm_canonical_t tcgemm_choice_problem(const tcgemm_canonical_t *g) {
-    enum { ROWS = 2048 }; /* a product of some size: who asks for reproducible rows has many */
     tcgemm_canonical_t c = *g;
     if (!(g->flags & TCGEMM_FLAG_REPRODUCIBLE))
         return c;
     c.batch = 1;
     if (g->swapped)
-        c.n = ROWS;
+        c.n = tcgemm_choice_rows;
     else
-        c.m = ROWS;
+        c.m = tcgemm_choice_rows;
     return c;
 }
 

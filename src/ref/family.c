@@ -1,6 +1,6 @@
 /* family.c - the reference as a family of one row: every type, any processor, on request alone. */
-#include "plan/plan.h"
 #include "table/family.h"
+#include "plan/plan.h"
 
 /* Cycles of a multiply-add and of an element of D in wide arithmetic, of one core at 3 GHz. */
 static const double mac_seconds = 8.0 / 3e9;
@@ -15,6 +15,7 @@ static const tcgemm_kernel_t rows[] = {{
     .mr = 1,
     .nr = 1,
     .ku = 1,
+    .tile = {1, 1, 1},
     .bound = TCGEMM_BOUND_ONE_ROUNDING,
 }};
 
@@ -28,8 +29,7 @@ static void expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
     const double elements = (double)g->batch * (double)g->m * (double)g->n;
     (void)row;
     plan->num_threads = 1;
-    plan->steps =
-        tcgemm_single_step(plan, elements * ((double)g->k * mac_seconds + store_seconds));
+    plan->steps = tcgemm_single_step(plan, elements * ((double)g->k * mac_seconds + store_seconds));
 }
 
 const tcgemm_kernel_family_t tcgemm_family_reference = {

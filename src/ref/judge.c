@@ -5,14 +5,13 @@
 #include <math.h>
 
 #include "base/dtype.h"
-#include "host/features.h"
 #include "gpu/gpu_row.h"
 
 /* The most that one operation of this plan's kernel can lose to underflow. The instruction
  * VDPBF16PS flushes sums below the smallest normal f32; its kernels see to subnormal inputs by
  * other means. */
 static double underflow_unit(const struct tcgemm_plan *plan, tcgemm_dtype_t accumulator) {
-    if (plan->kernel && (plan->kernel->features & TCGEMM_CPU_AVX512_BF16) != 0)
+    if (plan->kernel && plan->kernel->bound == TCGEMM_BOUND_FLUSHED)
         return (double)FLT_MIN;
     return tcgemm_dtype_tiny(accumulator);
 }
@@ -20,13 +19,12 @@ static double underflow_unit(const struct tcgemm_plan *plan, tcgemm_dtype_t accu
 /* True if tensor cores sum in f32 or f16: they align a few products and truncate their sum, so that
  * errors lean to one side. (In f64 they round like everyone.) */
 static bool sums_are_truncated(const struct tcgemm_plan *plan) {
-    const tcgemm_type_t type = plan->g.type->type;
-    return plan->kernel && plan->kernel->gpu && type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64;
+    return plan->kernel && plan->kernel->bound == TCGEMM_BOUND_TRUNCATED;
 }
 
 /* What the plan's kernel sums in. */
 static tcgemm_dtype_t accumulator_of(const struct tcgemm_plan *plan) {
-    if (plan->kernel && plan->kernel->gpu && plan->kernel->gpu->sums_f16)
+    if (plan->kernel && plan->kernel->gpu && plan->kernel->sums_f16)
         return TCGEMM_DTYPE_F16;
     return plan->g.type->accumulator;
 }

@@ -167,8 +167,7 @@ static void compute_element(const tcgemm_canonical_t *g, const tcgemm_call_t *ca
 }
 
 tcgemm_status_t tcgemm_reference_run(const struct tcgemm_plan *plan, const struct tcgemm_call *call,
-                                     void *workspace, tcgemm_run_stats_t *stats) {
-    (void)workspace;
+                                     tcgemm_run_stats_t *stats) {
     const tcgemm_canonical_t *g = &plan->g;
     const double start = now_seconds();
     for (int64_t batch = 0; batch < g->batch; ++batch)

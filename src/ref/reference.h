@@ -74,8 +74,8 @@ uint32_t tcgemm_reference_combine_integer(const tcgemm_canonical_t *g, const tcg
 void tcgemm_reference_element(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
                               int64_t i, int64_t j, tcgemm_ref_value_t *out);
 
-/* The kernel `reference`. Needs no workspace. Always OK. */
+/* The kernel `reference`. Always OK. */
 tcgemm_status_t tcgemm_reference_run(const struct tcgemm_plan *plan, const struct tcgemm_call *call,
-                                     void *workspace, tcgemm_run_stats_t *stats);
+                                     tcgemm_run_stats_t *stats);
 
 #endif

@@ -288,7 +288,8 @@ static panels_t panels_of(machine_t *x, int side) {
 void tcgemm_sim_cpu(tcgemm_sim_t *sim) {
     const tcgemm_canonical_t *g = sim->g;
     machine_t x = {.sim = sim, .u = sim->plan->kernel->cpu, .s = &sim->plan->cpu};
-    x.pack = tcgemm_kernel_is_runnable(sim->plan->kernel) ? x.u->pack : plain_pack(x.u->family);
+    x.pack = sim->plan->kernel->family->fits(sim->plan->kernel, NULL) ? x.u->pack
+                                                                      : plain_pack(x.u->family);
     x.signs = tcgemm_signs_of(g, x.u->family);
     x.a = panels_of(&x, TCGEMM_SIDE_A);
     x.b = panels_of(&x, TCGEMM_SIDE_B);

@@ -3,9 +3,9 @@
 #ifndef TCGEMM_SIM_MMA_H
 #define TCGEMM_SIM_MMA_H
 
+#include "gpu/gpu_row.h"
 #include "sim/product.h"
 #include "sim/shared.h"
-#include "gpu/gpu_row.h"
 #include "tile/copy.h"
 
 enum {

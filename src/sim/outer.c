@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "sim/shared.h"
 #include "gpu/gpu_row.h"
+#include "sim/shared.h"
 #include "tile/outer.h"
 
 enum { COLS = 4, BYTES = 4, MAX_KSTEP = 32 };

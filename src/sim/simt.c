@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "gpu/gpu_row.h"
 #include "sim/product.h"
 #include "sim/shared.h"
-#include "gpu/gpu_row.h"
 #include "tile/pipeline.h"
 #include "tile/simt.h"
 

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "cpu/gemm.h"
+#include "gpu/gpu_row.h"
 #include "gpu/launch.h"
 #include "plan/planner.h"
 #include "sim/sim.h"
-#include "gpu/gpu_row.h"
 
 /* ---- tiles ---- */
 
@@ -29,7 +29,7 @@ static tcgemm_tiles_t tiles_of_gpu(const struct tcgemm_plan *plan) {
         .tm = row->im,
         .tn = row->in,
         .tk = row->ik,
-        .group = plan->gpu.raster_group,
+        .group = tcgemm_plan_product(plan)->gpu.raster_group,
     };
 }
 
@@ -139,7 +139,7 @@ static void set_up(tcgemm_sim_t *sim, const struct tcgemm_plan *plan, const tcge
     sim->side[TCGEMM_SIDE_B] = matrix_of(g, &g->b, call->b, false);
     sim->vector_c = tcgemm_gpu_alignment(call->c, g->type->d, g->m, g->ldc, g->batch, g->stride_c);
     sim->vector_d = tcgemm_gpu_alignment(call->d, g->type->d, g->m, g->ldd, g->batch, g->stride_d);
-    sim->group = plan->gpu.raster_group;
+    sim->group = tcgemm_plan_product(plan)->gpu.raster_group;
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
     sim->has_async_copy =
         row && (plan->device ? plan->device->cc >= 80 : row->max_cc == 0 || row->max_cc >= 80);

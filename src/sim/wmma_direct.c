@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "sim/wmma.h"
 #include "gpu/gpu_row.h"
+#include "sim/wmma.h"
 
 enum { WARPS_M = 4, WARPS_N = 4 };
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "gpu/gpu_row.h"
 #include "gpu/launch.h"
 #include "sim/shared.h"
 #include "sim/wmma.h"
-#include "gpu/gpu_row.h"
 #include "tile/pipeline.h"
 
 enum { MAX_TILES = 8 };
@@ -315,7 +315,8 @@ static void set_up(machine_t *x) {
     x->grid_m = (uint32_t)ceil_div(g->m, row->bm);
     x->grid_n = (uint32_t)ceil_div(g->n, row->bn);
     x->num_tiles = x->grid_m * x->grid_n * (uint32_t)g->batch;
-    x->grid = (uint32_t)tcgemm_gpu_grid(x->sim->plan, x->num_tiles);
+    x->grid =
+        (uint32_t)tcgemm_gpu_grid(x->sim->plan, tcgemm_plan_product(x->sim->plan), x->num_tiles);
 }
 
 void tcgemm_sim_wmma_shared(tcgemm_sim_t *sim) {

@@ -18,15 +18,14 @@ typedef struct tcgemm_kernel_family {
     const tcgemm_kernel_t *rows;
     int num_rows;
     const char *fallback; /* the algo that takes its place where no row of its own fits, or NULL */
-    bool tile_is_instruction; /* plan_options.tile names im x in x ik, not the tile of a block */
-    bool by_name_only;        /* never the planner's own choice */
+    bool by_name_only;    /* never the planner's own choice */
 
     /* True if the machine - a GPU, or with NULL this processor - has what the row needs. */
     bool (*fits)(const tcgemm_kernel_t *row, const tcgemm_device_t *device);
 
-    /* Fills in the steps of the plan for this row: what packs, multiplies and reduces, the workspace
-     * that they need and the time that they take, for plan->max_threads threads of the CPU or for
-     * plan->device. All else of the plan is complete. */
+    /* Fills in the steps of the plan for this row: what packs, multiplies and reduces, the
+     * workspace that they need and the time that they take, for plan->max_threads threads of the
+     * CPU or for plan->device. All else of the plan is complete. */
     void (*expand)(const tcgemm_kernel_t *row, struct tcgemm_plan *plan);
 
     /* The time that expand would predict; NULL: rows are ranked by macs_per_cycle. */

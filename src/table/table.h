@@ -1,5 +1,5 @@
-/* table.h - the kernel table: one row for each kernel, whatever its back end. A family lists its rows
- * in its own folder (rows.def); families.def strings the families together. */
+/* table.h - the kernel table: one row for each kernel, whatever its back end. A family lists its
+ * rows in its own folder (rows.def); families.def strings the families together. */
 #ifndef TCGEMM_TABLE_TABLE_H
 #define TCGEMM_TABLE_TABLE_H
 
@@ -22,6 +22,8 @@ typedef struct tcgemm_kernel {
     uint64_t types;       /* TCGEMM_TYPE_BIT of each type it can do */
     uint32_t features;    /* TCGEMM_CPU_* bits that it needs; 0: runs anywhere */
     int mr, nr, ku;       /* register tile, for a GPU row the block tile; k of the inner step */
+    int tile[3];          /* m x n x k by which plan_options.tile names it */
+    bool sums_f16;        /* accumulates in f16: for TCGEMM_FLAG_F16_ACCUMULATE alone */
     int macs_per_cycle;   /* multiply-adds a cycle and core of a CPU row */
     tcgemm_bound_t bound; /* of its error */
     const struct tcgemm_cpu_ukernel *cpu; /* NULL for the reference and for GPU rows */

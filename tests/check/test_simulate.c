@@ -12,10 +12,10 @@
 
 #include "cpu/ukernel.h"
 #include "device/known_gpus.h"
+#include "gpu/gpu_row.h"
 #include "gpu/launch.h"
 #include "plan/planner.h"
 #include "support/testcase.h"
-#include "gpu/gpu_row.h"
 
 /* ---- one simulation ---- */
 
@@ -53,11 +53,8 @@ static bool check_plan(const testcase_t *t, const struct tcgemm_plan *plan, tcge
 static bool plan_for(const testcase_t *t, const tcgemm_device_t *device, struct tcgemm_plan *plan) {
     tcgemm_plan_options_t o = tcgemm_plan_options();
     o.kernel = t->kernel;
-    if (tcgemm_plan_make_on(device, &t->p, &o, 1, plan) == TCGEMM_STATUS_OK) {
-        if (device)
-            tcgemm_gpu_sketch(plan);
+    if (tcgemm_plan_make_on(device, &t->p, &o, 1, plan) == TCGEMM_STATUS_OK)
         return true;
-    }
     testcase_fail(t, "no plan: %s", tcgemm_last_error());
     return false;
 }
@@ -123,7 +120,7 @@ static void check_gpu_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n, 
     if (!tcgemm_gpu_row_fits(kernel->gpu, &device))
         return;
     testcase_t t = random_case(kernel->name, kernel->gpu->type, m, n, k, layout, seed);
-    if (kernel->gpu->sums_f16)
+    if (kernel->sums_f16)
         t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
     struct tcgemm_plan plan;
     tcgemm_simulate_report_t report;
@@ -140,7 +137,7 @@ static void check_gpu_row(const tcgemm_kernel_t *kernel) {
     const tcgemm_gpu_row_t *row = kernel->gpu;
     const int64_t ring = (row->stages + 1) * (int64_t)row->bk;
     for (int layout = 0; layout < 8; ++layout) {
-        const uint64_t seed = (uint64_t)(kernel - tcgemm_kernels) * 64 + (uint64_t)layout;
+        const uint64_t seed = (uint64_t)tcgemm_kernel_index(kernel) * 64 + (uint64_t)layout;
         if (test_level() == LEVEL_SANITIZE && (seed / 64 + (uint64_t)layout) % 4 != 0)
             continue;
         check_gpu_case(kernel, 37, 41, ring + row->bk / 2 + 1, layout, false, seed);
@@ -194,7 +191,7 @@ static void check_cpu_case(const tcgemm_kernel_t *kernel, tcgemm_type_t type, in
     plan_by_hand(&t, kernel, &plan);
     for (int depth = TCGEMM_DEPTH_BLOCKS; depth <= TCGEMM_DEPTH_DATA; ++depth)
         (void)check_plan(&t, &plan, (tcgemm_depth_t)depth, &report);
-    if (tcgemm_kernel_is_runnable(kernel) && plan_for(&t, NULL, &plan)) /* the planner's blocks */
+    if (kernel->family->fits(kernel, NULL) && plan_for(&t, NULL, &plan)) /* the planner's blocks */
         (void)check_plan(&t, &plan, TCGEMM_DEPTH_DATA, &report);
 }
 
@@ -237,7 +234,7 @@ static void nests_of_plans(void **state) {
         const tcgemm_device_t device = device_for(kernel->gpu, false);
         testcase_t t = random_case(kernel->name, kernel->gpu->type, kernel->gpu->bm + 1, 70, 33,
                                    i % 8, (uint64_t)i);
-        if (kernel->gpu->sums_f16)
+        if (kernel->sums_f16)
             t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
         struct tcgemm_plan plan;
         tcgemm_simulate_report_t report;
@@ -313,7 +310,7 @@ static void check_nan(const tcgemm_kernel_t *kernel) {
     const tcgemm_type_info_t *info = tcgemm_type_info(kernel->gpu->type);
     const tcgemm_device_t device = device_for(kernel->gpu, false);
     testcase_t t = testcase_make(kernel->name, tcgemm_problem(info->type, 9, 10, 11), 1);
-    if (kernel->gpu->sums_f16)
+    if (kernel->sums_f16)
         t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
     struct tcgemm_plan plan;
     if (!plan_for(&t, &device, &plan))
@@ -365,7 +362,7 @@ static void a_row_that_lies(void **state) {
     (void)state;
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(i);
-        if (!kernel->gpu || kernel->gpu->max_cc < 90 || kernel->gpu->sums_f16)
+        if (!kernel->gpu || kernel->gpu->max_cc < 90 || kernel->sums_f16)
             continue;
         tcgemm_gpu_row_t row = *kernel->gpu;
         if (row.smem_bytes > 0) {

@@ -103,8 +103,7 @@ void *on_gpu_data(const on_gpu_t *x, int index) {
 
 bool on_gpu_fetch(const on_gpu_t *x) {
     const matrix_t *d = &x->host->d;
-    return tcgemm_device_copy(x->device, d->block, x->block[3], d->block_bytes) ==
-           TCGEMM_STATUS_OK;
+    return tcgemm_device_copy(x->device, d->block, x->block[3], d->block_bytes) == TCGEMM_STATUS_OK;
 }
 
 /* ---- products ---- */
@@ -192,10 +191,10 @@ bool product_is_right(const testcase_t *t, tcgemm_context_t *context, int device
 
 /* ---- random cases ---- */
 
-static const tcgemm_type_t gpu_types[] = {
-    TCGEMM_F16_F32, TCGEMM_F16_F16, TCGEMM_BF16_F32, TCGEMM_BF16_BF16, TCGEMM_TF32_F32,
-    TCGEMM_F32_F32, TCGEMM_F64_F64, TCGEMM_S8_S32,   TCGEMM_U8_S32,    TCGEMM_U8S8_S32,
-    TCGEMM_S8U8_S32};
+static const tcgemm_type_t gpu_types[] = {TCGEMM_F16_F32,   TCGEMM_F16_F16,  TCGEMM_BF16_F32,
+                                          TCGEMM_BF16_BF16, TCGEMM_TF32_F32, TCGEMM_F32_F32,
+                                          TCGEMM_F64_F64,   TCGEMM_S8_S32,   TCGEMM_U8_S32,
+                                          TCGEMM_U8S8_S32,  TCGEMM_S8U8_S32};
 
 int num_gpu_types(void) {
     return (int)(sizeof gpu_types / sizeof gpu_types[0]);
@@ -217,9 +216,9 @@ static int64_t some_ld(uint64_t *random, int64_t length) {
 }
 
 testcase_t random_case(uint64_t *random, tcgemm_type_t type, int64_t most) {
-    tcgemm_problem_t p = tcgemm_problem(type, 1 + random_below(random, most),
-                                        1 + random_below(random, most),
-                                        1 + random_below(random, most));
+    tcgemm_problem_t p =
+        tcgemm_problem(type, 1 + random_below(random, most), 1 + random_below(random, most),
+                       1 + random_below(random, most));
     p.order = random_below(random, 2) ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
     p.op_a = random_below(random, 2) ? TCGEMM_OP_T : TCGEMM_OP_N;
     p.op_b = random_below(random, 2) ? TCGEMM_OP_T : TCGEMM_OP_N;

@@ -132,8 +132,8 @@ static void sleeping_driver(const void *argument) {
     tcgemm_context_t *known = NULL;
     tcgemm_plan_t *plan = NULL;
     tcgemm_kernel_info_t info = {.struct_size = sizeof info};
-    for (int i = 0; i < tcgemm_num_kernels; ++i)
-        if (!tcgemm_kernels[i].gpu) /* whether those can run only the driver knows */
+    for (int i = 0; i < tcgemm_num_kernels(); ++i)
+        if (!tcgemm_kernel_at(i)->gpu) /* whether those can run only the driver knows */
             CHECK(tcgemm_kernel_get_info(i, &info) == TCGEMM_STATUS_OK, "kernel %d", i);
     (void)product_is_right(&t, NULL, TCGEMM_DEVICE_CPU, HOST);
     (void)testcase_check(&t);
@@ -182,9 +182,12 @@ static void peaks(const void *argument) {
         tcgemm_type_t type;
         double macs;
     } expected[] = {
-        {TCGEMM_F16_F32, 8.0 * 16 * 8 * 16}, {TCGEMM_BF16_F32, 8.0 * 16 * 8 * 16},
-        {TCGEMM_TF32_F32, 8.0 * 16 * 8 * 8}, {TCGEMM_S8_S32, 8.0 * 16 * 8 * 32},
-        {TCGEMM_F64_F64, 8.0 * 16 * 8 * 16}, {TCGEMM_F32_F32, 64.0 * 32},
+        {TCGEMM_F16_F32, 8.0 * 16 * 8 * 16},
+        {TCGEMM_BF16_F32, 8.0 * 16 * 8 * 16},
+        {TCGEMM_TF32_F32, 8.0 * 16 * 8 * 8},
+        {TCGEMM_S8_S32, 8.0 * 16 * 8 * 32},
+        {TCGEMM_F64_F64, 8.0 * 16 * 8 * 16},
+        {TCGEMM_F32_F32, 64.0 * 32},
         {TCGEMM_B1_S32, 0.0},
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; ++i) {

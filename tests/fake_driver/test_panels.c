@@ -65,8 +65,7 @@ static void no_memory(const void *argument) {
     operands_t x;
     operands_make(&t, &x);
     set_limit(1000);
-    CHECK(tcgemm_run(plan, 1, x.a.data, x.b.data, 0, NULL, x.d.data) ==
-              TCGEMM_STATUS_OUT_OF_MEMORY,
+    CHECK(tcgemm_run(plan, 1, x.a.data, x.b.data, 0, NULL, x.d.data) == TCGEMM_STATUS_OUT_OF_MEMORY,
           "a product in 1000 bytes");
     CHECK(strstr(tcgemm_last_error(), "the smallest panels need"), "sentence");
     CHECK(memcmp(x.d.block, x.d_was, x.d.block_bytes) == 0, "D was written");

@@ -5,8 +5,9 @@
  *     to        |e0 e1 e2 e3 e4 e5 e6 e7|e8 e9 .. 0 0|    a thread makes 16 bytes at a time
  *
  * A block takes rows of the whole batch, gridDim.x apart. Inside a row a thread reads the five
- * aligned words that hold its 16 bytes and shifts them into place; at the ends of a row, where a word
- * would reach beyond it, element by element. The price is one trip of the operand through memory.
+ * aligned words that hold its 16 bytes and shifts them into place; at the ends of a row, where a
+ * word would reach beyond it, element by element. The price is one trip of the operand through
+ * memory.
  */
 #include <stdint.h>
 
@@ -38,7 +39,8 @@ static __device__ __forceinline__ uint4 shift_piece(const char *from) {
                       __funnelshift_r(w2, w3, bits), __funnelshift_r(w3, w4, bits));
 }
 
-template <class Element> static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
+template <class Element>
+static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
     enum { COUNT = PIECE / sizeof(Element) };
     const int64_t pieces = (args.k + COUNT - 1) / COUNT;
     for (int64_t line = blockIdx.x; line < args.m * args.batch; line += gridDim.x) {

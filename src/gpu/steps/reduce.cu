@@ -1,8 +1,8 @@
 /* reduce.cu - D = alpha * (sum of the parts of k) + beta * C: the last step of a split product.
  *
  *     parts     s0  s1  s2  s3  s4  s5 ..       each an m x n matrix of sums
- *     thread y  0   1   0   1   0   1           `lanes` threads share the parts of one place of D, in
- *                                               turns; then lane 0 adds theirs up in order
+ *     thread y  0   1   0   1   0   1           `lanes` threads share the parts of one place of D,
+ * in turns; then lane 0 adds theirs up in order
  *
  * The order depends on the number of parts alone, so the bits are the same run after run. A thread
  * holds 16 bytes of sums: their rows are on 16-byte boundaries (expand.c).
@@ -110,8 +110,8 @@ template <class Type> static __device__ __forceinline__ void reduce(const tcgemm
         const int64_t item = line / args.m, row = line % args.m;
         piece_t total = {};
         if (at < all) {
-            const sum *from = (const sum *)args.a +
-                              (item * args.splits + lane) * args.stride_a + row * args.lda + col;
+            const sum *from = (const sum *)args.a + (item * args.splits + lane) * args.stride_a +
+                              row * args.lda + col;
 #pragma unroll 4
             for (uint32_t s = lane; s < args.splits; s += lanes, from += lanes * args.stride_a) {
                 const piece_t part = *(const piece_t *)from;
@@ -128,9 +128,9 @@ template <class Type> static __device__ __forceinline__ void reduce(const tcgemm
                 for (int i = 0; i < COUNT; ++i)
                     total.v[i] += shared[other * places + place].v[i];
             out *d = (out *)args.d + item * args.stride_d + row * args.ldd + col;
-            const out *c =
-                args.c ? (const out *)args.c + item * args.stride_c + row * args.ldc + col
-                       : nullptr;
+            const out *c = args.c
+                               ? (const out *)args.c + item * args.stride_c + row * args.ldc + col
+                               : nullptr;
 #pragma unroll
             for (int i = 0; i < COUNT; ++i)
                 if (col + i < args.n) {

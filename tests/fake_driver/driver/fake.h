@@ -4,12 +4,11 @@
  * can reach: to everybody else a device pointer is a fault, as on a real machine. Streams run late
  * and out of order, as far as the rules of CUDA allow:
  *
- *     calls.c     every entry point passes here: counts, failures that a test has ordered, complaints
- *     device.c    GPUs, primary contexts, the stack of contexts of each thread
- *     memory.c    device, managed and pinned memory between canaries, poisoned, quarantined
- *     queue.c     streams and events: nothing runs before somebody waits for it
- *     module.c    modules, functions, launches and what must hold of them
- *     run_kernel.c  what the kernels compute, from their arguments alone
+ *     calls.c     every entry point passes here: counts, failures that a test has ordered,
+ * complaints device.c    GPUs, primary contexts, the stack of contexts of each thread memory.c
+ * device, managed and pinned memory between canaries, poisoned, quarantined queue.c     streams and
+ * events: nothing runs before somebody waits for it module.c    modules, functions, launches and
+ * what must hold of them run_kernel.c  what the kernels compute, from their arguments alone
  *
  * A use that CUDA forbids is a complaint: one line on stderr, counted.
  */
@@ -44,12 +43,14 @@ long fake_count(const char *function);
 void fake_forget_counts(void);
 void fake_print_counts(void);
 
-/* The call-th call from now on (1: the next) of the function (NULL: of any but cuCtxPopCurrent, after
- * which nobody can put the stack of contexts in order) returns `result` and does nothing. A result after which CUDA gives a context up costs the context. */
+/* The call-th call from now on (1: the next) of the function (NULL: of any but cuCtxPopCurrent,
+ * after which nobody can put the stack of contexts in order) returns `result` and does nothing. A
+ * result after which CUDA gives a context up costs the context. */
 void fake_fail(const char *function, long call, CUresult result);
 const char *fake_failed(void); /* the function that failed so, or NULL */
 
-/* The n-th kernel that runs from now on (1: the next) faults: nothing is written, the GPU is lost. */
+/* The n-th kernel that runs from now on (1: the next) faults: nothing is written, the GPU is lost.
+ */
 void fake_fault_kernel(long n, CUresult result);
 
 /* Symbols that this driver does not have; the test's dlsym asks (harness.c). */

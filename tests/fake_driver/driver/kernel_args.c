@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+#include "gpu/measured.h"
 #include "table/table.h"
 
-enum { SCALE_THREADS = 256, PEAK_THREADS = 256 };
+enum { MOVE_THREADS = 256, PEAK_THREADS = 256 };
 
 /* ---- names ---- */
 
@@ -13,22 +14,31 @@ typedef struct step {
     const char *name;
     kernel_kind_t kind;
     const char *module;
-    tcgemm_dtype_t d;
+    tcgemm_dtype_t a, d;
     int min_cc;
 } step_t;
 
 static const step_t steps[] = {
-    {"tcgemm_scale_f64", KERNEL_SCALE, "scale", TCGEMM_DTYPE_F64, 0},
-    {"tcgemm_scale_f32", KERNEL_SCALE, "scale", TCGEMM_DTYPE_F32, 0},
-    {"tcgemm_scale_f16", KERNEL_SCALE, "scale", TCGEMM_DTYPE_F16, 0},
-    {"tcgemm_scale_bf16", KERNEL_SCALE, "scale", TCGEMM_DTYPE_BF16, 0},
-    {"tcgemm_scale_s32", KERNEL_SCALE, "scale", TCGEMM_DTYPE_S32, 0},
-    {"tcgemm_peak_f16", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F16, 0},
-    {"tcgemm_peak_s8", KERNEL_PEAK, "peak", TCGEMM_DTYPE_S8, 0},
-    {"tcgemm_peak_bf16", KERNEL_PEAK, "peak", TCGEMM_DTYPE_BF16, 80},
-    {"tcgemm_peak_tf32", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F32, 80},
-    {"tcgemm_peak_f64", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F64, 0},
-    {"tcgemm_peak_f32", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F32, 0},
+    {"tcgemm_scale_f64", KERNEL_SCALE, "scale", TCGEMM_DTYPE_F64, TCGEMM_DTYPE_F64, 0},
+    {"tcgemm_scale_f32", KERNEL_SCALE, "scale", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F32, 0},
+    {"tcgemm_scale_f16", KERNEL_SCALE, "scale", TCGEMM_DTYPE_F16, TCGEMM_DTYPE_F16, 0},
+    {"tcgemm_scale_bf16", KERNEL_SCALE, "scale", TCGEMM_DTYPE_BF16, TCGEMM_DTYPE_BF16, 0},
+    {"tcgemm_scale_s32", KERNEL_SCALE, "scale", TCGEMM_DTYPE_S32, TCGEMM_DTYPE_S32, 0},
+    {"tcgemm_pack_8", KERNEL_PACK, "pack", TCGEMM_DTYPE_U8, TCGEMM_DTYPE_U8, 0},
+    {"tcgemm_pack_16", KERNEL_PACK, "pack", TCGEMM_DTYPE_F16, TCGEMM_DTYPE_F16, 0},
+    {"tcgemm_pack_32", KERNEL_PACK, "pack", TCGEMM_DTYPE_S32, TCGEMM_DTYPE_S32, 0},
+    {"tcgemm_pack_64", KERNEL_PACK, "pack", TCGEMM_DTYPE_F64, TCGEMM_DTYPE_F64, 0},
+    {"tcgemm_reduce_f64", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F64, TCGEMM_DTYPE_F64, 0},
+    {"tcgemm_reduce_f32", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F32, 0},
+    {"tcgemm_reduce_f16", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F16, 0},
+    {"tcgemm_reduce_bf16", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_BF16, 80},
+    {"tcgemm_reduce_s32", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_S32, TCGEMM_DTYPE_S32, 0},
+    {"tcgemm_peak_f16", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F16, TCGEMM_DTYPE_F16, 0},
+    {"tcgemm_peak_s8", KERNEL_PEAK, "peak", TCGEMM_DTYPE_S8, TCGEMM_DTYPE_S8, 0},
+    {"tcgemm_peak_bf16", KERNEL_PEAK, "peak", TCGEMM_DTYPE_BF16, TCGEMM_DTYPE_BF16, 80},
+    {"tcgemm_peak_tf32", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F32, 80},
+    {"tcgemm_peak_f64", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F64, TCGEMM_DTYPE_F64, 0},
+    {"tcgemm_peak_f32", KERNEL_PEAK, "peak", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F32, 0},
 };
 
 static bool find_step(const char *name, kernel_t *kernel) {
@@ -37,7 +47,9 @@ static bool find_step(const char *name, kernel_t *kernel) {
             continue;
         kernel->kind = steps[i].kind;
         kernel->module = steps[i].module;
+        kernel->a = steps[i].a;
         kernel->d = steps[i].d;
+        kernel->registers = 32;
         kernel->min_cc = steps[i].min_cc;
         return true;
     }
@@ -58,14 +70,15 @@ bool kernel_of_name(const char *name, kernel_t *kernel) {
     memset(kernel, 0, sizeof *kernel);
     if (find_step(name, kernel))
         return true;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_gpu_row_t *row = tcgemm_kernels[i].gpu;
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
         if (!row || !is_entry(name, row->entry, kernel))
             continue;
         const tcgemm_type_info_t *type = tcgemm_type_info(row->type);
         kernel->kind = KERNEL_PRODUCT;
         kernel->module = row->module;
         kernel->row = row;
+        kernel->registers = tcgemm_gpu_registers_of(tcgemm_kernel_at(i));
         kernel->a = type->a;
         kernel->b = type->b;
         kernel->d = type->d;
@@ -96,17 +109,37 @@ static size_t span(tcgemm_dtype_t dtype, int64_t lines, int64_t length, int64_t 
     return (size_t)((batch - 1) * stride + (lines - 1) * ld + length) * size_of(dtype);
 }
 
+static int packing_operands(const kernel_t *kernel, tcgemm_gpu_args_t *x,
+                            kernel_operand_t operands[4]) {
+    operands[0] = (kernel_operand_t){"the copy", &x->d,
+                                     span(kernel->d, x->m, x->ldd, x->ldd, x->batch, x->stride_d)};
+    operands[1] = (kernel_operand_t){"what is packed", (void **)(uintptr_t)&x->a,
+                                     span(kernel->a, x->m, x->k, x->lda, x->batch, x->stride_a)};
+    return 2;
+}
+
 int kernel_operands(const kernel_t *kernel, kernel_params_t *params, kernel_operand_t operands[4]) {
     tcgemm_gpu_args_t *const x = &params->product;
+    const int64_t parts = x->batch * x->splits;
     int count = 0;
     if (kernel->kind == KERNEL_PEAK)
         return 0;
-    operands[count++] = (kernel_operand_t){
-        "D", &x->d, span(kernel->d, x->m, x->n, x->ldd, x->batch, x->stride_d)};
+    if (kernel->kind == KERNEL_PACK)
+        return packing_operands(kernel, x, operands);
+    operands[count++] =
+        (kernel_operand_t){"D", &x->d,
+                           span(kernel->d, x->m, x->n, x->ldd,
+                                kernel->kind == KERNEL_PRODUCT ? parts : x->batch, x->stride_d)};
     if (x->c)
         operands[count++] =
             (kernel_operand_t){"C", (void **)(uintptr_t)&x->c,
                                span(kernel->d, x->m, x->n, x->ldc, x->batch, x->stride_c)};
+    if (kernel->kind == KERNEL_REDUCE) {
+        operands[count++] =
+            (kernel_operand_t){"the parts", (void **)(uintptr_t)&x->a,
+                               span(kernel->a, x->m, x->n, x->lda, parts, x->stride_a)};
+        return count;
+    }
     if (kernel->kind != KERNEL_PRODUCT)
         return count;
     operands[count++] =
@@ -153,9 +186,13 @@ static int64_t tiles(int64_t length, int tile) {
 static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t *x, unsigned grid,
                                  unsigned threads, size_t smem) {
     const tcgemm_gpu_row_t *row = kernel->row;
-    const int64_t needed = tiles(x->m, row->bm) * tiles(x->n, row->bn) * x->batch;
+    const int64_t needed = tiles(x->m, row->bm) * tiles(x->n, row->bn) * x->batch * x->splits;
     if (x->k < 1 || !x->a || !x->b)
         return "a product of nothing";
+    if (x->splits < 1 || (x->splits - 1) * x->split_k >= x->k || x->splits * x->split_k < x->k)
+        return "the parts of k are not k";
+    if (x->splits > 1 && (!row->splits_k || x->split_k % row->bk != 0))
+        return "a split of k that the kernel does not know";
     if (x->a_trans != kernel->a_trans || x->b_trans != kernel->b_trans)
         return "the kernel is for another layout of A and B";
     if (threads != (unsigned)row->threads)
@@ -177,7 +214,14 @@ const char *kernel_fault(const kernel_t *kernel, const kernel_params_t *params, 
                                                 : NULL;
     if (x->m < 1 || x->n < 1 || x->batch < 1 || !x->d)
         return "an empty D";
-    if (kernel->kind == KERNEL_SCALE)
-        return threads != SCALE_THREADS || smem ? "not the threads of the scale kernels" : NULL;
+    if (kernel->kind == KERNEL_PACK)
+        return threads != MOVE_THREADS || smem ? "not the threads of kernels that move"
+               : (uintptr_t)x->d % 16 || x->ldd * (int64_t)size_of(kernel->d) % 16
+                   ? "rows are packed off 16-byte boundaries"
+                   : NULL;
+    if (kernel->kind == KERNEL_REDUCE && (x->splits < 2 || (uintptr_t)x->a % 16))
+        return "a sum of one part, or off a 16-byte boundary";
+    if (kernel->kind != KERNEL_PRODUCT)
+        return threads != MOVE_THREADS || smem ? "not the threads of kernels that move" : NULL;
     return product_fault(kernel, x, grid, threads, smem);
 }

@@ -7,17 +7,24 @@
 #include <stdint.h>
 
 #include "gpu/gpu_args.h"
-#include "table/gpu_row.h"
+#include "gpu/gpu_row.h"
 
-typedef enum kernel_kind { KERNEL_PRODUCT, KERNEL_SCALE, KERNEL_PEAK } kernel_kind_t;
+typedef enum kernel_kind {
+    KERNEL_PRODUCT,
+    KERNEL_SCALE,
+    KERNEL_PACK,
+    KERNEL_REDUCE,
+    KERNEL_PEAK
+} kernel_kind_t;
 
 /* What a symbol of the library's modules is. */
 typedef struct kernel {
     kernel_kind_t kind;
     const char *module;
     const tcgemm_gpu_row_t *row; /* of a product */
+    int registers;               /* that it is said to take */
     uint32_t a_trans, b_trans;   /* of a product: the end of its name */
-    tcgemm_dtype_t a, b, d;      /* of a product; d of a scale kernel, too */
+    tcgemm_dtype_t a, b, d;      /* of a product; d of a scale kernel; a and d of the others */
     int min_cc;                  /* that has code for it */
 } kernel_t;
 

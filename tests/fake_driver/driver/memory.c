@@ -310,8 +310,8 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *which, void
 
 /* ---- copies ---- */
 
-/* How far cuMemcpy waits ("API synchronization behavior" of the driver's manual): not at all between
- * two places on the GPU, and for pageable host memory only until it has been read. */
+/* How far cuMemcpy waits ("API synchronization behavior" of the driver's manual): not at all
+ * between two places on the GPU, and for pageable host memory only until it has been read. */
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
     FAKE_CALL(FAKE_NEEDS_CONTEXT);
     CUstream stream = fake_stream(NULL);

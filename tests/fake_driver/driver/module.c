@@ -111,7 +111,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 /* ---- functions ---- */
 
 static int registers_of(CUfunction function) {
-    return function->kernel.row ? function->kernel.row->registers : 32;
+    return function->kernel.registers;
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function) {

@@ -62,8 +62,7 @@ static bool must_precede(const op_t *first, const op_t *second) {
     if (second->kind == WAIT && second->awaited == first->number)
         return true;
     return first->stream->context == second->stream->context && first->stream->is_blocking &&
-           second->stream->is_blocking &&
-           (first->stream->is_legacy || second->stream->is_legacy);
+           second->stream->is_blocking && (first->stream->is_legacy || second->stream->is_legacy);
 }
 
 static bool is_ready(const op_t *op) {

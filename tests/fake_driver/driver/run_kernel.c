@@ -37,18 +37,32 @@ static void store_floats(const kernel_t *kernel, const args_t *x, int64_t item, 
     for (int64_t j = 0; j < x->n; ++j) {
         double value = alpha * sums[j];
         if (x->c)
-            value += beta * tcgemm_load_float(kernel->d, x->c,
-                                              item * x->stride_c + i * x->ldc + j);
+            value += beta * tcgemm_load_float(kernel->d, x->c, item * x->stride_c + i * x->ldc + j);
         tcgemm_store_float(kernel->d, x->d, item * x->stride_d + i * x->ldd + j, value);
     }
 }
 
-static void multiply_floats(const kernel_t *kernel, const args_t *x, int64_t item) {
+/* Part `part` of an item: its steps of k, and where it goes. */
+static args_t part_of(const kernel_t *kernel, const args_t *x, int64_t item, int64_t part) {
+    args_t p = *x;
+    const int64_t first = part * x->split_k;
+    p.k = x->splits == 1 ? x->k : x->k - first < x->split_k ? x->k - first : x->split_k;
+    p.a = (const char *)x->a + (item * x->stride_a + first * (x->a_trans ? x->lda : 1)) *
+                                   tcgemm_dtype_bits(kernel->a) / 8;
+    p.b = (const char *)x->b + (item * x->stride_b + first * (x->b_trans ? 1 : x->ldb)) *
+                                   tcgemm_dtype_bits(kernel->b) / 8;
+    p.d = (char *)x->d + (item * x->splits + part) * x->stride_d * tcgemm_dtype_bits(kernel->d) / 8;
+    p.c = x->c ? (const char *)x->c + item * x->stride_c * tcgemm_dtype_bits(kernel->d) / 8 : NULL;
+    return p;
+}
+
+static void multiply_floats(const kernel_t *kernel, const args_t *x) {
+    const int64_t item = 0;
     const bool is_tf32 = kernel->row->type == TCGEMM_TF32_F32;
-    double *const a = floats_of(kernel->a, x->a, item * x->stride_a, x->m, x->k, x->lda,
-                                x->a_trans, is_tf32);
-    double *const b = floats_of(kernel->b, x->b, item * x->stride_b, x->k, x->n, x->ldb,
-                                x->b_trans, is_tf32);
+    double *const a =
+        floats_of(kernel->a, x->a, item * x->stride_a, x->m, x->k, x->lda, x->a_trans, is_tf32);
+    double *const b =
+        floats_of(kernel->b, x->b, item * x->stride_b, x->k, x->n, x->ldb, x->b_trans, is_tf32);
     double *const sums = malloc((size_t)x->n * sizeof *sums);
     if (!sums)
         abort();
@@ -90,17 +104,17 @@ static void store_integers(const kernel_t *kernel, const args_t *x, int64_t item
     for (int64_t j = 0; j < x->n; ++j) {
         uint32_t value = x->alpha.s32 * sums[j];
         if (x->c)
-            value += x->beta.s32 *
-                     integer_at(kernel->d, x->c, item * x->stride_c + i * x->ldc + j);
+            value += x->beta.s32 * integer_at(kernel->d, x->c, item * x->stride_c + i * x->ldc + j);
         tcgemm_store_integer(kernel->d, x->d, item * x->stride_d + i * x->ldd + j, (int32_t)value);
     }
 }
 
-static void multiply_integers(const kernel_t *kernel, const args_t *x, int64_t item) {
-    uint32_t *const a = integers_of(kernel->a, x->a, item * x->stride_a, x->m, x->k, x->lda,
-                                    x->a_trans);
-    uint32_t *const b = integers_of(kernel->b, x->b, item * x->stride_b, x->k, x->n, x->ldb,
-                                    x->b_trans);
+static void multiply_integers(const kernel_t *kernel, const args_t *x) {
+    const int64_t item = 0;
+    uint32_t *const a =
+        integers_of(kernel->a, x->a, item * x->stride_a, x->m, x->k, x->lda, x->a_trans);
+    uint32_t *const b =
+        integers_of(kernel->b, x->b, item * x->stride_b, x->k, x->n, x->ldb, x->b_trans);
     uint32_t *const sums = malloc((size_t)x->n * sizeof *sums);
     if (!sums)
         abort();
@@ -138,6 +152,59 @@ static void scale(const kernel_t *kernel, const args_t *x, int64_t item) {
         }
 }
 
+/* ---- copies and sums of parts ---- */
+
+static void pack(const kernel_t *kernel, const args_t *x, int64_t item) {
+    const int64_t size = tcgemm_dtype_bits(kernel->a) / 8;
+    const int64_t end = (x->k * size + 15) / 16 * 16;
+    for (int64_t i = 0; i < x->m; ++i) {
+        char *const to = (char *)x->d + (item * x->stride_d + i * x->ldd) * size;
+        memcpy(to, (const char *)x->a + (item * x->stride_a + i * x->lda) * size,
+               (size_t)(x->k * size));
+        memset(to + x->k * size, 0, (size_t)(end - x->k * size));
+    }
+}
+
+static void reduce(const kernel_t *kernel, const args_t *x, int64_t item) {
+    double *const sums = malloc((size_t)x->n * sizeof *sums);
+    if (!sums)
+        abort();
+    for (int64_t i = 0; i < x->m; ++i) {
+        memset(sums, 0, (size_t)x->n * sizeof *sums);
+        for (uint32_t part = 0; part < x->splits; ++part)
+            for (int64_t j = 0; j < x->n; ++j)
+                sums[j] += tcgemm_load_float(
+                    kernel->a, x->a, (item * x->splits + part) * x->stride_a + i * x->lda + j);
+        store_floats(kernel, x, item, i, sums);
+    }
+    free(sums);
+}
+
+static void reduce_integers(const kernel_t *kernel, const args_t *x, int64_t item) {
+    uint32_t *const sums = malloc((size_t)x->n * sizeof *sums);
+    if (!sums)
+        abort();
+    for (int64_t i = 0; i < x->m; ++i) {
+        memset(sums, 0, (size_t)x->n * sizeof *sums);
+        for (uint32_t part = 0; part < x->splits; ++part)
+            for (int64_t j = 0; j < x->n; ++j)
+                sums[j] += integer_at(kernel->a, x->a,
+                                      (item * x->splits + part) * x->stride_a + i * x->lda + j);
+        store_integers(kernel, x, item, i, sums);
+    }
+    free(sums);
+}
+
+static void multiply(const kernel_t *kernel, const args_t *x, int64_t item) {
+    for (uint32_t part = 0; part < x->splits; ++part) {
+        const args_t p = part_of(kernel, x, item, part);
+        if (tcgemm_dtype_is_integer(kernel->d))
+            multiply_integers(kernel, &p);
+        else
+            multiply_floats(kernel, &p);
+    }
+}
+
 void run_kernel(const char *name, const void *params, unsigned grid, unsigned threads,
                 size_t smem) {
     const args_t *const x = params;
@@ -150,9 +217,13 @@ void run_kernel(const char *name, const void *params, unsigned grid, unsigned th
     for (int64_t item = 0; item < x->batch; ++item) {
         if (kernel.kind == KERNEL_SCALE)
             scale(&kernel, x, item);
-        else if (tcgemm_dtype_is_integer(kernel.d))
-            multiply_integers(&kernel, x, item);
+        else if (kernel.kind == KERNEL_PACK)
+            pack(&kernel, x, item);
+        else if (kernel.kind == KERNEL_REDUCE && tcgemm_dtype_is_integer(kernel.d))
+            reduce_integers(&kernel, x, item);
+        else if (kernel.kind == KERNEL_REDUCE)
+            reduce(&kernel, x, item);
         else
-            multiply_floats(&kernel, x, item);
+            multiply(&kernel, x, item);
     }
 }

@@ -15,7 +15,7 @@
 #include "support/guard.h"
 #include "support/oracle.h"
 #include "support/support.h"
-#include "table/table.h"
+#include "table/family.h"
 
 enum { MAX_K = 300, MAX_BYTES = 1 << 16, CANARY = 64 };
 
@@ -208,7 +208,7 @@ static void panels_are_what_the_contract_says(void **state) {
     const int64_t count = at_level(10, 60, 1500);
     for (int row = 0; row < tcgemm_num_kernels(); ++row) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
-        if (!kernel->cpu || !tcgemm_kernel_is_runnable(kernel))
+        if (!kernel->cpu || !kernel->family->fits(kernel, NULL))
             continue;
         for (int type = 1; type <= tcgemm_type_count(); ++type)
             for (int64_t i = 0; i < count && (kernel->types >> (type - 1) & 1); ++i)

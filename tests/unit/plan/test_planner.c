@@ -59,7 +59,7 @@ static void check_plan(const struct tcgemm_plan *plan, int max_threads) {
         fail_plan(plan, "units do not cover D once");
     else if (plan->num_threads < 1 || plan->num_threads > max_threads)
         fail_plan(plan, "threads out of range");
-    else if (plan->workspace_bytes != tcgemm_cpu_sizes(plan).workspace_bytes)
+    else if (tcgemm_plan_workspace(plan) != tcgemm_cpu_sizes(plan).workspace_bytes)
         fail_plan(plan, "the workspace is not what gemm.c needs");
     else if ((!s->pack_a || !s->pack_b) && !u->strided)
         fail_plan(plan, "reads in place without a kernel for it");
@@ -123,7 +123,8 @@ static void the_choice_is_a_cpu_kernel(void **state) {
         assert_int_equal(tcgemm_plan_make(&p, &o, 1, &plan), TCGEMM_STATUS_OK);
         assert_string_equal(plan.kernel->algo, "cpu");
         for (int row = 0; row < tcgemm_num_kernels(); ++row)
-            if (tcgemm_kernel_at(row)->cpu && tcgemm_kernel_is_runnable(tcgemm_kernel_at(row)) &&
+            if (tcgemm_kernel_at(row)->cpu &&
+                tcgemm_kernel_at(row)->family->fits(tcgemm_kernel_at(row), NULL) &&
                 (tcgemm_kernel_at(row)->types >> (type - 1) & 1))
                 assert_true(tcgemm_kernel_at(row)->macs_per_cycle <= plan.kernel->macs_per_cycle);
     }
@@ -149,7 +150,8 @@ static int report_arch(const char *arch) {
     if (rank_of(machine.isa) > rank_of(arch))
         return 3;
     for (int row = 0; row < tcgemm_num_kernels(); ++row)
-        if (tcgemm_kernel_at(row)->cpu && tcgemm_kernel_is_runnable(tcgemm_kernel_at(row)) &&
+        if (tcgemm_kernel_at(row)->cpu &&
+            tcgemm_kernel_at(row)->family->fits(tcgemm_kernel_at(row), NULL) &&
             rank_of(tcgemm_kernel_at(row)->isa) > rank_of(arch))
             return 4;
     for (int type = 1; type <= tcgemm_type_count(); ++type) {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "plan/plan.h"
 #include "gpu/gpu_row.h"
+#include "plan/plan.h"
 #include "tcgemm/tcgemm.h"
 #include "tile/raster.h"
 
@@ -120,7 +120,8 @@ static void gpu_tiles_come_in_raster_order(void **state) {
     const uint32_t tiles_n = (uint32_t)((p.n + row->bn - 1) / row->bn);
     assert_int_equal(tcgemm_plan_tile_count(plan), tiles_m * tiles_n);
     for (uint32_t i = 0; i < tiles_m * tiles_n; ++i) {
-        const tcgemm_tile_coord_t at = tcgemm_raster(i, tiles_m, tiles_n, plan->gpu.raster_group);
+        const tcgemm_tile_coord_t at =
+            tcgemm_raster(i, tiles_m, tiles_n, tcgemm_plan_product(plan)->gpu.raster_group);
         const tcgemm_tile_info_t tile = tile_at(plan, i);
         assert_int_equal(tile.row, at.m * (uint32_t)row->bm);
         assert_int_equal(tile.col, at.n * (uint32_t)row->bn);

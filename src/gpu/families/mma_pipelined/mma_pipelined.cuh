@@ -52,9 +52,9 @@
  * Edges: cp.async fills what lies outside m, n or k with zeros, in A and in B, so the tail of k
  * adds 0 * 0; a row that was packed ends in zeros. Other rows that are not 16-byte aligned
  * (args.vector_a, vector_b) or end inside a 16-byte chunk take a second, plainer loop in the same
- * kernel: 16-, 8- or 4-byte cp.async, or element by element. With a split of k a block owns a tile of
- * one part (tile/split.h). D leaves through shared memory in rows of 16-byte pieces; pieces that cross an edge, or
- * rows that are not aligned, go element by element.
+ * kernel: 16-, 8- or 4-byte cp.async, or element by element. With a split of k a block owns a tile
+ * of one part (tile/split.h). D leaves through shared memory in rows of 16-byte pieces; pieces that
+ * cross an edge, or rows that are not aligned, go element by element.
  *
  * The main loop of the 128 x 256 tile, f16: 242 instructions a block of k, of which 128 HMMA, 32
  * LDSM and 12 LDGSTS. Tried (H200, 8192^3, TFLOP/s):
@@ -78,9 +78,9 @@
 #ifndef TCGEMM_MMA_PIPELINED_CUH
 #define TCGEMM_MMA_PIPELINED_CUH
 
+#include "gpu/arch.cuh"
 #include "gpu/families/mma_pipelined/operand_copy.cuh"
 #include "gpu/families/mma_pipelined/operand_reader.cuh"
-#include "gpu/arch.cuh"
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/cvt.cuh"

@@ -1,3 +1,4 @@
-/* mma_pipelined_u8_s32.cu - mma-pipelined: 8-bit integers, unsigned by unsigned, exact modulo 2^32. */
+/* mma_pipelined_u8_s32.cu - mma-pipelined: 8-bit integers, unsigned by unsigned, exact modulo 2^32.
+ */
 #define TCGEMM_STAMP_u8_s32 1
 #include "gpu/families/mma_pipelined/stamp.cuh"

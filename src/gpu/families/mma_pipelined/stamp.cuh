@@ -12,8 +12,7 @@
 /* The transposed product where fragments come out of shared memory better that way round. */
 template <class TRAITS, int BM, int BN, int BK, int WM, int WN, int STAGES, int A_FORM, int B_FORM>
 static __device__ __forceinline__ void tcgemm_mma_run(const tcgemm_gpu_args_t &args) {
-    constexpr bool SWAP =
-        tcgemm_fragment_swaps(TRAITS::ELEMENT_BYTES, A_FORM, B_FORM, TCGEMM_ARCH);
+    constexpr bool SWAP = tcgemm_fragment_swaps(TRAITS::ELEMENT_BYTES, A_FORM, B_FORM, TCGEMM_ARCH);
     typedef mma_pipelined<TRAITS, SWAP ? BN : BM, SWAP ? BM : BN, BK, WM, WN, STAGES,
                           SWAP ? B_FORM : A_FORM, SWAP ? A_FORM : B_FORM, SWAP>
         tile_t;

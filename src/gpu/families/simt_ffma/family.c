@@ -1,14 +1,15 @@
-/* family.c - mma-pipelined's f32, on FFMA: its rows, from rows.def. The story is in simt_ffma_f32_f32.cu. */
+/* family.c - mma-pipelined's f32, on FFMA: its rows, from rows.def. The story is in
+ * simt_ffma_f32_f32.cu. */
 #include "gpu/expand.h"
 #include "gpu/families/simt_ffma/shape.h"
 #include "gpu/gpu_row.h"
 
 static const tcgemm_kernel_t rows[] = {
-#define ROW(type, sums, min_cc, max_cc, bn_, wn_, blocks, tag)                                      \
-    TCGEMM_GPU_ROW(simt_ffma, mma_pipelined, "mma-pipelined", type, sums, min_cc, max_cc, 128, bn_, \
-                   16, tag, TCGEMM_BOUND_NEAREST, .wm = 64, .wn = (wn_), .im = 8, .in = 8,          \
-                   .ik = 1, .threads = TCGEMM_FFMA_THREADS(bn_, wn_), .stages = 2,                 \
-                   .smem_bytes = TCGEMM_FFMA_SMEM(bn_), .blocks_per_sm = (blocks),                 \
+#define ROW(type, sums, min_cc, max_cc, bn_, wn_, blocks, tag)                                     \
+    TCGEMM_GPU_ROW(simt_ffma, mma_pipelined, "mma-pipelined", type, sums, min_cc, max_cc, 128,     \
+                   bn_, 16, tag, TCGEMM_BOUND_NEAREST, 128, bn_, 16, .wm = 64, .wn = (wn_),        \
+                   .im = 8, .in = 8, .ik = 1, .threads = TCGEMM_FFMA_THREADS(bn_, wn_),            \
+                   .stages = 2, .smem_bytes = TCGEMM_FFMA_SMEM(bn_), .blocks_per_sm = (blocks),    \
                    .splits_k = true, .pads_rows = true)
 #include "gpu/families/simt_ffma/rows.def"
 };

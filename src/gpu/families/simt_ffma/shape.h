@@ -1,5 +1,5 @@
-/* shape.h - what follows from the tile of a row of simt-ffma, for the kernel table and, checked there,
- * for the kernel: 128 rows of D in a block, 16 elements of k in each of two slots. */
+/* shape.h - what follows from the tile of a row of simt-ffma, for the kernel table and, checked
+ * there, for the kernel: 128 rows of D in a block, 16 elements of k in each of two slots. */
 #ifndef TCGEMM_SIMT_FFMA_SHAPE_H
 #define TCGEMM_SIMT_FFMA_SHAPE_H
 

@@ -213,10 +213,10 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
     typedef simt_copy<BN, B_TRANS, WIDE, THREADS> copy_b_t;
     copy_a_t copy_a;
     copy_b_t copy_b;
-    copy_a.begin((const float *)args.a + a_first + m0 * (A_TRANS ? 1 : args.lda),
-                 args.lda, args.m - m0 < BM ? (int32_t)(args.m - m0) : BM, memory);
-    copy_b.begin((const float *)args.b + b_first + n0 * (B_TRANS ? args.ldb : 1),
-                 args.ldb, args.n - n0 < BN ? (int32_t)(args.n - n0) : BN, memory + BK * PITCH_A);
+    copy_a.begin((const float *)args.a + a_first + m0 * (A_TRANS ? 1 : args.lda), args.lda,
+                 args.m - m0 < BM ? (int32_t)(args.m - m0) : BM, memory);
+    copy_b.begin((const float *)args.b + b_first + n0 * (B_TRANS ? args.ldb : 1), args.ldb,
+                 args.n - n0 < BN ? (int32_t)(args.n - n0) : BN, memory + BK * PITCH_A);
 
     float c[2][4][PIECES][4] = {}; /* (half of m, row, piece of n, column) */
     uint32_t into = 0;             /* the slot that is being filled */
@@ -337,7 +337,7 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
     extern "C" __global__ void __launch_bounds__(TCGEMM_FFMA_THREADS(bn, wn), blocks_per_sm)       \
         tcgemm_mma_pipelined_f32_f32_128x##bn##x16_##tag##_##layout(                               \
             const __grid_constant__ tcgemm_gpu_args_t args) {                                      \
-        if (args.whole_a && args.whole_b)                                             \
+        if (args.whole_a && args.whole_b)                                                          \
             simt_pipelined<bn, wn, 1, a_trans, b_trans>(args);                                     \
         else                                                                                       \
             simt_pipelined<bn, wn, 0, a_trans, b_trans>(args);                                     \

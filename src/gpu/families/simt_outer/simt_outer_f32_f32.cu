@@ -1,4 +1,5 @@
-/* simt_outer_f32_f32.cu - fp32 on the CUDA cores: C stays in shared memory, outer products are added to it.
+/* simt_outer_f32_f32.cu - fp32 on the CUDA cores: C stays in shared memory, outer products are
+ * added to it.
  *
  * For: a lesson in where the bytes go, after FastGeMM: fp32 without tensor cores. It loses to any
  * kernel that keeps C in registers: here every product that is added to C costs a share of a trip

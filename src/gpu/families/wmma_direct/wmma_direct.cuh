@@ -46,7 +46,6 @@
 #include "gpu/families/wmma/fragments.cuh"
 #include "gpu/families/wmma_direct/shape.h"
 
-
 /* One chunk of an operand in a lane's registers: BLOCKS blocks, as loaded.
  * K_FORM: k is contiguous in memory; otherwise m (n for B) is. */
 template <class Pair, int BLOCKS, bool K_FORM> struct tcgemm_direct_operand {

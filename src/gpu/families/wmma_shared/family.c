@@ -4,9 +4,9 @@
 #include "gpu/gpu_row.h"
 
 static const tcgemm_kernel_t rows[] = {
-#define ROW(type, sums, min_cc, max_cc, bm, bn, bk, wm_, wn_, stages_, blocks, tag)                 \
-    TCGEMM_GPU_ROW(wmma_shared, wmma_shared, "wmma-shared", type, sums, min_cc, max_cc, bm, bn,     \
-                   bk, tag, TCGEMM_TENSOR_BOUND_##type, .wm = (wm_), .wn = (wn_),                  \
+#define ROW(type, sums, min_cc, max_cc, bm, bn, bk, wm_, wn_, stages_, blocks, tag)                \
+    TCGEMM_GPU_ROW(wmma_shared, wmma_shared, "wmma-shared", type, sums, min_cc, max_cc, bm, bn,    \
+                   bk, tag, TCGEMM_TENSOR_BOUND_##type, bm, bn, bk, .wm = (wm_), .wn = (wn_),      \
                    .im = TCGEMM_INPUT_BITS_##type == 64 ? 8 : 16,                                  \
                    .in = TCGEMM_INPUT_BITS_##type == 64 ? 8 : 16,                                  \
                    .ik = TCGEMM_WMMA_K(TCGEMM_INPUT_BITS_##type),                                  \

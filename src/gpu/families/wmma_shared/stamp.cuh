@@ -13,8 +13,7 @@
         name(const __grid_constant__ tcgemm_gpu_args_t args) {                                     \
         extern __shared__ __align__(1024) char tcgemm_wmma_smem[];                                 \
         static_assert(pair::CHUNK == bk, "a row of " #pair " says another bk");                    \
-        if constexpr (TCGEMM_IS_FOR_ARCH(min_cc, max_cc,                                           \
-                                         TCGEMM_WMMA_SHARED_SMEM(bm, bn, stages)))                 \
+        if constexpr (TCGEMM_IS_FOR_ARCH(min_cc, max_cc, TCGEMM_WMMA_SHARED_SMEM(bm, bn, stages))) \
             tcgemm_wmma_shared<pair, bm, bn, wm, wn, stages, ta, tb>(args, tcgemm_wmma_smem);      \
     }
 

@@ -59,7 +59,6 @@
 #include "gpu/families/wmma_shared/shape.h"
 #include "gpu/ptx/cp_async.cuh"
 
-
 /* ---- global to shared ----------------------------------------------------------------------- */
 
 #if __CUDA_ARCH__ >= 800

@@ -1,5 +1,5 @@
-/* panels.c - see panels.h. */
-#include "cuda/panels.h"
+/* host_panels.c - see host_panels.h. */
+#include "cuda/host_panels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "cuda/launch.h"
 #include "cuda/staging.h"
+#include "gpu/expand.h"
 #include "gpu/gpu_row.h"
 
 enum {
@@ -31,7 +32,7 @@ typedef struct cut {
     extent_t most;
     bool tight; /* one buffer of each kind */
     int num_a, num_b, num_d;
-    size_t a_bytes, b_bytes, d_bytes, bytes;
+    size_t a_bytes, b_bytes, d_bytes, workspace_bytes, bytes;
 } cut_t;
 
 static int64_t round_up(int64_t x, int64_t multiple) {
@@ -46,6 +47,19 @@ static int64_t pitch_of(int64_t elements, tcgemm_dtype_t dtype) {
     return round_up(elements * size_of(dtype), ROW_BYTES);
 }
 
+/* A copy on the GPU: rows on boundaries of ROW_BYTES, items one after the other. What is between
+ * rows was never written, so they are not `padded`. */
+static void tighten(tcgemm_operand_t *x, int64_t rows, int64_t cols, int64_t items) {
+    const int64_t pitch =
+        pitch_of(tcgemm_operand_length(x, rows, cols), x->dtype) / size_of(x->dtype);
+    if (x->col_stride == 1)
+        x->row_stride = pitch;
+    else
+        x->col_stride = pitch;
+    x->batch_stride =
+        x->batch_stride && items > 1 ? tcgemm_operand_lines(x, rows, cols) * pitch : 0;
+}
+
 static size_t operand_bytes(const tcgemm_operand_t *x, int64_t rows, int64_t cols, int64_t items) {
     const bool in_rows = x->col_stride == 1;
     const int64_t lines = in_rows ? rows : cols;
@@ -53,25 +67,70 @@ static size_t operand_bytes(const tcgemm_operand_t *x, int64_t rows, int64_t col
     return (size_t)round_up(lines * pitch * (x->batch_stride ? items : 1), ALIGNMENT);
 }
 
-static void measure(const tcgemm_canonical_t *g, cut_t *c) {
+/* The plan of a panel: the kernels and the parts of k of the whole, on tight copies. */
+static void plan_panel(const struct tcgemm_plan *whole, const extent_t *e,
+                       struct tcgemm_plan *panel) {
+    const tcgemm_canonical_t *g = &whole->g;
+    memset(panel, 0, sizeof *panel);
+    panel->g = *g;
+    panel->g.m = e->m;
+    panel->g.n = e->n;
+    panel->g.k = e->k;
+    panel->g.batch = e->items;
+    tighten(&panel->g.a, e->m, e->k, e->items);
+    tighten(&panel->g.b, e->k, e->n, e->items);
+    panel->g.ldc = panel->g.ldd = pitch_of(e->n, g->type->d) / size_of(g->type->d);
+    panel->g.stride_c = panel->g.stride_d = e->m * panel->g.ldd;
+    tcgemm_gpu_expand_like(whole, panel);
+}
+
+static void measure(const struct tcgemm_plan *plan, cut_t *c) {
+    const tcgemm_canonical_t *g = &plan->g;
     const extent_t *e = &c->most;
     const bool many_items = e->items < g->batch;
     const int many = c->tight ? 1 : 2;
+    struct tcgemm_plan panel;
+    plan_panel(plan, e, &panel);
     c->num_a = e->m < g->m || e->k < g->k || (many_items && g->a.batch_stride) ? many : 1;
     c->num_b = e->n < g->n || e->k < g->k || (many_items && g->b.batch_stride) ? many : 1;
     c->num_d = e->m < g->m || e->n < g->n || many_items ? many : 1;
     c->a_bytes = operand_bytes(&g->a, e->m, e->k, e->items);
     c->b_bytes = operand_bytes(&g->b, e->k, e->n, e->items);
     c->d_bytes = (size_t)round_up(e->items * e->m * pitch_of(e->n, g->type->d), ALIGNMENT);
+    c->workspace_bytes = tcgemm_plan_workspace(&panel);
     c->bytes = (size_t)c->num_a * c->a_bytes + (size_t)c->num_b * c->b_bytes +
-               (size_t)c->num_d * c->d_bytes;
+               (size_t)c->num_d * c->d_bytes + c->workspace_bytes;
+}
+
+static int64_t half(int64_t x, int64_t multiple) {
+    return round_up((x + 1) / 2, multiple);
+}
+
+/* Bytes of GPU memory that panels may take together: TCGEMM_CUDA_MEMORY_LIMIT, or all of it. */
+static size_t most_memory(const tcgemm_device_t *device) {
+    const char *text = secure_getenv("TCGEMM_CUDA_MEMORY_LIMIT");
+    const unsigned long long limit = text ? strtoull(text, NULL, 10) : 0;
+    return limit > 0 && limit < device->memory_bytes ? (size_t)limit : device->memory_bytes;
+}
+
+/* Steps of k in a panel: all of them, unless even the smallest panels of so many fill half of what
+ * the GPU has. A cut of k rounds D between the pieces, so it is made only where D is as wide as the
+ * accumulator, and by the problem and the GPU's size alone. */
+static int64_t whole_k(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const double most = (double)most_memory(plan->device) / 2;
+    const double step = 2.0 * PART * (double)(size_of(g->a.dtype) + size_of(g->b.dtype));
+    int64_t k = g->k;
+    while (g->type->d == g->type->accumulator && k > DEPTH_PART && (double)k * step > most)
+        k = half(k, DEPTH_PART);
+    return k;
 }
 
 /* Panels of rows that overlap well: some 64 MB each, with work for every SM. */
 static void cut_for_overlap(const struct tcgemm_plan *plan, cut_t *c) {
     const tcgemm_canonical_t *g = &plan->g;
-    c->most = (extent_t){1, g->m, g->n, g->k};
-    measure(g, c);
+    c->most = (extent_t){1, g->m, g->n, whole_k(plan)};
+    measure(plan, c);
     const size_t item_bytes = c->a_bytes + c->b_bytes + c->d_bytes;
     if (g->batch > 1 && item_bytes < TARGET_BYTES) {
         c->most.items = min_i64(g->batch, (int64_t)(TARGET_BYTES / item_bytes));
@@ -83,20 +142,12 @@ static void cut_for_overlap(const struct tcgemm_plan *plan, cut_t *c) {
         if (wanted < (double)g->m)
             c->most.m = min_i64(g->m, round_up((int64_t)wanted + 1, PART));
     }
-    measure(g, c);
+    measure(plan, c);
 }
 
-static int64_t half(int64_t x, int64_t multiple) {
-    return round_up((x + 1) / 2, multiple);
-}
-
-/* A cut of k rounds D between the pieces: only where D is as wide as the accumulator. */
-static bool may_cut_k(const tcgemm_canonical_t *g) {
-    return g->type->d == g->type->accumulator;
-}
-
-/* The next smaller cut; false if there is none. */
-static bool cut_smaller(const tcgemm_canonical_t *g, cut_t *c) {
+/* The next smaller cut; false if there is none. k is never cut here: free memory, which others
+ * change, must not decide the order of a sum. */
+static bool cut_smaller(const struct tcgemm_plan *plan, cut_t *c) {
     extent_t *e = &c->most;
     if (e->items > 1)
         e->items = (e->items + 1) / 2;
@@ -108,13 +159,11 @@ static bool cut_smaller(const tcgemm_canonical_t *g, cut_t *c) {
         e->m = half(e->m, PART);
     else if (e->n > PART)
         e->n = half(e->n, PART);
-    else if (e->k > DEPTH_PART && may_cut_k(g))
-        e->k = half(e->k, DEPTH_PART);
     else if (!c->tight)
         c->tight = true;
     else
         return false;
-    measure(g, c);
+    measure(plan, c);
     return true;
 }
 
@@ -126,10 +175,8 @@ static tcgemm_status_t find_budget(tcgemm_gpu_t *gpu, size_t *budget) {
                                         "asking for free GPU memory"));
     available += gpu->staging.arena_bytes;
     *budget = available > 2 * (size_t)RESERVE_BYTES ? available - RESERVE_BYTES : available / 2;
-    const char *text = secure_getenv("TCGEMM_CUDA_MEMORY_LIMIT");
-    const unsigned long long limit = text ? strtoull(text, NULL, 10) : 0;
-    if (limit > 0 && limit < *budget)
-        *budget = (size_t)limit;
+    if (most_memory(&gpu->facts) < *budget)
+        *budget = most_memory(&gpu->facts);
     return TCGEMM_STATUS_OK;
 }
 
@@ -139,7 +186,7 @@ static tcgemm_status_t choose_cut(tcgemm_gpu_t *gpu, const struct tcgemm_plan *p
     memset(c, 0, sizeof *c);
     cut_for_overlap(plan, c);
     while (c->bytes > budget)
-        TCGEMM_RETURN_IF(!cut_smaller(&plan->g, c), TCGEMM_STATUS_OUT_OF_MEMORY,
+        TCGEMM_RETURN_IF(!cut_smaller(plan, c), TCGEMM_STATUS_OUT_OF_MEMORY,
                          "the smallest panels need %zu bytes of GPU memory, but %zu are free",
                          c->bytes, budget);
     return TCGEMM_STATUS_OK;
@@ -166,7 +213,9 @@ typedef struct run {
     const struct tcgemm_plan *plan;
     const tcgemm_call_t *call;
     cut_t cut;
-    tcgemm_gpu_args_t args; /* of the whole, for what all steps share */
+    struct tcgemm_plan panel; /* for panels of `planned` */
+    extent_t planned;
+    CUdeviceptr workspace;
     shelf_t a, b;
     CUdeviceptr d[2];
     int64_t steps, panels;  /* done so far */
@@ -275,46 +324,21 @@ static tcgemm_status_t take_time(run_t *r, int64_t step) {
     return TCGEMM_STATUS_OK;
 }
 
-static void set_one(const tcgemm_canonical_t *g, tcgemm_gpu_args_t *x) {
-    if (g->type->scalar == TCGEMM_DTYPE_F64)
-        x->beta.f64 = 1.0;
-    else if (g->type->scalar == TCGEMM_DTYPE_F32)
-        x->beta.f32 = 1.0F;
-    else
-        x->beta.s32 = 1;
+/* The plan for panels of this extent: all but those at the edges share one. */
+static tcgemm_status_t plan_for(run_t *r, const extent_t *e) {
+    if (memcmp(e, &r->planned, sizeof *e) == 0)
+        return TCGEMM_STATUS_OK;
+    plan_panel(r->plan, e, &r->panel);
+    r->planned = *e;
+    return tcgemm_gpu_prepare_here(r->gpu, &r->panel);
 }
 
-static int64_t item_stride(const tcgemm_block_t *block, tcgemm_dtype_t dtype) {
-    return block->items > 1 ? block->lines * block->pitch / size_of(dtype) : 0;
+static void *pointer(CUdeviceptr at) {
+    return (void *)(uintptr_t)at;
 }
 
-static tcgemm_gpu_args_t args_of_step(const run_t *r, place_t at, extent_t e,
-                                      const tcgemm_block_t *a, const tcgemm_block_t *b,
-                                      const tcgemm_block_t *d) {
-    const tcgemm_canonical_t *g = &r->plan->g;
-    tcgemm_gpu_args_t x = r->args;
-    x.m = e.m;
-    x.n = e.n;
-    x.k = e.k;
-    x.batch = e.items;
-    x.a = (const void *)(uintptr_t)a->device;
-    x.b = (const void *)(uintptr_t)b->device;
-    x.d = (void *)(uintptr_t)d->device;
-    x.c = r->call->c || at.p > 0 ? x.d : NULL;
-    x.lda = a->pitch / size_of(g->a.dtype);
-    x.ldb = b->pitch / size_of(g->b.dtype);
-    x.ldc = x.ldd = d->pitch / size_of(g->type->d);
-    x.stride_a = item_stride(a, g->a.dtype);
-    x.stride_b = item_stride(b, g->b.dtype);
-    x.stride_c = x.stride_d = item_stride(d, g->type->d);
-    if (at.p > 0)
-        set_one(g, &x);
-    tcgemm_gpu_set_alignment(r->plan, &x);
-    return x;
-}
-
-/* One launch: the operands' panels are there or on their way. */
-static tcgemm_status_t compute(run_t *r, const tcgemm_gpu_args_t *args, int slot_a, int slot_b) {
+/* The steps of one panel: the operands are there or on their way. */
+static tcgemm_status_t compute(run_t *r, const tcgemm_call_t *call, int slot_a, int slot_b) {
     const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
     tcgemm_staging_t *const s = &r->gpu->staging;
     const int turn = (int)(r->steps % 2);
@@ -322,7 +346,8 @@ static tcgemm_status_t compute(run_t *r, const tcgemm_gpu_args_t *args, int slot
     TCGEMM_FORWARD(check(r, driver->event_record(s->arrived, s->copy), "ordering"));
     TCGEMM_FORWARD(check(r, driver->stream_wait_event(s->compute, s->arrived, 0), "ordering"));
     TCGEMM_FORWARD(check(r, driver->event_record(s->start[turn], s->compute), "timing"));
-    TCGEMM_FORWARD(tcgemm_gpu_launch(r->gpu, r->plan, args, s->compute));
+    TCGEMM_FORWARD(
+        tcgemm_gpu_queue_steps(r->gpu, &r->panel, call, pointer(r->workspace), s->compute));
     TCGEMM_FORWARD(check(r, driver->event_record(s->end[turn], s->compute), "timing"));
     r->a.last_step[slot_a] = r->b.last_step[slot_b] = r->steps;
     r->steps += 1;
@@ -346,8 +371,16 @@ static tcgemm_status_t run_step(run_t *r, place_t at, extent_t e) {
         tcgemm_block_t c = d_block(r, r->call->c, g->ldc, g->stride_c, at, e);
         TCGEMM_FORWARD(upload(r, &c));
     }
-    const tcgemm_gpu_args_t args = args_of_step(r, at, e, &a, &b, &d);
-    TCGEMM_FORWARD(compute(r, &args, slot_a, slot_b));
+    const tcgemm_call_t call = {
+        .alpha = r->call->alpha,
+        .a = pointer(a.device),
+        .b = pointer(b.device),
+        .beta = at.p > 0 ? 1.0 : r->call->beta, /* pieces of k add up */
+        .c = r->call->c || at.p > 0 ? pointer(d.device) : NULL,
+        .d = pointer(d.device),
+    };
+    TCGEMM_FORWARD(plan_for(r, &e));
+    TCGEMM_FORWARD(compute(r, &call, slot_a, slot_b));
     TCGEMM_FORWARD(drain(r)); /* of the panel before; this one is computed meanwhile */
     if (at.p + e.k < g->k)
         return TCGEMM_STATUS_OK;
@@ -391,6 +424,7 @@ static void fill_shelves(run_t *r) {
         r->b.at[i] = at;
     for (int i = 0; i < c->num_d; ++i, at += c->d_bytes)
         r->d[i] = at;
+    r->workspace = at;
     for (int i = 0; i < 2; ++i)
         r->a.last_step[i] = r->b.last_step[i] = -1;
 }
@@ -400,7 +434,6 @@ static tcgemm_status_t run_locked(run_t *r) {
     TCGEMM_FORWARD(choose_cut(r->gpu, r->plan, &r->cut));
     TCGEMM_FORWARD(tcgemm_staging_reserve(r->gpu, r->cut.bytes));
     fill_shelves(r);
-    r->args = tcgemm_gpu_args(r->plan, r->call);
     const tcgemm_status_t status = run_all(r);
     if (status != TCGEMM_STATUS_OK) { /* nothing may still be on its way into the arena */
         (void)tcgemm_driver(NULL)->stream_synchronize(r->gpu->staging.copy);
