@@ -14,6 +14,7 @@
 enum {
     ROW_BYTES = 16,            /* rows on the GPU start on such a boundary */
     PART = 128,                /* panels have multiples of so many rows and columns */
+    LEAST_PART = 16,           /* ... or of so many, where memory is short */
     DEPTH_PART = 256,          /* and of so many steps of k */
     SQUARE = 1024,             /* rows are cut down to this before columns are */
     TARGET_BYTES = 64 << 20,   /* of a panel: large against latencies, small against the whole */
@@ -161,6 +162,10 @@ static bool cut_smaller(const struct tcgemm_plan *plan, cut_t *c) {
         e->n = half(e->n, PART);
     else if (!c->tight)
         c->tight = true;
+    else if (e->m > LEAST_PART)
+        e->m = half(e->m, LEAST_PART);
+    else if (e->n > LEAST_PART)
+        e->n = half(e->n, LEAST_PART);
     else
         return false;
     measure(plan, c);
