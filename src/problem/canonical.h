@@ -46,6 +46,9 @@ typedef struct tcgemm_call {
     void *d;
 } tcgemm_call_t;
 
+/* The caller's problem, which may be that of another version, as ours. OK or BAD_ARGUMENT. */
+tcgemm_status_t tcgemm_problem_read(const tcgemm_problem_t *problem, tcgemm_problem_t *whole);
+
 /* Checks the caller's problem and, if canonical is not NULL, fills it in.
  * Statuses and order as tcgemm_problem_check. */
 tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *problem, tcgemm_canonical_t *canonical);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/struct.h"
 #include "cpu/gemm.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/ukernel.h"
@@ -245,11 +246,10 @@ int tcgemm_kernel_count(void) {
 tcgemm_status_t tcgemm_kernel_get_info(int index, tcgemm_kernel_info_t *info) {
     TCGEMM_RETURN_IF(index < 0 || index >= tcgemm_num_kernels, TCGEMM_STATUS_BAD_ARGUMENT,
                      "kernel %d is not in 0 .. %d", index, tcgemm_num_kernels - 1);
-    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "info is NULL or its struct_size is not set");
+    TCGEMM_FORWARD(tcgemm_struct_check("info", info, sizeof *info));
     const tcgemm_kernel_t *kernel = &tcgemm_kernels[index];
-    *info = (tcgemm_kernel_info_t){
-        .struct_size = sizeof *info,
+    const tcgemm_kernel_info_t filled = {
+        .struct_size = sizeof filled,
         .name = kernel->name,
         .algo = kernel->algo,
         .isa = kernel->isa,
@@ -260,5 +260,6 @@ tcgemm_status_t tcgemm_kernel_get_info(int index, tcgemm_kernel_info_t *info) {
         .tile_k = kernel->ku,
         .types = kernel->types,
     };
+    tcgemm_struct_write(info, &filled, sizeof filled);
     return TCGEMM_STATUS_OK;
 }
