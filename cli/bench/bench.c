@@ -324,8 +324,9 @@ static int threads_of(tcgemm_context_t *context) {
 }
 
 static int one_thread_count(bench_t *b, int64_t threads) {
-    if (threads > 4096)
-        return message_usage("bench", "--threads is %lld, more than 4096", (long long)threads);
+    if (threads > TCGEMM_MAX_THREADS)
+        return message_usage("bench", "--threads is %lld, more than %d", (long long)threads,
+                             TCGEMM_MAX_THREADS);
     int status = setup_context_on(b->device, (int)threads, &b->context);
     if (status != CLI_OK)
         return status;

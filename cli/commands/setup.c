@@ -100,9 +100,9 @@ int setup_threads(const settings_t *s, int *threads) {
     const int status = s->threads ? setup_size(s, "--threads", s->threads, &number) : CLI_OK;
     if (status != CLI_OK)
         return status;
-    if (number > 4096)
-        return message_usage(command_name(s), "--threads is %lld, more than 4096",
-                             (long long)number);
+    if (number > TCGEMM_MAX_THREADS)
+        return message_usage(command_name(s), "--threads is %lld, more than %d", (long long)number,
+                             TCGEMM_MAX_THREADS);
     *threads = (int)number;
     return CLI_OK;
 }

@@ -28,11 +28,13 @@ static json_t *machine_data(const explain_facts_t *f) {
 }
 
 static json_t *work_data(const explain_facts_t *f) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s}", "eops", f->eops, "operations",
+    const char *const bound = f->machine.bandwidth <= 0 ? NULL
+                              : f->is_memory_bound      ? "memory"
+                                                        : "peak";
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s?}", "eops", f->eops, "operations",
                      f->flop, "bytes", f->bytes, "operations_per_byte", f->intensity,
                      "balance_operations_per_byte", f->balance, "multiply_floor_seconds",
-                     f->multiply_floor, "memory_floor_seconds", f->memory_floor, "bound_by",
-                     f->is_memory_bound ? "memory" : "peak");
+                     f->multiply_floor, "memory_floor_seconds", f->memory_floor, "bound_by", bound);
 }
 
 static json_t *levels_data(const explain_facts_t *f) {

@@ -67,7 +67,7 @@ static int describe_cpu(explain_facts_t *f) {
     m->macs_per_clock = theory / 2 / m->num_units / m->clock_hz;
     m->peak = theory > 0 ? theory : measured;
     m->peak_is_measured = theory <= 0;
-    m->bandwidth_is_measured = true;
+    m->bandwidth_is_measured = m->bandwidth > 0; /* else there was no memory for it */
     m->l2_bytes = cpu.l2_bytes;
     return CLI_OK;
 }

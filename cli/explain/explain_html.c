@@ -77,7 +77,10 @@ static void write_keys(const explain_facts_t *f, FILE *out) {
     key(out, "operations a byte", text);
     key(out, "tiles of D",
         units_grouped((double)f->problem.batch * (double)tcgemm_plan_tile_count(f->handle), text));
-    key(out, "bounded by", f->is_memory_bound ? "the memory" : "the peak");
+    key(out, "bounded by",
+        f->machine.bandwidth <= 0 ? "not known: the memory could not be measured"
+        : f->is_memory_bound      ? "the memory"
+                                  : "the peak");
     (void)fputs("</dl>\n", out);
 }
 
@@ -136,9 +139,14 @@ static void write_peak(const explain_facts_t *f, FILE *out) {
     if (f->machine.peak > 0) {
         (void)fputs("<div class=\"scroll\"><table>\n", out);
         write_peak_steps(f, out);
-        write_roof_steps(f, out);
-        (void)fprintf(out, "</table></div>\n<p>The %s bounds it.</p>\n",
-                      f->is_memory_bound ? "memory" : "peak");
+        if (f->machine.bandwidth > 0)
+            write_roof_steps(f, out);
+        (void)fputs("</table></div>\n", out);
+        if (f->machine.bandwidth > 0)
+            (void)fprintf(out, "<p>The %s bounds it.</p>\n",
+                          f->is_memory_bound ? "memory" : "peak");
+        else
+            (void)fputs("<p>There was no memory to measure its speed.</p>\n", out);
     } else {
         (void)fputs("<p>This machine has no units for the type.</p>\n", out);
     }

@@ -71,9 +71,12 @@ static house_t house_of(const explain_facts_t *f) {
     house_t h = {.count = 0};
     char text[UNITS_SIZE];
     add_storey(f, &h, "memory", NULL, true);
-    (void)snprintf(h.storeys[0].holds, sizeof h.storeys[0].holds, "%.0f GB/s%s",
-                   f->machine.bandwidth * 1e-9,
-                   f->machine.bandwidth_is_measured ? ", measured by a copy" : "");
+    if (f->machine.bandwidth <= 0)
+        (void)snprintf(h.storeys[0].holds, sizeof h.storeys[0].holds, "speed not measured");
+    else
+        (void)snprintf(h.storeys[0].holds, sizeof h.storeys[0].holds, "%.0f GB/s%s",
+                       f->machine.bandwidth * 1e-9,
+                       f->machine.bandwidth_is_measured ? ", measured by a copy" : "");
     if (f->machine.is_gpu)
         add_storey(f, &h, "L2", NULL, true);
     for (int i = 1; i < f->num_levels && h.count < MOST_FLOORS; ++i)
@@ -167,7 +170,8 @@ static void describe_memory(const svg_t *svg, const explain_facts_t *f) {
              f->settings->beta != 0 ? ", C" : "", units_bytes(f->bytes, bytes));
     svg_text(svg, SVG_NOTE, SVG_START, text_x, top + 42, text_width,
              "once each way takes %s; D, %s, is written once%s",
-             units_seconds(f->memory_floor, time),
+             f->machine.bandwidth > 0 ? units_seconds(f->memory_floor, time)
+                                      : "what nobody measured",
              units_bytes((double)f->problem.batch * (double)f->plan.d_bytes, d),
              picture_keeps_d(f) ? " and waits in shared memory" : "");
 }

@@ -188,7 +188,10 @@ void picture_roofline(const explain_facts_t *f, FILE *out) {
         return;
     }
     if (!(f->machine.peak > 0 && f->machine.bandwidth > 0 && f->intensity > 0)) {
-        picture_empty(f, PICTURE_ROOFLINE, "This machine has no known peak for the type.", out);
+        picture_empty(f, PICTURE_ROOFLINE,
+                      f->machine.bandwidth > 0 ? "This machine has no known peak for the type."
+                                               : "There was no memory to measure its speed.",
+                      out);
         return;
     }
     svg_t svg;

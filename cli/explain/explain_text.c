@@ -55,6 +55,13 @@ static void show_peak(const explain_facts_t *f, FILE *out) {
         (void)fprintf(out, "%d %s%s x %.0f multiply-adds a clock x 2 x %.3f GHz = %s\n",
                       m->num_units, m->is_gpu ? "SM" : "thread", m->num_units == 1 ? "" : "s",
                       m->macs_per_clock, m->clock_hz * 1e-9, rate(f, m->peak, text));
+    if (m->bandwidth <= 0) {
+        line(out, "memory");
+        (void)fprintf(out, "its speed could not be measured: no memory for that\n");
+        line(out, "floor");
+        (void)fprintf(out, "%s to multiply\n", units_seconds(f->multiply_floor, text));
+        return;
+    }
     line(out, "memory");
     (void)fprintf(out, "%.0f GB/s%s; the peak needs %.1f operations a byte\n", m->bandwidth * 1e-9,
                   m->bandwidth_is_measured ? ", measured" : "", f->balance);

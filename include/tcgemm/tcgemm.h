@@ -32,9 +32,18 @@
  *            12 GPUs
  *
  * Everywhere below: sizes, leading dimensions and strides count elements, `*_bytes` counts bytes,
- * `*_seconds` counts seconds. Nothing here prints, exits, or changes the caller's floating-point
- * environment. Every function may be called from any thread. Matrices lie in host memory unless a
- * function says that they may lie on a GPU.
+ * `*_seconds` counts seconds. Nothing here prints or exits. Every function may be called from any
+ * thread. Matrices lie in host memory unless a function says that they may lie on a GPU.
+ *
+ * Floating-point modes: everything is computed to nearest, with subnormals and without traps,
+ * whatever modes the calling thread has set (or -ffast-math has set for it). On return its control
+ * and status registers are what they were: sticky exception flags are neither raised nor cleared.
+ *
+ * struct_size: every struct that is passed begins with its own size, `sizeof` where you compile. It
+ * lets structs grow at their end. A program that was compiled with an older header passes shorter
+ * ones: what they lack has the defaults of the functions that build them. One compiled with a newer
+ * header passes longer ones: in inputs, what this library does not know must be zero, else the call
+ * returns BAD_ARGUMENT; of outputs, it writes what it knows. struct_size itself is never written.
  */
 #ifndef TCGEMM_TCGEMM_H
 #define TCGEMM_TCGEMM_H
@@ -282,8 +291,9 @@ TCGEMM_API tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double a
 /* ---- 6. Context --------------------------------------------------------------------------- */
 
 /* Where products run and with how many threads. NULL stands for the default context everywhere:
- * device AUTO, and TCGEMM_NUM_THREADS or else OMP_NUM_THREADS or else all processors that the
- * calling thread may run on.
+ * device AUTO, and TCGEMM_NUM_THREADS or else OMP_NUM_THREADS (as they stand at the first product)
+ * or else all processors that the calling thread may run on when it makes the plan, as far as the
+ * quota of its control group reaches. Worker threads run where the thread may that they serve.
  *
  * AUTO is GPU 0 for what it does sooner than the CPU, the way of host matrices to the GPU and back
  * included, and the CPU for the rest, or where no GPU or no kernel for one is at hand. */
@@ -294,10 +304,12 @@ typedef struct tcgemm_context tcgemm_context_t;
 /* 0, 1, ... : a GPU by number */
 #define TCGEMM_DEVICE_KNOWN (-3) /* in plan_info.device_index: a GPU that is known, not here */
 
+#define TCGEMM_MAX_THREADS 4095 /* of one product */
+
 typedef struct tcgemm_context_options {
     size_t struct_size;
     int device;
-    int num_threads;       /* 0: from the environment, as above */
+    int num_threads;       /* 0: as above, anew for each plan */
     const char *known_gpu; /* NULL, or in place of `device` a GPU of section 12 that need not be
                             * here, such as "orin": its plans can be described, but not run */
 } tcgemm_context_options_t;
@@ -312,8 +324,8 @@ static inline tcgemm_context_options_t tcgemm_context_options(void) {
 }
 
 /* Makes a context; the caller owns it. `options` may be NULL for the defaults.
- * Returns OK, BAD_ARGUMENT (NULL context, num_threads < 0 or > 4095, unknown device or GPU),
- * NO_DEVICE, AFTER_FORK or OUT_OF_MEMORY; *context is NULL unless OK. */
+ * Returns OK, BAD_ARGUMENT (NULL context, num_threads < 0 or > TCGEMM_MAX_THREADS, unknown device
+ * or GPU), NO_DEVICE, AFTER_FORK or OUT_OF_MEMORY; *context is NULL unless OK. */
 TCGEMM_API tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
                                                  tcgemm_context_t **context);
 
@@ -348,8 +360,8 @@ static inline tcgemm_plan_options_t tcgemm_plan_options(void) {
 
 /* Plans a problem. `options` may be NULL. The caller owns the plan; strings and structs are copied.
  * Returns OK; any status of tcgemm_problem_check; UNKNOWN_ALGO, UNSUPPORTED (the sentence of a tile
- * that no row has lists those there are); OUT_OF_MEMORY; DEVICE_ERROR, DEVICE_LOST, AFTER_FORK;
- * *plan is NULL unless OK. */
+ * that no row has lists those there are); NO_DEVICE (a context or an algorithm for a GPU that is
+ * not there); OUT_OF_MEMORY; DEVICE_ERROR, DEVICE_LOST, AFTER_FORK; *plan is NULL unless OK. */
 TCGEMM_API tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context,
                                               const tcgemm_problem_t *problem,
                                               const tcgemm_plan_options_t *options,
@@ -364,7 +376,9 @@ TCGEMM_API void tcgemm_plan_destroy(tcgemm_plan_t *plan); /* NULL is fine */
 TCGEMM_API tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
                                       const void *b, double beta, const void *c, void *d);
 
-/* Where the time of one run went, summed over the steps; with several threads, of the slowest. */
+/* Where the time of one run went, summed over the steps. With several threads a step lasts until
+ * the last of them is through with it; where each thread takes whole items of a batch, the times
+ * are those of the slowest thread. */
 typedef struct tcgemm_run_stats {
     size_t struct_size;
     double pack_seconds;     /* copying and converting A and B into panels, and waiting for it */
@@ -680,17 +694,20 @@ typedef struct tcgemm_machine_info {
     char features[256]; /* instruction sets found that kernels here use, space-separated */
     char isa[32];       /* the best kernel set that will be used */
     int num_processors; /* this process may run on */
-    size_t l1_bytes, l2_bytes, l3_bytes; /* data caches of one core; 0 if unknown */
-    double clock_hz;                     /* measured with a chain of dependent additions */
+    size_t l1_bytes, l2_bytes, l3_bytes; /* data caches that one core sees; 0 if unknown */
+    double clock_hz; /* of a core at work, measured with a chain of dependent additions */
 } tcgemm_machine_info_t;
 
-/* Fills `info` (set its struct_size first); takes some 20 ms to measure the clock.
+/* Fills `info` (set its struct_size first); the first call takes up to 20 ms to measure the clock.
+ * What is planned does not depend on that clock: `predicted_seconds` and the choice of device
+ * reckon with the nominal one, which is the same in every run.
  * Returns OK or BAD_ARGUMENT. */
 TCGEMM_API tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info);
 
 /* Two peaks for one type on `num_threads` threads, in operations (2 per multiply-add) per second:
- * `theoretical` from vector units x lanes x clock (0 if this processor's units are not known), and
- * `measured`, the kernel's inner loop on operands that stay in the first-level cache.
+ * `theoretical` from vector units x lanes x clock (0 if this processor's units are not known, or if
+ * the measurement shows that what is known of them is wrong), and `measured`, the kernel's inner
+ * loop on operands that stay in the first-level cache.
  * Returns OK, BAD_ARGUMENT, BAD_TYPE or OUT_OF_MEMORY. */
 TCGEMM_API tcgemm_status_t tcgemm_measure_peak(tcgemm_type_t type, int num_threads,
                                                double *theoretical, double *measured);

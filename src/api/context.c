@@ -1,46 +1,32 @@
-/* context.c - contexts, and the defaults from the environment. */
+/* context.c - contexts and their defaults. */
 #include "api/context.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/struct.h"
 #include "cuda/backend.h"
 #include "device/known_gpus.h"
-#include "host/features.h"
+#include "host/threads.h"
+#include "problem/canonical.h"
 
-enum { MAX_THREADS = 4095 };
+/* Problems of so few multiply-adds run on one thread whatever the number, and need not ask it. */
+static const double most_of_one_thread = 25.0 * 25.0 * 25.0;
 
-/* A whole number in 1 .. MAX_THREADS at the start of the variable ("4,2" of OMP counts as 4), or 0.
- */
-static int threads_of_variable(const char *name) {
-    const char *text = secure_getenv(name);
-    if (!text)
-        return 0;
-    const long value = strtol(text, NULL, 10);
-    return value >= 1 && value <= MAX_THREADS ? (int)value : 0;
+static int is_for_one_thread(const tcgemm_problem_t *problem) {
+    tcgemm_problem_t p;
+    if (tcgemm_problem_read(problem, &p) != TCGEMM_STATUS_OK)
+        return 1; /* it will be refused */
+    return p.batch <= 1 && (double)p.m * (double)p.n * (double)p.k <= most_of_one_thread &&
+           p.m <= 4096 && p.n <= 4096 && p.k <= 4096;
 }
 
-static int default_threads(void) {
-    static atomic_int known;
-    int threads = atomic_load_explicit(&known, memory_order_relaxed);
-    if (threads > 0)
-        return threads;
-    threads = threads_of_variable("TCGEMM_NUM_THREADS");
-    if (threads == 0)
-        threads = threads_of_variable("OMP_NUM_THREADS");
-    if (threads == 0)
-        threads = tcgemm_cpu_count();
-    if (threads > MAX_THREADS)
-        threads = MAX_THREADS;
-    atomic_store_explicit(&known, threads, memory_order_relaxed);
-    return threads;
-}
-
-int tcgemm_context_threads(const tcgemm_context_t *context) {
-    return context ? context->num_threads : default_threads();
+int tcgemm_context_threads(const tcgemm_context_t *context, const tcgemm_problem_t *problem) {
+    if (context && context->num_threads > 0)
+        return context->num_threads;
+    return is_for_one_thread(problem) ? 1 : tcgemm_default_threads();
 }
 
 const struct tcgemm_device *tcgemm_context_known(const tcgemm_context_t *context) {
@@ -70,15 +56,16 @@ tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
                                       tcgemm_context_t **context) {
     TCGEMM_RETURN_IF(!context, TCGEMM_STATUS_BAD_ARGUMENT, "context is NULL");
     *context = NULL;
-    const tcgemm_context_options_t o = options ? *options : tcgemm_context_options();
-    TCGEMM_RETURN_IF(o.struct_size != sizeof o, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "options->struct_size is %zu, expected %zu: build it with "
-                     "tcgemm_context_options()",
-                     o.struct_size, sizeof o);
+    tcgemm_context_options_t o = tcgemm_context_options();
+    if (options)
+        TCGEMM_FORWARD(tcgemm_struct_read("options", options,
+                                          TCGEMM_STRUCT_END(tcgemm_context_options_t, num_threads),
+                                          &o, sizeof o));
     TCGEMM_RETURN_IF(o.device < TCGEMM_DEVICE_AUTO, TCGEMM_STATUS_BAD_ARGUMENT,
                      "device is %d, neither a GPU number nor CPU (-1) nor AUTO (-2)", o.device);
-    TCGEMM_RETURN_IF(o.num_threads < 0 || o.num_threads > MAX_THREADS, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "num_threads is %d, not in 0 .. %d", o.num_threads, MAX_THREADS);
+    TCGEMM_RETURN_IF(o.num_threads < 0 || o.num_threads > TCGEMM_MAX_THREADS,
+                     TCGEMM_STATUS_BAD_ARGUMENT, "num_threads is %d, not in 0 .. %d", o.num_threads,
+                     TCGEMM_MAX_THREADS);
     const tcgemm_device_t *device = NULL;
     const tcgemm_device_t *known;
     TCGEMM_FORWARD(find_known(o.known_gpu, &known));
@@ -86,7 +73,7 @@ tcgemm_status_t tcgemm_context_create(const tcgemm_context_options_t *options,
         TCGEMM_FORWARD(tcgemm_gpu_find(o.device, &device));
     tcgemm_context_t *made = malloc(sizeof *made);
     TCGEMM_RETURN_IF(!made, TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for a context");
-    made->num_threads = o.num_threads ? o.num_threads : default_threads();
+    made->num_threads = o.num_threads;
     made->device = known ? TCGEMM_DEVICE_KNOWN : o.device;
     made->known = known;
     *context = made;

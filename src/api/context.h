@@ -7,13 +7,15 @@
 struct tcgemm_device;
 
 struct tcgemm_context {
-    int num_threads;
+    int num_threads; /* 0: as the environment and the caller's processors say, each time */
     int device; /* a GPU's number, TCGEMM_DEVICE_CPU, TCGEMM_DEVICE_AUTO or TCGEMM_DEVICE_KNOWN */
     const struct tcgemm_device *known; /* the GPU of TCGEMM_DEVICE_KNOWN, or NULL */
 };
 
-/* Threads of a context; NULL is the default one. */
-int tcgemm_context_threads(const tcgemm_context_t *context);
+/* The most threads that the context gives a plan for the problem, here and now; a NULL context is
+ * the default one. Without a number in the context this is a system call for all but problems that
+ * one thread does anyway. */
+int tcgemm_context_threads(const tcgemm_context_t *context, const tcgemm_problem_t *problem);
 
 /* Its device; AUTO for NULL. */
 int tcgemm_context_device(const tcgemm_context_t *context);

@@ -2,10 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/struct.h"
 #include "cuda/backend.h"
 #include "device/known_gpus.h"
-#include "gpu/gpu_row.h"
-#include "table/table.h"
+#include "table/family.h"
 
 int tcgemm_device_count(void) {
     return tcgemm_gpu_count();
@@ -15,9 +16,9 @@ const char *tcgemm_device_reason(void) {
     return tcgemm_gpu_reason();
 }
 
-static void describe(const tcgemm_device_t *device, tcgemm_device_info_t *info) {
-    *info = (tcgemm_device_info_t){
-        .struct_size = sizeof *info,
+static void describe(const tcgemm_device_t *device, tcgemm_device_info_t *out) {
+    tcgemm_device_info_t info = {
+        .struct_size = sizeof info,
         .cc_major = device->cc / 10,
         .cc_minor = device->cc % 10,
         .num_sms = device->num_sms,
@@ -30,23 +31,17 @@ static void describe(const tcgemm_device_t *device, tcgemm_device_info_t *info) 
         .registers_per_sm = device->registers_per_sm,
         .threads_per_sm = device->threads_per_sm,
     };
-    (void)snprintf(info->name, sizeof info->name, "%s", device->name);
+    (void)snprintf(info.name, sizeof info.name, "%s", device->name);
     for (int i = 0; i < tcgemm_num_kernels(); ++i)
-        info->num_kernels +=
-            tcgemm_kernel_at(i)->gpu && tcgemm_gpu_row_fits(tcgemm_kernel_at(i)->gpu, device);
+        info.num_kernels += tcgemm_kernel_at(i)->family->fits(tcgemm_kernel_at(i), device);
     for (int t = 1; t <= tcgemm_type_count() && t < TCGEMM_MAX_TYPES; ++t)
-        info->peak[t] = tcgemm_device_peak(device, (tcgemm_type_t)t);
-}
-
-static tcgemm_status_t check_info(const tcgemm_device_info_t *info) {
-    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "info is NULL or its struct_size is not set");
-    return TCGEMM_STATUS_OK;
+        info.peak[t] = tcgemm_device_peak(device, (tcgemm_type_t)t);
+    tcgemm_struct_write(out, &info, sizeof info);
 }
 
 tcgemm_status_t tcgemm_device_get_info(int index, tcgemm_device_info_t *info) {
     const tcgemm_device_t *device = NULL;
-    TCGEMM_FORWARD(check_info(info));
+    TCGEMM_FORWARD(tcgemm_struct_check("info", info, sizeof *info));
     const tcgemm_status_t status = tcgemm_gpu_find(index, &device);
     if (!device)
         return status;
@@ -56,7 +51,7 @@ tcgemm_status_t tcgemm_device_get_info(int index, tcgemm_device_info_t *info) {
 
 tcgemm_status_t tcgemm_known_gpu_get_info(int index, tcgemm_device_info_t *info) {
     const tcgemm_device_t *device = tcgemm_known_gpu(index);
-    TCGEMM_FORWARD(check_info(info));
+    TCGEMM_FORWARD(tcgemm_struct_check("info", info, sizeof *info));
     TCGEMM_RETURN_IF(!device, TCGEMM_STATUS_BAD_ARGUMENT, "known GPU %d is not in 0 .. %d", index,
                      tcgemm_known_gpu_count() - 1);
     describe(device, info);

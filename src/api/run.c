@@ -5,6 +5,7 @@
 #include "api/context.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fpmode.h"
 #include "cpu/gemm.h"
 #include "cuda/backend.h"
 #include "gpu/model.h"
@@ -169,7 +170,7 @@ static tcgemm_status_t plan_on_any(const tcgemm_problem_t *problem,
 static tcgemm_status_t make_plan(const tcgemm_context_t *context, const tcgemm_problem_t *problem,
                                  const tcgemm_plan_options_t *options, struct tcgemm_plan *plan) {
     const int device = tcgemm_context_device(context);
-    const int threads = tcgemm_context_threads(context);
+    const int threads = tcgemm_context_threads(context, problem);
     if (device == TCGEMM_DEVICE_AUTO)
         return plan_on_any(problem, options, threads, plan);
     if (device == TCGEMM_DEVICE_CPU)
@@ -183,10 +184,11 @@ static tcgemm_status_t make_plan(const tcgemm_context_t *context, const tcgemm_p
 
 tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha, const void *a,
                             const void *b, double beta, const void *c, void *d) {
+    TCGEMM_DEFAULT_FP_MODES;
     struct tcgemm_plan plan;
     tcgemm_call_t call;
     int place;
-    const int threads = tcgemm_context_threads(NULL);
+    const int threads = tcgemm_context_threads(NULL, problem);
     TCGEMM_FORWARD(tcgemm_plan_make(problem, NULL, threads, &plan));
     TCGEMM_FORWARD(tcgemm_check_call(&plan.g, alpha, a, b, beta, c, d, true, &call));
     if (is_empty(&plan.g))
@@ -201,6 +203,7 @@ tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha, const
 
 tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context, const tcgemm_problem_t *problem,
                                    const tcgemm_plan_options_t *options, tcgemm_plan_t **plan) {
+    TCGEMM_DEFAULT_FP_MODES;
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     *plan = NULL;
     struct tcgemm_plan made;
@@ -217,6 +220,7 @@ void tcgemm_plan_destroy(tcgemm_plan_t *plan) {
 
 tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a, const void *b,
                            double beta, const void *c, void *d) {
+    TCGEMM_DEFAULT_FP_MODES;
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_FORWARD(check_is_here(plan));
     return run_plan(plan, alpha, a, b, beta, c, d, NULL, 0, NULL);
@@ -225,6 +229,7 @@ tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *
 tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const void *a,
                                 const void *b, double beta, const void *c, void *d, void *workspace,
                                 size_t workspace_bytes, tcgemm_run_stats_t *stats) {
+    TCGEMM_DEFAULT_FP_MODES;
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_RETURN_IF(stats && stats->struct_size != sizeof *stats, TCGEMM_STATUS_BAD_ARGUMENT,
                      "stats->struct_size is %zu, expected %zu", stats->struct_size, sizeof *stats);
@@ -235,6 +240,7 @@ tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const v
 tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const void *a,
                                  const void *b, double beta, const void *c, void *d,
                                  void *workspace, size_t workspace_bytes, void *stream) {
+    TCGEMM_DEFAULT_FP_MODES;
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_RETURN_IF(!plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
                      "the plan is for the CPU, which has no streams");

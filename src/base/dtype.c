@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/fpmode.h"
 #include "base/types.h"
 
 /* precision counts the hidden bit; min_exponent is that of the smallest normal number. */
@@ -69,6 +70,8 @@ static const tcgemm_type_info_t type_table[] = {
 #define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
     _Static_assert((int)TCGEMM_##ID == (int)TCGEMM_COUNTED_##ID + 1, "types.def: order of " #ID);
 #include "base/types.def"
+_Static_assert((int)TCGEMM_NUM_TYPES == (int)TCGEMM_TYPE_COUNT,
+               "a line of types.def for each enumerator of tcgemm_type_t");
 
 const tcgemm_type_info_t *tcgemm_type_info(tcgemm_type_t type) {
     const int index = (int)type - 1;
@@ -79,6 +82,14 @@ int tcgemm_type_count(void) {
     return NUM_TYPES;
 }
 
+/* All names, a blank before each, cut to `size` bytes. */
+static void list_names(char *names, size_t size) {
+    size_t used = 0;
+    names[0] = '\0';
+    for (int i = 0; i < NUM_TYPES && used < size; ++i)
+        used += (size_t)snprintf(names + used, size - used, " %s", type_table[i].name);
+}
+
 tcgemm_status_t tcgemm_type_from_name(const char *name, tcgemm_type_t *type) {
     TCGEMM_RETURN_IF(!name || !type, TCGEMM_STATUS_BAD_ARGUMENT, "name or type is NULL");
     for (int i = 0; i < NUM_TYPES; ++i) {
@@ -87,10 +98,8 @@ tcgemm_status_t tcgemm_type_from_name(const char *name, tcgemm_type_t *type) {
             return TCGEMM_STATUS_OK;
         }
     }
-    char names[256] = "";
-    size_t used = 0;
-    for (int i = 0; i < NUM_TYPES; ++i)
-        used += (size_t)snprintf(names + used, sizeof names - used, " %s", type_table[i].name);
+    char names[32 * NUM_TYPES];
+    list_names(names, sizeof names);
     return tcgemm_error_set(TCGEMM_STATUS_BAD_TYPE, "unknown type '%.40s'; known are%s", name,
                             names);
 }
@@ -269,13 +278,9 @@ static int32_t saturate(tcgemm_dtype_t dtype, double value) {
     return (int32_t)rint(fmin(fmax(value, range[dtype].low), range[dtype].high));
 }
 
-tcgemm_status_t tcgemm_convert(tcgemm_dtype_t dst_dtype, void *dst, tcgemm_dtype_t src_dtype,
-                               const void *src, int64_t count) {
-    TCGEMM_RETURN_IF(!is_dtype(dst_dtype) || !is_dtype(src_dtype), TCGEMM_STATUS_BAD_TYPE,
-                     "dtype %d is unknown", is_dtype(dst_dtype) ? (int)src_dtype : (int)dst_dtype);
-    TCGEMM_RETURN_IF(count < 0, TCGEMM_STATUS_BAD_SHAPE, "count is %lld", (long long)count);
-    TCGEMM_RETURN_IF(count > 0 && (!dst || !src), TCGEMM_STATUS_BAD_ARGUMENT, "%s is NULL",
-                     dst ? "src" : "dst");
+static __attribute__((noinline)) void convert(tcgemm_dtype_t dst_dtype, void *dst,
+                                              tcgemm_dtype_t src_dtype, const void *src,
+                                              int64_t count) {
     const int to_integer = tcgemm_dtype_is_integer(dst_dtype);
     for (int64_t i = 0; i < count; ++i) {
         const double value = tcgemm_load_float(src_dtype, src, i);
@@ -284,5 +289,16 @@ tcgemm_status_t tcgemm_convert(tcgemm_dtype_t dst_dtype, void *dst, tcgemm_dtype
         else
             tcgemm_store_float(dst_dtype, dst, i, value);
     }
+}
+
+tcgemm_status_t tcgemm_convert(tcgemm_dtype_t dst_dtype, void *dst, tcgemm_dtype_t src_dtype,
+                               const void *src, int64_t count) {
+    TCGEMM_RETURN_IF(!is_dtype(dst_dtype) || !is_dtype(src_dtype), TCGEMM_STATUS_BAD_TYPE,
+                     "dtype %d is unknown", is_dtype(dst_dtype) ? (int)src_dtype : (int)dst_dtype);
+    TCGEMM_RETURN_IF(count < 0, TCGEMM_STATUS_BAD_SHAPE, "count is %lld", (long long)count);
+    TCGEMM_RETURN_IF(count > 0 && (!dst || !src), TCGEMM_STATUS_BAD_ARGUMENT, "%s is NULL",
+                     dst ? "src" : "dst");
+    TCGEMM_DEFAULT_FP_MODES;
+    convert(dst_dtype, dst, src_dtype, src, count);
     return TCGEMM_STATUS_OK;
 }

@@ -19,6 +19,7 @@
  */
 #include "cpu/gemm.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -75,6 +76,13 @@ tcgemm_cpu_sizes_t tcgemm_cpu_sizes(const struct tcgemm_plan *plan) {
 
 /* ---- one product ---- */
 
+/* Where the time goes, in nanoseconds of the monotonic clock. */
+typedef struct phases {
+    atomic_uint_fast64_t packed, multiplied; /* when the last thread was through with the phase */
+    uint64_t begin;                          /* of the present phase; thread 0's, as what follows */
+    double pack_seconds, product_seconds;
+} phases_t;
+
 /* What the threads of one product share. */
 typedef struct product {
     const struct tcgemm_plan *plan;
@@ -91,11 +99,34 @@ typedef struct product {
     atomic_int_fast64_t next_panel; /* of those still to be packed, then of ... */
     atomic_int_fast64_t next_unit;  /* ... the units still to be multiplied */
     tcgemm_barrier_t barrier;
-    double pack_seconds, product_seconds; /* of thread 0 */
+    phases_t phases;
     bool timed;
 } product_t;
 
 typedef tcgemm_cpu_block_t block_t; /* the current one */
+
+/* ---- the statistics ---- */
+
+/* Thread t is through with a phase. A phase ends when its last thread arrives at the barrier: when
+ * the others leave it does not count, for the operating system may let one of them sleep until all
+ * work of the next phase is done. */
+static void arrive(product_t *x, atomic_uint_fast64_t *last) {
+    if (!x->timed)
+        return;
+    const uint64_t now = now_nanoseconds();
+    uint64_t latest = atomic_load_explicit(last, memory_order_relaxed);
+    while (latest < now && !atomic_compare_exchange_weak(last, &latest, now))
+        ;
+}
+
+/* Ends a phase for the statistics: by thread 0, between this barrier and the next one. */
+static void close_phase(product_t *x, const atomic_uint_fast64_t *last, double *seconds) {
+    if (!x->timed)
+        return;
+    const uint64_t end = atomic_load(last);
+    *seconds += 1e-9 * (double)(end - x->phases.begin);
+    x->phases.begin = end;
+}
 
 static void set_up_workspace(product_t *x, char *workspace) {
     const layout_t l = layout_of(x->plan);
@@ -307,17 +338,17 @@ static void multiply_unit(const product_t *x, const block_t *block, int64_t unit
 /* One step of k for one block of D, by thread t. */
 static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t, int num_threads) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    const bool timed = x->timed && t == 0;
-    const double start = timed ? now_seconds() : 0.0;
     /* Each counter is set back while nobody uses it: the units' while panels are packed, the
      * panels' while units are multiplied. */
     if (t == 0)
         atomic_store_explicit(&x->next_unit, 0, memory_order_relaxed);
     pack_block(x, block, b_is_packed);
+    arrive(x, &x->phases.packed);
     tcgemm_barrier_wait(&x->barrier, num_threads);
-    const double packed = timed ? now_seconds() : 0.0;
-    if (t == 0)
+    if (t == 0) {
+        close_phase(x, &x->phases.packed, &x->phases.pack_seconds);
         atomic_store_explicit(&x->next_panel, 0, memory_order_relaxed);
+    }
 
     const int64_t num_units = tcgemm_unit_count(block->rows, block->cols, s->mc, s->nb);
     for (;;) {
@@ -326,11 +357,10 @@ static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t
             break;
         multiply_unit(x, block, unit);
     }
+    arrive(x, &x->phases.multiplied);
     tcgemm_barrier_wait(&x->barrier, num_threads);
-    if (timed) {
-        x->pack_seconds += packed - start;
-        x->product_seconds += now_seconds() - packed;
-    }
+    if (t == 0)
+        close_phase(x, &x->phases.multiplied, &x->phases.product_seconds);
 }
 
 /* One item of the batch, by thread t of num_threads that all come here. */
@@ -363,6 +393,8 @@ typedef struct job {
     bool timed;
     product_t shared; /* of all threads, unless each takes items of its own */
     atomic_int_fast64_t next_item;
+    pthread_mutex_t stats_lock;           /* for the threads with items of their own: ... */
+    double pack_seconds, product_seconds; /* ... the times of the slowest */
 } job_t;
 
 static void set_up_product(product_t *x, const job_t *job, char *workspace) {
@@ -371,6 +403,7 @@ static void set_up_product(product_t *x, const job_t *job, char *workspace) {
     x->u = job->plan->kernel->cpu;
     x->call = job->call;
     x->timed = job->timed;
+    x->phases.begin = job->timed ? now_nanoseconds() : 0;
     x->signs = tcgemm_signs_of(&job->plan->g, x->u->family);
     set_up_workspace(x, workspace);
 }
@@ -388,11 +421,20 @@ static void select_item(product_t *x, int64_t item) {
     x->b_offset = item * g->b.batch_stride;
 }
 
+/* A thread with items of its own is through with them. */
+static void report_times(job_t *job, const phases_t *own) {
+    (void)pthread_mutex_lock(&job->stats_lock);
+    if (own->pack_seconds + own->product_seconds > job->pack_seconds + job->product_seconds) {
+        job->pack_seconds = own->pack_seconds;
+        job->product_seconds = own->product_seconds;
+    }
+    (void)pthread_mutex_unlock(&job->stats_lock);
+}
+
 /* Items are many and small: each thread takes whole ones. */
 static void do_items_apart(job_t *job, int t) {
     product_t own;
     set_up_product(&own, job, job->workspace + (size_t)t * layout_of(job->plan).end);
-    own.timed = job->timed && t == 0;
     for (;;) {
         const int64_t item = atomic_fetch_add(&job->next_item, 1);
         if (item >= job->plan->g.batch)
@@ -400,10 +442,8 @@ static void do_items_apart(job_t *job, int t) {
         select_item(&own, item);
         do_item(&own, 0, 1);
     }
-    if (t == 0) {
-        job->shared.pack_seconds = own.pack_seconds;
-        job->shared.product_seconds = own.product_seconds;
-    }
+    if (job->timed)
+        report_times(job, &own.phases);
 }
 
 static void worker(void *argument, int t, int num_threads) {
@@ -428,12 +468,15 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     job.call = call;
     job.workspace = workspace ? (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64 : NULL;
     job.timed = stats != NULL;
+    job.pack_seconds = job.product_seconds = 0.0;
+    (void)pthread_mutex_init(&job.stats_lock, NULL);
     atomic_init(&job.next_item, 0);
     set_up_product(&job.shared, &job, job.workspace);
     tcgemm_pool_run(plan->num_threads, worker, &job);
-    if (stats) {
-        stats->pack_seconds = job.shared.pack_seconds;
-        stats->product_seconds = job.shared.product_seconds;
+    (void)pthread_mutex_destroy(&job.stats_lock);
+    if (stats) { /* one of the two is 0 */
+        stats->pack_seconds = job.pack_seconds + job.shared.phases.pack_seconds;
+        stats->product_seconds = job.product_seconds + job.shared.phases.product_seconds;
     }
     return TCGEMM_STATUS_OK;
 }

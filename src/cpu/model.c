@@ -5,16 +5,17 @@
  *     pack      for each 4 bytes of the panels of A and B, by the way they lie in memory
  *     store     for each 8 bytes of D and each step of k
  * divided among the threads, some for the call, and some for each meeting of threads. The constants
- * of each type were measured (base/types.def). How well that fits: docs/measuring.md.
+ * of each type were measured (base/types.def). How well that fits: docs/measuring.md. Cycles become
+ * seconds by the nominal clock (host/clock.h): a plan must not depend on how busy the machine is.
  */
 #include "cpu/model.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
-#include "base/clock.h"
+#include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/ukernel.h"
+#include "host/clock.h"
 #include "host/features.h"
 
 enum {
@@ -201,34 +202,13 @@ tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads) {
     if (plan->kernel->cpu)
         meetings = choose_threads(plan, sum(item), max_threads);
     const double seconds =
-        (double)plan->g.batch / pow(plan->num_threads, thread_power) / tcgemm_clock_hz();
+        (double)plan->g.batch / pow(plan->num_threads, thread_power) / tcgemm_nominal_clock_hz();
     tcgemm_cpu_time_t t = {
         .pack = item.pack * seconds,
         .multiply = item.multiply * seconds,
         .store = item.store * seconds,
-        .meet = meetings * CYCLES_PER_MEETING / tcgemm_clock_hz(),
+        .meet = meetings * CYCLES_PER_MEETING / tcgemm_nominal_clock_hz(),
     };
     t.total = t.pack + t.multiply + t.store + t.meet;
     return t;
-}
-
-double tcgemm_clock_hz(void) {
-    static _Atomic double known;
-    double hz = atomic_load_explicit(&known, memory_order_relaxed);
-    if (hz != 0.0)
-        return hz;
-    enum { ADDITIONS = 100000 };
-    double best = 1.0;
-    for (int round = 0; round < 3; ++round) {
-        uint64_t x = (uint64_t)round;
-        const double start = now_seconds();
-        for (int i = 0; i < ADDITIONS; ++i) {
-            x += x ^ (uint64_t)i; /* two dependent cycles */
-            __asm__ volatile("" : "+r"(x));
-        }
-        best = fmin(best, now_seconds() - start);
-    }
-    hz = 2.0 * ADDITIONS / fmax(best, 1e-9);
-    atomic_store_explicit(&known, hz, memory_order_relaxed);
-    return hz;
 }

@@ -18,7 +18,4 @@ tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads);
  * if this processor's are not known. */
 double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel);
 
-/* Cycles a second of this processor, measured once with a chain of dependent additions. */
-double tcgemm_clock_hz(void);
-
 #endif

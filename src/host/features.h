@@ -1,10 +1,11 @@
 /* features.h - what this processor can do, as far as the kernels here care.
  *
- * TCGEMM_ARCH=any|avx2|avx512 in the environment makes the library see a lesser processor, so that
- * every kernel set can be tested on one machine. (Ignored in set-user-id programs.)
+ * TCGEMM_ARCH=generic|avx2|avx512 in the environment makes the library see a lesser processor, so
+ * that every kernel set can be tested on one machine ("any" is the same as "generic"; ignored in
+ * set-user-id programs).
  */
-#ifndef TCGEMM_CPU_FEATURES_H
-#define TCGEMM_CPU_FEATURES_H
+#ifndef TCGEMM_HOST_FEATURES_H
+#define TCGEMM_HOST_FEATURES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,11 +29,7 @@ int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size);
  * 0 if this processor is not in the table. */
 double tcgemm_cpu_fma_per_cycle(int vector_bits);
 
-/* The processor's own name, and its data caches in bytes (0 if unknown). */
+/* The processor's own name, cut to `size` bytes. */
 void tcgemm_cpu_brand(char *buffer, size_t size);
-void tcgemm_cpu_caches(size_t *l1, size_t *l2, size_t *l3);
-
-/* Processors that the calling thread may run on. */
-int tcgemm_cpu_count(void);
 
 #endif

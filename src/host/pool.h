@@ -1,8 +1,10 @@
 /* pool.h - the library's own threads.
  *
  * One pool serves the process. A call that finds it busy (another thread's product) runs alone in
- * the caller: the bits are the same for any number of threads. Workers block all signals, spin for
- * a moment between jobs and then sleep; a forked child starts with an empty pool and makes its own.
+ * the caller: the bits are the same for any number of threads. Workers spin for a moment between
+ * jobs, then sleep, and end after a second without one; a forked child starts with an empty pool
+ * and makes its own. In a job they work in the default floating-point modes (fpmode.h) on the
+ * processors of its caller; of signals they take what thread_signals.h says.
  * (Not OpenMP: libgomp hangs in a child forked after use.)
  */
 #ifndef TCGEMM_CPU_POOL_H

@@ -6,7 +6,9 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/fpmode.h"
 #include "base/num.h"
+#include "base/struct.h"
 #include "cpu/gemm.h"
 #include "cpu/ukernel.h"
 #include "gpu/gpu_row.h"
@@ -99,13 +101,13 @@ static void describe_gpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
 }
 
 tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info_t *info) {
+    TCGEMM_DEFAULT_FP_MODES;
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "info is NULL or its struct_size is not set");
+    TCGEMM_FORWARD(tcgemm_struct_check("info", info, sizeof(tcgemm_plan_info_t)));
     const tcgemm_problem_t *p = &plan->problem;
     const tcgemm_type_info_t *type = plan->g.type;
-    *info = (tcgemm_plan_info_t){
-        .struct_size = sizeof *info,
+    tcgemm_plan_info_t filled = {
+        .struct_size = sizeof filled,
         .algo = plan->kernel->algo,
         .kernel = plan->kernel->name,
         .device = "cpu",
@@ -126,11 +128,12 @@ tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info
         .error_bound = tcgemm_bound_text(plan->kernel->bound),
     };
     if (plan->kernel->cpu)
-        describe_cpu(plan, info);
+        describe_cpu(plan, &filled);
     else if (plan->kernel->gpu)
-        describe_gpu(plan, info);
+        describe_gpu(plan, &filled);
     else if (p->m > 0 && p->n > 0)
-        add_level(plan, info, "problem", "memory", plan->g.m, plan->g.n, plan->g.k);
+        add_level(plan, &filled, "problem", "memory", plan->g.m, plan->g.n, plan->g.k);
+    tcgemm_struct_write(info, &filled, sizeof filled);
     return TCGEMM_STATUS_OK;
 }
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/fpmode.h"
 #include "base/num.h"
+#include "base/struct.h"
 #include "cpu/model.h"
 #include "cpu/ukernel.h"
 #include "gpu/expand.h"
@@ -107,17 +109,19 @@ static int next_after(const struct tcgemm_plan *plan, int last, double seconds,
 
 tcgemm_status_t tcgemm_plan_get_estimate(const tcgemm_plan_t *plan, int rank,
                                          tcgemm_estimate_t *info) {
+    TCGEMM_DEFAULT_FP_MODES;
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "estimate is NULL or its struct_size is not set");
+    TCGEMM_FORWARD(tcgemm_struct_check("estimate", info, sizeof *info));
     const int count = tcgemm_plan_estimate_count(plan);
     TCGEMM_RETURN_IF(rank < 0 || rank >= count, TCGEMM_STATUS_BAD_ARGUMENT,
                      "rank %d is not in 0 .. %d", rank, count - 1);
+    tcgemm_estimate_t e = {0};
     int kernel = -1;
     for (int r = 0; r <= rank; ++r) {
-        const double seconds = kernel < 0 ? 0.0 : info->seconds;
-        kernel = next_after(plan, kernel, seconds, info);
+        const double seconds = e.seconds;
+        kernel = next_after(plan, kernel, seconds, &e);
     }
+    tcgemm_struct_write(info, &e, sizeof e);
     return TCGEMM_STATUS_OK;
 }
 
@@ -126,13 +130,12 @@ tcgemm_status_t tcgemm_plan_get_occupancy(const tcgemm_plan_t *plan,
     enum { WARP = 32 };
     TCGEMM_RETURN_IF(!plan || !plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
                      "plan is NULL or for the CPU");
-    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "info is NULL or its struct_size is not set");
+    TCGEMM_FORWARD(tcgemm_struct_check("info", info, sizeof *info));
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
     const tcgemm_occupancy_t o =
         tcgemm_gpu_occupancy(row, tcgemm_plan_product(plan)->gpu.registers, plan->device);
-    *info = (tcgemm_occupancy_info_t){
-        .struct_size = sizeof *info,
+    const tcgemm_occupancy_info_t filled = {
+        .struct_size = sizeof filled,
         .blocks = tcgemm_plan_product(plan)->gpu.blocks_per_sm,
         .by_threads = o.by_threads,
         .by_registers = o.by_registers,
@@ -141,5 +144,6 @@ tcgemm_status_t tcgemm_plan_get_occupancy(const tcgemm_plan_t *plan,
         .warps = tcgemm_plan_product(plan)->gpu.blocks_per_sm * row->threads / WARP,
         .most_warps = plan->device->threads_per_sm / WARP,
     };
+    tcgemm_struct_write(info, &filled, sizeof filled);
     return TCGEMM_STATUS_OK;
 }

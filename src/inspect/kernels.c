@@ -1,5 +1,6 @@
 /* kernels.c - the public view of the kernel table. */
 #include "base/error.h"
+#include "base/struct.h"
 #include "cuda/backend.h"
 #include "gpu/gpu_row.h"
 
@@ -22,10 +23,9 @@ tcgemm_status_t tcgemm_kernel_get_info(int index, tcgemm_kernel_info_t *info) {
     const tcgemm_kernel_t *kernel = tcgemm_kernel_at(index);
     TCGEMM_RETURN_IF(!kernel, TCGEMM_STATUS_BAD_ARGUMENT, "kernel %d is not in 0 .. %d", index,
                      tcgemm_num_kernels() - 1);
-    TCGEMM_RETURN_IF(!info || info->struct_size != sizeof *info, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "info is NULL or its struct_size is not set");
-    *info = (tcgemm_kernel_info_t){
-        .struct_size = sizeof *info,
+    TCGEMM_FORWARD(tcgemm_struct_check("info", info, sizeof *info));
+    const tcgemm_kernel_info_t filled = {
+        .struct_size = sizeof filled,
         .name = kernel->name,
         .algo = kernel->algo,
         .isa = kernel->isa,
@@ -36,5 +36,6 @@ tcgemm_status_t tcgemm_kernel_get_info(int index, tcgemm_kernel_info_t *info) {
         .tile_k = kernel->ku,
         .types = kernel->types,
     };
+    tcgemm_struct_write(info, &filled, sizeof filled);
     return TCGEMM_STATUS_OK;
 }

@@ -12,6 +12,7 @@
  */
 #include "base/error.h"
 #include "base/num.h"
+#include "base/struct.h"
 #include "gpu/gpu_row.h"
 #include "plan/plan.h"
 #include "tile/raster.h"
@@ -74,13 +75,17 @@ static void place(const struct tcgemm_plan *plan, const cuts_t *c, int64_t row, 
     const int64_t rows = min_i64(c->rows.inner, row_end - row);
     const int64_t cols = min_i64(c->cols.inner, col_end - col);
     const bool swapped = plan->g.swapped;
-    tile->index = index;
-    tile->row = swapped ? col : row;
-    tile->col = swapped ? row : col;
-    tile->rows = swapped ? cols : rows;
-    tile->cols = swapped ? rows : cols;
-    tile->panel =
-        plan->kernel->cpu ? panel_col * ceil_div(c->rows.size, c->rows.outer) + panel_row : 0;
+    const tcgemm_tile_info_t placed = {
+        .struct_size = sizeof placed,
+        .index = index,
+        .row = swapped ? col : row,
+        .col = swapped ? row : col,
+        .rows = swapped ? cols : rows,
+        .cols = swapped ? rows : cols,
+        .panel =
+            plan->kernel->cpu ? panel_col * ceil_div(c->rows.size, c->rows.outer) + panel_row : 0,
+    };
+    tcgemm_struct_write(tile, &placed, sizeof placed);
 }
 
 static void get_gpu_tile(const struct tcgemm_plan *plan, const cuts_t *c, int64_t index,
@@ -110,8 +115,7 @@ static void get_cpu_tile(const struct tcgemm_plan *plan, const cuts_t *c, int64_
 
 static tcgemm_status_t check(const tcgemm_plan_t *plan, const tcgemm_tile_info_t *tile) {
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_RETURN_IF(!tile || tile->struct_size != sizeof *tile, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "tile is NULL or its struct_size is not set");
+    TCGEMM_FORWARD(tcgemm_struct_check("tile", tile, sizeof *tile));
     TCGEMM_RETURN_IF(plan->kernel->gpu && tcgemm_plan_tile_count(plan) > INT32_MAX,
                      TCGEMM_STATUS_TOO_LARGE, "the tiles of D are more than one launch takes");
     return TCGEMM_STATUS_OK;

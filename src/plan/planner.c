@@ -232,7 +232,7 @@ tcgemm_status_t tcgemm_plan_make_on(const tcgemm_device_t *device, const tcgemm_
                      "options->struct_size is %zu, expected %zu: build it with "
                      "tcgemm_plan_options()",
                      options->struct_size, sizeof *options);
-    plan->problem = *problem;
+    TCGEMM_FORWARD(tcgemm_problem_read(problem, &plan->problem));
     plan->device = device;
     const tcgemm_kernel_t *kernel = NULL;
     if (options && options->kernel) {

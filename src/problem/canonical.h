@@ -65,6 +65,8 @@ static inline int64_t tcgemm_operand_ld(const tcgemm_operand_t *x) {
  */
 enum { tcgemm_choice_rows = 2048 }; /* who asks for reproducible rows has many */
 tcgemm_canonical_t tcgemm_choice_problem(const tcgemm_canonical_t *g);
+/* The caller's problem, which may be that of another version, as ours. OK or BAD_ARGUMENT. */
+tcgemm_status_t tcgemm_problem_read(const tcgemm_problem_t *problem, tcgemm_problem_t *whole);
 
 /* Checks the caller's problem and, if canonical is not NULL, fills it in.
  * Statuses and order as tcgemm_problem_check. */

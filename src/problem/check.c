@@ -4,6 +4,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/struct.h"
 #include "problem/canonical.h"
 
 /* One stored matrix: `lines` contiguous runs of `length` elements, `ld` apart. */
@@ -72,10 +73,11 @@ static tcgemm_status_t check_storage(const tcgemm_problem_t *p, const stored_t s
     for (int x = 0; x < NUM_MATRICES; ++x) {
         const int64_t bytes = batch_bytes(&s[x], p->batch);
         TCGEMM_RETURN_IF(bytes < 0 || bytes > PTRDIFF_MAX, TCGEMM_STATUS_TOO_LARGE,
-                         "%c is %lld x %lld with ld%s %lld and batch %lld: more bytes than an "
-                         "address space holds",
+                         "%c is %lld x %lld with ld%s %lld, batch %lld and stride_%s %lld: more "
+                         "bytes than an address space holds",
                          s[x].name[0] - 'a' + 'A', (long long)s[x].lines, (long long)s[x].length,
-                         s[x].name, (long long)s[x].ld, (long long)p->batch);
+                         s[x].name, (long long)s[x].ld, (long long)p->batch, s[x].name,
+                         (long long)s[x].stride);
     }
     /* The items of D must be apart: one after the other, or side by side within the rows. */
     const stored_t *d = &s[D];
@@ -133,13 +135,17 @@ static tcgemm_operand_t transposed(tcgemm_operand_t x) {
     return x;
 }
 
+tcgemm_status_t tcgemm_problem_read(const tcgemm_problem_t *problem, tcgemm_problem_t *whole) {
+    *whole = tcgemm_problem(TCGEMM_F32_F32, 0, 0, 0);
+    return tcgemm_struct_read("problem", problem, TCGEMM_STRUCT_END(tcgemm_problem_t, k), whole,
+                              sizeof *whole);
+}
+
 tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *problem,
                                     tcgemm_canonical_t *canonical) {
-    const tcgemm_problem_t *const p = problem;
-    TCGEMM_RETURN_IF(!p, TCGEMM_STATUS_BAD_ARGUMENT, "problem is NULL");
-    TCGEMM_RETURN_IF(p->struct_size != sizeof *p, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "problem->struct_size is %zu, expected %zu: build it with tcgemm_problem()",
-                     p->struct_size, sizeof *p);
+    tcgemm_problem_t whole;
+    const tcgemm_problem_t *const p = &whole;
+    TCGEMM_FORWARD(tcgemm_problem_read(problem, &whole));
     const tcgemm_type_info_t *type = tcgemm_type_info(p->type);
     TCGEMM_RETURN_IF(!type, TCGEMM_STATUS_BAD_TYPE, "type %d is unknown", (int)p->type);
     TCGEMM_FORWARD(check_scalars(p));
@@ -258,8 +264,8 @@ static tcgemm_status_t round_scalar(const tcgemm_canonical_t *g, const char *nam
     }
     TCGEMM_RETURN_IF(!(value >= -2147483648.0 && value <= 4294967295.0) || value != floor(value),
                      TCGEMM_STATUS_BAD_SCALAR,
-                     "%s is %g, but type %s needs a whole number in -2^31 .. 2^32-1", name, value,
-                     g->type->name);
+                     "%s is %.*g, but type %s needs a whole number in -2^31 .. 2^32-1", name,
+                     value == floor(value) && fabs(value) < 1e15 ? 15 : 6, value, g->type->name);
     *rounded = value;
     return TCGEMM_STATUS_OK;
 }

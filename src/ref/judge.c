@@ -89,12 +89,23 @@ static bool sum_may_overflow(const tcgemm_judge_t *judge, const tcgemm_ref_value
     return magnitude * (1.0 + judge->growth) > judge->accumulator_largest;
 }
 
+/* True if a kernel may find a NaN where the exact value is infinite, because an element is: its
+ * finite terms may overflow on the way, and to the other side. */
+static bool infinity_may_become_nan(const tcgemm_judge_t *judge, int64_t batch, int64_t i,
+                                    int64_t j) {
+    const double finite = tcgemm_reference_finite_magnitude(judge->g, judge->call, batch, i, j);
+    return finite * (1.0 + judge->growth) > judge->accumulator_largest;
+}
+
 /* The error as a fraction of its bound; infinity where no bound can help. */
-static double error_ratio(const tcgemm_judge_t *judge, const tcgemm_ref_value_t *ref, double got) {
+static double error_ratio(const tcgemm_judge_t *judge, int64_t batch, int64_t i, int64_t j,
+                          const tcgemm_ref_value_t *ref, double got) {
     if (isnan(ref->hi))
         return isnan(got) ? 0.0 : (double)INFINITY;
     if (isinf(ref->hi))
-        return got == ref->hi ? 0.0 : (double)INFINITY;
+        return got == ref->hi || (isnan(got) && infinity_may_become_nan(judge, batch, i, j))
+                   ? 0.0
+                   : (double)INFINITY;
     const double bound = bound_of(judge, ref);
     if (!isfinite(got)) {
         if (sum_may_overflow(judge, ref))
@@ -132,7 +143,7 @@ void tcgemm_judge_element(const tcgemm_judge_t *judge, int64_t batch, int64_t i,
         return;
     }
     const double got = tcgemm_load_float(g->type->d, judge->call->d, index);
-    const double ratio = error_ratio(judge, ref, got);
+    const double ratio = error_ratio(judge, batch, i, j, ref, got);
     const double bound = ldexp(bound_of(judge, ref), ref->exponent);
     if (isfinite(bound) && bound > tally->max_bound)
         tally->max_bound = bound;

@@ -99,6 +99,28 @@ void tcgemm_reference_combine(const tcgemm_canonical_t *g, const tcgemm_call_t *
     }
 }
 
+double tcgemm_reference_finite_magnitude(const tcgemm_canonical_t *g, const tcgemm_call_t *call,
+                                         int64_t batch, int64_t i, int64_t j) {
+    const int64_t a0 = batch * g->a.batch_stride + i * g->a.row_stride;
+    const int64_t b0 = batch * g->b.batch_stride + j * g->b.col_stride;
+    double product = 0.0;
+    for (int64_t p = 0; tcgemm_reads_product(g, call) && p < g->k; ++p) {
+        const double a = tcgemm_reference_load(g, &g->a, call->a, a0 + p * g->a.col_stride);
+        const double b = tcgemm_reference_load(g, &g->b, call->b, b0 + p * g->b.row_stride);
+        if (isfinite(a) && isfinite(b))
+            product += fabs(a * b);
+    }
+    double added = 0.0;
+    if (call->beta != 0) {
+        const double c =
+            tcgemm_load_float(g->type->d, call->c, batch * g->stride_c + i * g->ldc + j);
+        if (isfinite(c) && isfinite(call->beta))
+            added = fabs(call->beta * c);
+    }
+    const double scaled = isfinite(call->alpha) ? fabs(call->alpha) * product : product;
+    return fmax(product, scaled + added);
+}
+
 static void float_element(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
                           int64_t i, int64_t j, tcgemm_ref_value_t *out) {
     tcgemm_wide_t sum = {0.0, 0.0};

@@ -74,6 +74,12 @@ uint32_t tcgemm_reference_combine_integer(const tcgemm_canonical_t *g, const tcg
 void tcgemm_reference_element(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
                               int64_t i, int64_t j, tcgemm_ref_value_t *out);
 
+/* The most that the finite terms of a float element may add up to on the way: of sum |a||b| over
+ * finite factors alone, and of that times alpha and |beta c|. For elements whose value is infinite.
+ */
+double tcgemm_reference_finite_magnitude(const tcgemm_canonical_t *g, const tcgemm_call_t *call,
+                                         int64_t batch, int64_t i, int64_t j);
+
 /* The kernel `reference`. Always OK. */
 tcgemm_status_t tcgemm_reference_run(const struct tcgemm_plan *plan, const struct tcgemm_call *call,
                                      tcgemm_run_stats_t *stats);

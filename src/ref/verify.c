@@ -18,6 +18,8 @@
 #include "base/clock.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/fpmode.h"
+#include "base/struct.h"
 #include "ref/block.h"
 #include "ref/judge.h"
 #include "ref/split.h"
@@ -381,22 +383,20 @@ static tcgemm_status_t verify_call(const tcgemm_plan_t *plan, const tcgemm_call_
 tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const void *a, const void *b,
                               double beta, const void *c, const void *d, tcgemm_verify_mode_t mode,
                               uint64_t seed, tcgemm_verify_report_t *report) {
+    TCGEMM_DEFAULT_FP_MODES;
     const double start = now_seconds();
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_RETURN_IF(!report, TCGEMM_STATUS_BAD_ARGUMENT, "report is NULL");
-    TCGEMM_RETURN_IF(report->struct_size < sizeof *report, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "report->struct_size is %zu, but the struct has %zu bytes",
-                     report->struct_size, sizeof *report);
+    TCGEMM_FORWARD(tcgemm_struct_check("report", report, sizeof *report));
     TCGEMM_RETURN_IF(mode != TCGEMM_VERIFY_AUTO && mode != TCGEMM_VERIFY_SAMPLE &&
                          mode != TCGEMM_VERIFY_FULL,
                      TCGEMM_STATUS_BAD_ARGUMENT, "verification mode %d is unknown", (int)mode);
     tcgemm_call_t call;
     TCGEMM_FORWARD(tcgemm_check_call(&plan->g, alpha, a, b, beta, c, d, false, &call));
 
-    tcgemm_verify_report_t result = {.struct_size = report->struct_size};
+    tcgemm_verify_report_t result = {.struct_size = sizeof result};
     result.mode = resolve_mode(&plan->g, mode);
     TCGEMM_FORWARD(verify_call(plan, &call, seed, &result));
     result.seconds = now_seconds() - start;
-    *report = result;
+    tcgemm_struct_write(report, &result, sizeof result);
     return TCGEMM_STATUS_OK;
 }

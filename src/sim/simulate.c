@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/fpmode.h"
 #include "base/num.h"
+#include "base/struct.h"
 #include "cpu/gemm.h"
 #include "gpu/gpu_row.h"
 #include "gpu/launch.h"
@@ -54,20 +56,21 @@ static tcgemm_tiles_t tiles_of_cpu(const struct tcgemm_plan *plan) {
 
 tcgemm_status_t tcgemm_plan_get_tiles(const tcgemm_plan_t *plan, tcgemm_tiles_t *tiles) {
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_RETURN_IF(!tiles || tiles->struct_size != sizeof *tiles, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "tiles is NULL or its struct_size is not set");
+    TCGEMM_FORWARD(tcgemm_struct_check("tiles", tiles, sizeof *tiles));
+    tcgemm_tiles_t found = tcgemm_tiles(1, 1, plan->g.k > 0 ? plan->g.k : 1);
     if (plan->kernel->gpu)
-        *tiles = tiles_of_gpu(plan);
+        found = tiles_of_gpu(plan);
     else if (plan->kernel->cpu)
-        *tiles = tiles_of_cpu(plan);
-    else
-        *tiles = tcgemm_tiles(1, 1, plan->g.k > 0 ? plan->g.k : 1);
+        found = tiles_of_cpu(plan);
+    tcgemm_struct_write(tiles, &found, sizeof found);
     return TCGEMM_STATUS_OK;
 }
 
-static tcgemm_status_t check_tiles(const tcgemm_tiles_t *tiles) {
-    TCGEMM_RETURN_IF(!tiles || tiles->struct_size != sizeof *tiles, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "tiles is NULL or its struct_size is not set: build it with tcgemm_tiles()");
+/* The caller's tiles, which may be those of another version. */
+static tcgemm_status_t read_tiles(const tcgemm_tiles_t *from, tcgemm_tiles_t *tiles) {
+    *tiles = tcgemm_tiles(1, 1, 1);
+    TCGEMM_FORWARD(tcgemm_struct_read("tiles", from, TCGEMM_STRUCT_END(tcgemm_tiles_t, tk), tiles,
+                                      sizeof *tiles));
     const int64_t sizes[] = {tiles->bm, tiles->bn, tiles->bk, tiles->wm, tiles->wn,
                              tiles->wk, tiles->tm, tiles->tn, tiles->tk};
     static const char *const names[] = {"bm", "bn", "bk", "wm", "wn", "wk", "tm", "tn", "tk"};
@@ -169,8 +172,7 @@ static tcgemm_status_t check_size(const struct tcgemm_plan *plan, tcgemm_depth_t
 }
 
 static tcgemm_status_t check_report(const tcgemm_simulate_report_t *report, tcgemm_depth_t depth) {
-    TCGEMM_RETURN_IF(!report || report->struct_size != sizeof *report, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "report is NULL or its struct_size is not set");
+    TCGEMM_FORWARD(tcgemm_struct_check("report", report, sizeof *report));
     TCGEMM_RETURN_IF((int)depth < (int)TCGEMM_DEPTH_BLOCKS || depth > TCGEMM_DEPTH_DATA,
                      TCGEMM_STATUS_BAD_ARGUMENT, "depth %d is unknown", (int)depth);
     return TCGEMM_STATUS_OK;
@@ -264,7 +266,7 @@ static tcgemm_status_t simulate(const struct tcgemm_plan *plan, const tcgemm_til
         TCGEMM_FORWARD(judge(plan, alpha, a, b, beta, c, d, &result));
     }
     result.seconds = now_seconds() - start;
-    *report = result;
+    tcgemm_struct_write(report, &result, sizeof result);
     return TCGEMM_STATUS_OK;
 }
 
@@ -274,6 +276,7 @@ tcgemm_status_t tcgemm_plan_simulate(const tcgemm_plan_t *plan, tcgemm_depth_t d
                                      const void *a, const void *b, double beta, const void *c,
                                      void *d, tcgemm_trace_fn *trace, void *trace_user,
                                      tcgemm_simulate_report_t *report) {
+    TCGEMM_DEFAULT_FP_MODES;
     tcgemm_tiles_t tiles = {.struct_size = sizeof tiles};
     TCGEMM_FORWARD(tcgemm_plan_get_tiles(plan, &tiles));
     TCGEMM_FORWARD(check_report(report, depth));
@@ -288,14 +291,16 @@ tcgemm_status_t tcgemm_simulate_tiles(const tcgemm_problem_t *problem, const tcg
                                       const void *b, double beta, const void *c, void *d,
                                       tcgemm_trace_fn *trace, void *trace_user,
                                       tcgemm_simulate_report_t *report) {
+    TCGEMM_DEFAULT_FP_MODES;
     struct tcgemm_plan plan;
     tcgemm_plan_options_t options = tcgemm_plan_options();
     options.kernel = "reference";
-    TCGEMM_FORWARD(check_tiles(tiles));
+    tcgemm_tiles_t cut;
+    TCGEMM_FORWARD(read_tiles(tiles, &cut));
     TCGEMM_FORWARD(check_report(report, depth));
     TCGEMM_RETURN_IF(depth == TCGEMM_DEPTH_DATA, TCGEMM_STATUS_BAD_ARGUMENT,
                      "tiles have no data path of their own: that is a plan's");
     TCGEMM_RETURN_IF(!problem, TCGEMM_STATUS_BAD_ARGUMENT, "problem is NULL");
     TCGEMM_FORWARD(tcgemm_plan_make(problem, &options, 1, &plan));
-    return simulate(&plan, tiles, depth, alpha, a, b, beta, c, d, trace, trace_user, report);
+    return simulate(&plan, &cut, depth, alpha, a, b, beta, c, d, trace, trace_user, report);
 }

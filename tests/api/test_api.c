@@ -110,6 +110,7 @@ FAULT(stride_b, p->stride_b = -12)
 FAULT(stride_c, p->stride_c = -13)
 FAULT(stride_d, p->stride_d = -14)
 FAULT(too_large, p->lda = INT64_MAX)
+FAULT(too_far, (p->batch = 3, p->stride_d = INT64_MAX / 2))
 FAULT(overlapping_d, (p->batch = 2, p->stride_d = 34))
 
 /* In the order in which they must be found: 5 x 7 with k = 11. */
@@ -136,6 +137,7 @@ static const fault_t faults[] = {
     {"stride_c", fault_stride_c, TCGEMM_STATUS_BAD_STRIDE, "stride_c is -13"},
     {"stride_d", fault_stride_d, TCGEMM_STATUS_BAD_STRIDE, "stride_d is -14"},
     {"too large", fault_too_large, TCGEMM_STATUS_TOO_LARGE, "lda"},
+    {"too far", fault_too_far, TCGEMM_STATUS_TOO_LARGE, "batch 3 and stride_d 4611686018427387903"},
     {"D in D", fault_overlapping_d, TCGEMM_STATUS_BAD_STRIDE, "stride_d is 34"},
 };
 enum { NUM_FAULTS = sizeof faults / sizeof faults[0] };
@@ -328,6 +330,8 @@ static void pointers_and_scalars(void **state) {
         expect(tcgemm_gemm(&q, bad[i], a, a, 0, NULL, d), TCGEMM_STATUS_BAD_SCALAR, "alpha is",
                "alpha");
         expect(tcgemm_gemm(&q, 1, a, a, bad[i], c, d), TCGEMM_STATUS_BAD_SCALAR, "beta is", "beta");
+        if (bad[i] == 4294967296.0)
+            assert_non_null(strstr(tcgemm_last_error(), "beta is 4294967296, but"));
         /* BAD_SCALAR comes before the pointers. */
         expect(tcgemm_gemm(&q, bad[i], NULL, NULL, 0, NULL, NULL), TCGEMM_STATUS_BAD_SCALAR,
                "alpha is", "alpha before A");

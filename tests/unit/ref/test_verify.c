@@ -337,6 +337,50 @@ static void overflow_is_allowed_where_the_terms_are_large(void **state) {
     fixture_free(&f);
 }
 
+/* k = 2: -x * x and infinity * 1, both finite or both in the exact sum. */
+static void infinity_beside(fixture_t *f, tcgemm_type_t id, double x, double c, double beta) {
+    const tcgemm_type_info_t *type = tcgemm_type_info(id);
+    fixture_init(f, tcgemm_problem(id, 1, 1, 2));
+    store(type->a, f->a, 0, -x);
+    store(type->a, f->a, 1, (double)INFINITY);
+    store(type->b, f->b, 0, x);
+    store(type->b, f->b, 1, 1.0);
+    store(type->d, f->c, 0, c);
+    f->beta = beta;
+}
+
+/* Where the finite terms may overflow, a kernel may find -infinity + infinity on its way. */
+static void an_infinity_may_meet_an_overflow(void **state) {
+    (void)state;
+    static const tcgemm_type_t types[] = {TCGEMM_F32_F32, TCGEMM_BF16_F32, TCGEMM_BF16_BF16,
+                                          TCGEMM_TF32_F32};
+    static const struct {
+        double x, c, beta;
+        bool may_be_nan;
+    } cases[] = {
+        {1e30, 0, 0, true},   {1e18, 0, 0, false},      {0, -3e38, 2, true},
+        {0, -3e38, 1, false}, {1e19, -2.9e38, 1, true}, {1e18, -3e38, 0, false},
+    };
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+            fixture_t f;
+            infinity_beside(&f, types[t], cases[i].x, cases[i].c, cases[i].beta);
+            assert_true(is_right_with(&f, 0, (double)INFINITY));
+            assert_int_equal(is_right_with(&f, 0, (double)NAN), cases[i].may_be_nan);
+            assert_false(is_right_with(&f, 0, -(double)INFINITY));
+            assert_false(is_right_with(&f, 0, 1e38));
+            fixture_free(&f);
+        }
+    }
+    fixture_t f; /* f64 overflows later */
+    infinity_beside(&f, TCGEMM_F64_F64, 1e30, 0, 0);
+    assert_false(is_right_with(&f, 0, (double)NAN));
+    fixture_free(&f);
+    infinity_beside(&f, TCGEMM_F64_F64, 1e200, 0, 0);
+    assert_true(is_right_with(&f, 0, (double)NAN));
+    fixture_free(&f);
+}
+
 static void underflow_is_allowed_for(void **state) {
     (void)state;
     fixture_t f;
@@ -529,6 +573,7 @@ int main(void) {
         cmocka_unit_test(a_lost_product_is_found),
         cmocka_unit_test(special_values_stand_where_they_belong),
         cmocka_unit_test(overflow_is_allowed_where_the_terms_are_large),
+        cmocka_unit_test(an_infinity_may_meet_an_overflow),
         cmocka_unit_test(underflow_is_allowed_for),
         cmocka_unit_test(f64_at_its_ends),
         cmocka_unit_test(sample_finds_one_wrong_element),

@@ -1,0 +1,75 @@
+/* caches.c - see caches.h. sysfs describes the caches of each processor with who shares them, and
+ * is right in containers, too; some hypervisors make it up, so CPUID is asked as well. */
+#include "host/caches.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/affinity.h"
+#include "host/cpuid.h"
+#include "host/textfile.h"
+
+enum { MAX_INDEX = 8, LEVELS = 3, TEXT = 64 };
+
+static bool read_of_index(const char *root, int cpu, int index, const char *name, char text[TEXT]) {
+    char path[512];
+    const int length =
+        snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cache/index%d/%s", root, cpu,
+                 index, name);
+    return length > 0 && (size_t)length < sizeof path && tcgemm_read_file(path, text, TEXT);
+}
+
+/* "32768K", "32M" or "49152"; 0 if it is none of them. */
+static size_t bytes_of(const char *text) {
+    char *end;
+    const unsigned long long value = strtoull(text, &end, 10);
+    const int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    return value <= SIZE_MAX >> shift ? (size_t)value << shift : 0;
+}
+
+tcgemm_caches_t tcgemm_caches_of_sysfs(const char *root, int cpu) {
+    tcgemm_caches_t c = {{0, 0, 0}};
+    char text[TEXT];
+    for (int index = 0; index < MAX_INDEX; ++index) {
+        if (!read_of_index(root, cpu, index, "level", text))
+            break;
+        const long level = strtol(text, NULL, 10);
+        if (level < 1 || level > LEVELS || !read_of_index(root, cpu, index, "type", text) ||
+            strncmp(text, "Instruction", strlen("Instruction")) == 0)
+            continue;
+        if (read_of_index(root, cpu, index, "size", text))
+            c.bytes[level - 1] = bytes_of(text);
+    }
+    return c;
+}
+
+static size_t of_cpuid(int level) {
+    const tcgemm_cpuid_t *const cpu = tcgemm_cpuid();
+    for (int i = 0; i < TCGEMM_CPUID_CACHES; ++i)
+        if (cpu->caches[i].level == level && cpu->caches[i].holds_data)
+            return (size_t)cpu->caches[i].bytes;
+    return 0;
+}
+
+/* glibc answers 0 or -1 for what it does not know. */
+static size_t of_sysconf(int level) {
+    static const int names[LEVELS] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                                      _SC_LEVEL3_CACHE_SIZE};
+    const long bytes = sysconf(names[level - 1]);
+    return bytes > 0 ? (size_t)bytes : 0;
+}
+
+tcgemm_caches_t tcgemm_cpu_caches(void) {
+    tcgemm_caches_t c = tcgemm_caches_of_sysfs("", tcgemm_first_cpu());
+    for (int level = 1; level <= LEVELS; ++level) {
+        size_t *const bytes = &c.bytes[level - 1];
+        const size_t told = of_cpuid(level);
+        if (*bytes == 0 || (told > 0 && *bytes / 2 > told))
+            *bytes = told;
+        if (*bytes == 0)
+            *bytes = of_sysconf(level);
+    }
+    return c;
+}

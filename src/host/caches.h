@@ -1,0 +1,19 @@
+/* caches.h - the data caches that one core sees. */
+#ifndef TCGEMM_HOST_CACHES_H
+#define TCGEMM_HOST_CACHES_H
+
+#include <stddef.h>
+
+typedef struct tcgemm_caches {
+    size_t bytes[3]; /* of L1, L2 and L3; 0: unknown or none */
+} tcgemm_caches_t;
+
+/* Of a processor that the calling thread may run on, shared caches in full. From sysfs; where that
+ * says nothing, or more than twice what CPUID says, from CPUID; else from sysconf, whose L3 may be
+ * that of the whole package. */
+tcgemm_caches_t tcgemm_cpu_caches(void);
+
+/* The same of processor `cpu` from sysfs below `root` ("" for this machine's). */
+tcgemm_caches_t tcgemm_caches_of_sysfs(const char *root, int cpu);
+
+#endif
