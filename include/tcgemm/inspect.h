@@ -1,11 +1,11 @@
 /* inspect.h - a plan taken apart: where its time and its bytes go, tile by tile, played on the CPU,
- * and written.
+ * written and drawn.
  *
  * tcgemm.h includes it at its end; it may also be included by itself. The functions and structs
  * here may still change from version to version, unlike those of tcgemm.h.
  *
  * The tour: 12 occupancy   13 tiles of D      14 estimate     15 describe     16 the kernel table
- *           17 simulate    18 known GPUs
+ *           17 simulate    18 known GPUs      19 analysis     20 pictures
  */
 #ifndef TCGEMM_INSPECT_H
 #define TCGEMM_INSPECT_H
@@ -92,10 +92,18 @@ TCGEMM_API tcgemm_status_t tcgemm_plan_get_estimate(const tcgemm_plan_t *plan, i
 
 /* ---- 15. Describe -------------------------------------------------------------------------- */
 
-typedef enum tcgemm_format { TCGEMM_FORMAT_TEXT = 0, TCGEMM_FORMAT_JSON = 1 } tcgemm_format_t;
+typedef enum tcgemm_format {
+    TCGEMM_FORMAT_TEXT = 0,
+    TCGEMM_FORMAT_JSON = 1,
+    TCGEMM_FORMAT_SVG = 2,      /* one picture of section 20, a complete <svg> element */
+    TCGEMM_FORMAT_HTML = 3,     /* a page with all pictures and tables, a file that loads nothing */
+    TCGEMM_FORMAT_HTML_PART = 4 /* all pictures in a <div>, for a page of one's own or a notebook */
+} tcgemm_format_t;
 
 /* Writes the plan as a page of text or as one JSON object, NUL-terminated and cut to `size` bytes,
- * like snprintf. Returns the length of the whole, without the NUL; 0 for a NULL plan. */
+ * like snprintf; the other formats are tcgemm_plan_draw with its default options. Decimal points
+ * are points in every locale. Returns the length of the whole, without the NUL; 0 for a NULL plan
+ * or an unknown format. */
 TCGEMM_API size_t tcgemm_plan_describe(const tcgemm_plan_t *plan, tcgemm_format_t format,
                                        char *buffer, size_t size);
 
@@ -229,6 +237,148 @@ TCGEMM_API const char *tcgemm_known_gpu_key(int index);
 
 /* Fills `info` (set its struct_size first). Returns OK or BAD_ARGUMENT. */
 TCGEMM_API tcgemm_status_t tcgemm_known_gpu_get_info(int index, tcgemm_device_info_t *info);
+
+/* ---- 19. Analysis ------------------------------------------------------------------------- */
+
+/* Fills `problem` (set its struct_size first) with what the plan was made for.
+ * Returns OK or BAD_ARGUMENT. */
+TCGEMM_API tcgemm_status_t tcgemm_plan_get_problem(const tcgemm_plan_t *plan,
+                                                   tcgemm_problem_t *problem);
+
+/* What a plan does not know: the scalars of the call, and what was measured of the CPU. For a GPU
+ * the data sheet tells. */
+typedef struct tcgemm_analysis_options {
+    size_t struct_size;
+    double alpha, beta;      /* with beta = 0 C is not read */
+    double theoretical_peak; /* of tcgemm_measure_peak, for the plan's threads; 0: not known */
+    double measured_peak;    /* the same */
+    double bandwidth;        /* of the memory, bytes a second; 0: not known */
+    double clock_hz;         /* of tcgemm_machine_get_info; 0: not known */
+} tcgemm_analysis_options_t;
+
+static inline tcgemm_analysis_options_t tcgemm_analysis_options(void) {
+    tcgemm_analysis_options_t o;
+    o.struct_size = sizeof o;
+    o.alpha = 1;
+    o.beta = 0;
+    o.theoretical_peak = o.measured_peak = o.bandwidth = o.clock_hz = 0;
+    return o;
+}
+
+/* What computes: SMs of a GPU, threads of the CPU. Unknown numbers are 0. */
+typedef struct tcgemm_analysis_machine {
+    char name[128];
+    int is_gpu, is_here;
+    int num_units;         /* SMs, or threads of the plan */
+    double macs_per_clock; /* of one unit, for this type */
+    double clock_hz;
+    double peak; /* operations a second: 2 * units * macs * clock; measured if that is not known */
+    int peak_is_measured;
+    double bandwidth; /* of the memory, bytes a second */
+    int bandwidth_is_measured;
+    size_t l2_bytes, smem_sm_bytes, smem_block_bytes;
+    int registers_per_sm, threads_per_sm;
+} tcgemm_analysis_machine_t;
+
+/* One level of the hierarchy, the outermost first. Elements of A and B move from the level above
+ * into each tile of this one; D stays in the tile while k passes. */
+typedef struct tcgemm_analysis_level {
+    tcgemm_level_t tile;     /* name, home, m x n x k, how many in the whole problem */
+    int64_t rows, cols;      /* tiles of it down and across one tile of the level above */
+    double tile_bytes;       /* one step of k of A and B, at their stored size */
+    double a_reads, b_reads; /* times each element of A (B) is read from the level above, in all */
+    double a_bytes, b_bytes; /* moved into this level in the whole problem */
+    double reuse;            /* multiply-adds for each byte of A and B that moves in */
+} tcgemm_analysis_level_t;
+
+#define TCGEMM_ANALYSIS_ESTIMATES 3
+
+/* What a product does on its machine, worked out from its plan. */
+typedef struct tcgemm_analysis {
+    size_t struct_size;
+    const tcgemm_plan_t *plan; /* must outlive the analysis */
+    const tcgemm_type_info_t *type;
+    tcgemm_problem_t problem;
+    double alpha, beta;
+    tcgemm_plan_info_t info;
+    tcgemm_analysis_machine_t machine;
+    tcgemm_occupancy_info_t occupancy; /* GPU */
+
+    double eops;      /* elementary operations: m*k + (2k-1)*m*n + 2*m*n for each batch item */
+    double flop;      /* operations: 2*m*n*k for each batch item */
+    double bytes;     /* A, B and D once, and C if beta is not 0 */
+    double intensity; /* flop / bytes */
+    double balance;   /* peak / bandwidth: the intensity where the roofs meet */
+    double multiply_floor, memory_floor; /* seconds at the peak, and at the bandwidth */
+    int is_memory_bound;                 /* 1: the memory's floor is the higher one */
+
+    int num_levels;
+    tcgemm_analysis_level_t levels[TCGEMM_MAX_LEVELS];
+    int64_t k_steps; /* of the block tile (CPU: the panel), for one tile of D */
+
+    int num_estimates; /* the plan's own kernel, then the next best */
+    tcgemm_estimate_t estimates[TCGEMM_ANALYSIS_ESTIMATES];
+} tcgemm_analysis_t;
+
+/* Fills `analysis` (set its struct_size first); `options` may be NULL. Measures nothing.
+ * Returns OK, BAD_ARGUMENT, or for a GPU the statuses of tcgemm_device_get_info. */
+TCGEMM_API tcgemm_status_t tcgemm_plan_analyze(const tcgemm_plan_t *plan,
+                                               const tcgemm_analysis_options_t *options,
+                                               tcgemm_analysis_t *analysis);
+
+/* ---- 20. Pictures ------------------------------------------------------------------------- */
+
+/* The pictures by number, 0 .. tcgemm_picture_count() - 1: "blocks" (how they map to D), "warps"
+ * (inside a block), "walk" (along k), "edges", "memory" (bytes from level to level), "roofline";
+ * and a line that says what each shows. NULL beyond. Static storage. */
+TCGEMM_API int tcgemm_picture_count(void);
+TCGEMM_API const char *tcgemm_picture_name(int index);
+TCGEMM_API const char *tcgemm_picture_caption(int index);
+
+typedef enum tcgemm_scheme {
+    TCGEMM_SCHEME_AUTO = 0, /* as the reader's browser asks for */
+    TCGEMM_SCHEME_LIGHT = 1,
+    TCGEMM_SCHEME_DARK = 2
+} tcgemm_scheme_t;
+
+typedef struct tcgemm_draw_options {
+    size_t struct_size;
+    tcgemm_format_t format;
+    const char *picture;    /* SVG: its name; NULL: "blocks". The HTML formats hold all of them */
+    tcgemm_scheme_t scheme; /* colours of the SVG and HTML_PART formats */
+    int width;              /* of a picture in pixels, 100 .. 10000; 0: 900. Heights follow */
+    const char *id; /* letters, digits, '-' and '_': begins the ids within, which must differ for
+                     * two drawings of one page; NULL: none */
+    const tcgemm_analysis_options_t *analysis; /* NULL: the defaults */
+} tcgemm_draw_options_t;
+
+static inline tcgemm_draw_options_t tcgemm_draw_options(tcgemm_format_t format) {
+    tcgemm_draw_options_t o;
+    o.struct_size = sizeof o;
+    o.format = format;
+    o.picture = NULL;
+    o.scheme = TCGEMM_SCHEME_AUTO;
+    o.width = 0;
+    o.id = NULL;
+    o.analysis = NULL;
+    return o;
+}
+
+/* Draws the plan, NUL-terminated and cut to `size` bytes, like snprintf: ask for the length with a
+ * NULL buffer first. The same plan and options give the same bytes. As HTML_PART at most 60000
+ * bytes; a complete page is larger. As JSON, the analysis that the pictures show, an object of
+ * schema "tcgemm.explain/1".
+ *
+ *     tcgemm_draw_options_t o = tcgemm_draw_options(TCGEMM_FORMAT_SVG);
+ *     o.picture = "roofline";
+ *     size_t length = tcgemm_plan_draw(plan, &o, NULL, 0);
+ *     char *svg = malloc(length + 1);
+ *     tcgemm_plan_draw(plan, &o, svg, length + 1);
+ *
+ * Returns the length of the whole in UTF-8, without the NUL; 0 for a NULL plan, wrong options, or
+ * what tcgemm_plan_analyze refuses: tcgemm_last_error() then says why. */
+TCGEMM_API size_t tcgemm_plan_draw(const tcgemm_plan_t *plan, const tcgemm_draw_options_t *options,
+                                   char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

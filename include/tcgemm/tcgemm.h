@@ -31,7 +31,8 @@
  *            6 context   7 plan       8 what a plan will do       9 verify
  *           10 the machine           11 GPUs
  *
- * At the end it includes tcgemm/inspect.h (sections 12 to 18): plans taken apart and simulated. What stands here stays; what stands there may still change from version to version.
+ * At the end it includes tcgemm/inspect.h (sections 12 to 20): plans taken apart, simulated and
+ * drawn. What stands here stays; what stands there may still change from version to version.
  *
  * Everywhere below: sizes, leading dimensions and strides count elements, `*_bytes` counts bytes,
  * `*_seconds` counts seconds. Nothing here prints, exits, or changes the caller's floating-point

@@ -1,4 +1,4 @@
-/* explain_svg_walk.c - along k: the steps that A and B are cut into, and what happens to them in
+/* picture_walk.c - along k: the steps that A and B are cut into, and what happens to them in
  * time. Three kinds of time line:
  *
  *     ring      slots in shared memory; the copy of a step runs ahead of its products (GPU)
@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "explain/explain_pictures.h"
+#include "draw/picture.h"
 
 enum {
     MOST_STEPS = 12,
@@ -29,7 +29,7 @@ typedef struct ruler {
     double each; /* width of a box */
 } ruler_t;
 
-static ruler_t ruler_of(const explain_facts_t *f) {
+static ruler_t ruler_of(const tcgemm_analysis_t *f) {
     ruler_t r = {.steps = 1, .step_k = f->problem.k, .k = f->problem.k};
     if (f->num_levels > 1 && f->k_steps > 0) {
         r.steps = f->k_steps;
@@ -48,7 +48,8 @@ static int64_t step_in(const ruler_t *r, int i, double *x) {
     return behind_gap ? r->steps - r->shown + i : i;
 }
 
-static void draw_strip(const svg_t *svg, const ruler_t *r, const char *fill, double y, double h) {
+static void draw_strip(const tcgemm_svg_t *svg, const ruler_t *r, const char *fill, double y,
+                       double h) {
     for (int i = 0; i < r->shown; ++i) {
         double x;
         const int64_t step = step_in(r, i, &x);
@@ -56,56 +57,58 @@ static void draw_strip(const svg_t *svg, const ruler_t *r, const char *fill, dou
             fmin(1, ((double)r->k - (double)step * (double)r->step_k) / (double)r->step_k);
         char classes[UNITS_SIZE];
         (void)snprintf(classes, sizeof classes, "%s line", fill);
-        svg_rect(svg, classes, x, y, r->each, h, 0);
+        tcgemm_svg_rect(svg, classes, x, y, r->each, h, 0);
         if (inside < 1)
-            svg_rect(svg, "box", x + inside * r->each, y + 0.5, (1 - inside) * r->each, h - 1, 0);
+            tcgemm_svg_rect(svg, "box", x + inside * r->each, y + 0.5, (1 - inside) * r->each,
+                            h - 1, 0);
         if (inside < 1)
-            svg_rect(svg, "h line", x + inside * r->each, y, (1 - inside) * r->each, h, 0);
+            tcgemm_svg_rect(svg, "h line", x + inside * r->each, y, (1 - inside) * r->each, h, 0);
         const double room = r->each * (inside < 0.5 ? 1 : inside);
-        svg_text(svg, SVG_FIGURE, SVG_MIDDLE, x + room / 2, y + h / 2 + 5, room - 2, "%lld",
-                 (long long)step);
+        tcgemm_svg_text(svg, SVG_FIGURE, SVG_MIDDLE, x + room / 2, y + h / 2 + 5, room - 2, "%lld",
+                        (long long)step);
     }
     if (r->steps > MOST_STEPS)
-        svg_text(svg, SVG_LABEL, SVG_MIDDLE, left + (SHOWN_FIRST + 0.5) * r->each, y + h / 2 + 5,
-                 r->each, "...");
+        tcgemm_svg_text(svg, SVG_LABEL, SVG_MIDDLE, left + (SHOWN_FIRST + 0.5) * r->each,
+                        y + h / 2 + 5, r->each, "...");
 }
 
 /* A GPU block takes whole steps; on the CPU the last one is as short as what is left. */
-static const char *last_step(const explain_facts_t *f, const ruler_t *r) {
+static const char *last_step(const tcgemm_analysis_t *f, const ruler_t *r) {
     if (r->k % r->step_k == 0)
         return "";
     return f->machine.is_gpu ? "; what is missing of the last one (hatched) counts as zeros"
                              : "; the last one is shorter";
 }
 
-static void draw_ruler(const svg_t *svg, const explain_facts_t *f, const ruler_t *r) {
+static void draw_ruler(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, const ruler_t *r) {
     char text[UNITS_SIZE];
     draw_strip(svg, r, "a", 112, 40);
     draw_strip(svg, r, "b", 164, 40);
-    svg_text(svg, SVG_LABEL, SVG_END, left - 12, 129, 90, "A");
-    svg_text(svg, SVG_SMALL, SVG_END, left - 12, 145, 90, "its rows");
-    svg_text(svg, SVG_LABEL, SVG_END, left - 12, 181, 90, "B");
-    svg_text(svg, SVG_SMALL, SVG_END, left - 12, 197, 90, "its columns");
-    svg_text(svg, SVG_SMALL, SVG_START, left, 104, 60, "k = 0");
-    svg_text(svg, SVG_SMALL, SVG_END, left + width, 104, 130, "k = %s",
-             units_grouped((double)r->k, text));
-    svg_arrow(svg, "line", left + 60, 100, left + width - 136, 100);
-    svg_text(svg, SVG_NOTE, SVG_START, left, 224, width, "%s of %lld along k%s",
-             picture_count((double)r->steps, "step", text), (long long)r->step_k, last_step(f, r));
+    tcgemm_svg_text(svg, SVG_LABEL, SVG_END, left - 12, 129, 90, "A");
+    tcgemm_svg_text(svg, SVG_SMALL, SVG_END, left - 12, 145, 90, "its rows");
+    tcgemm_svg_text(svg, SVG_LABEL, SVG_END, left - 12, 181, 90, "B");
+    tcgemm_svg_text(svg, SVG_SMALL, SVG_END, left - 12, 197, 90, "its columns");
+    tcgemm_svg_text(svg, SVG_SMALL, SVG_START, left, 104, 60, "k = 0");
+    tcgemm_svg_text(svg, SVG_SMALL, SVG_END, left + width, 104, 130, "k = %s",
+                    units_grouped((double)r->k, text));
+    tcgemm_svg_arrow(svg, "line", left + 60, 100, left + width - 136, 100);
+    tcgemm_svg_text(svg, SVG_NOTE, SVG_START, left, 224, width, "%s of %lld along k%s",
+                    tcgemm_picture_plural((double)r->steps, "step", text), (long long)r->step_k,
+                    last_step(f, r));
 }
 
 /* ---- time lines ---- */
 
-static bool has_ring(const explain_facts_t *f) {
-    return f->plan.stages > 1 && !picture_keeps_d(f);
+static bool has_ring(const tcgemm_analysis_t *f) {
+    return f->info.stages > 1 && !tcgemm_picture_keeps_d(f);
 }
 
 /* Slots of the ring; of warps or threads as many as make the point. */
-static int count_lanes(const explain_facts_t *f) {
+static int count_lanes(const tcgemm_analysis_t *f) {
     const bool ring = f->machine.is_gpu && has_ring(f);
-    const int all = ring                ? f->plan.stages
-                    : f->machine.is_gpu ? f->plan.threads_per_block / WARP_THREADS
-                                        : f->plan.num_threads;
+    const int all = ring                ? f->info.stages
+                    : f->machine.is_gpu ? f->info.threads_per_block / WARP_THREADS
+                                        : f->info.num_threads;
     const int most = ring ? MOST_SLOTS : MOST_WORKERS;
     return all < 1 ? 1 : all < most ? all : most;
 }
@@ -115,19 +118,19 @@ static double height_of_lane(int count) {
 }
 
 /* Where the words below the lanes begin. */
-static double words_y(const explain_facts_t *f) {
+static double words_y(const tcgemm_analysis_t *f) {
     const int count = count_lanes(f);
     return lanes_y + count * height_of_lane(count) + 50;
 }
 
 /* Lanes and the columns of time that fit. */
 typedef struct lanes {
-    const svg_t *svg;
+    const tcgemm_svg_t *svg;
     int count, columns;
     double column_width, lane_height;
 } lanes_t;
 
-static lanes_t lanes_of(const svg_t *svg, const explain_facts_t *f, int columns) {
+static lanes_t lanes_of(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, int columns) {
     const int count = count_lanes(f);
     return (lanes_t){.svg = svg,
                      .count = count,
@@ -141,8 +144,8 @@ static void draw_lane_names(const lanes_t *l, const char *format) {
         char name[UNITS_SIZE];
         const double y = lanes_y + (i + 0.5) * l->lane_height;
         (void)snprintf(name, sizeof name, "%s %d", format, i);
-        svg_text(l->svg, SVG_NOTE, SVG_END, left - 12, y + 4, 84, "%s", name);
-        svg_line(l->svg, "line thin", left, y, left + width, y);
+        tcgemm_svg_text(l->svg, SVG_NOTE, SVG_END, left - 12, y + 4, 84, "%s", name);
+        tcgemm_svg_line(l->svg, "line thin", left, y, left + width, y);
     }
 }
 
@@ -156,25 +159,25 @@ static void draw_bar(const lanes_t *l, int lane, double from, double to, const c
     const double w = (end - from) * l->column_width - 2;
     const double y = lanes_y + lane * l->lane_height + 3;
     const double h = l->lane_height - 6;
-    svg_rect(l->svg, upper, x, y, w, h / 2, 0);
-    svg_rect(l->svg, lower, x, y + h / 2, w, h / 2, 0);
-    svg_rect(l->svg, "none line", x, y, w, h, 2);
-    svg_text(l->svg, SVG_FIGURE, SVG_MIDDLE, x + w / 2, y + h / 2 + 4, w - 4, "%s", text);
+    tcgemm_svg_rect(l->svg, upper, x, y, w, h / 2, 0);
+    tcgemm_svg_rect(l->svg, lower, x, y + h / 2, w, h / 2, 0);
+    tcgemm_svg_rect(l->svg, "none line", x, y, w, h, 2);
+    tcgemm_svg_text(l->svg, SVG_FIGURE, SVG_MIDDLE, x + w / 2, y + h / 2 + 4, w - 4, "%s", text);
 }
 
 static void draw_time(const lanes_t *l) {
     const double y = lanes_y + l->count * l->lane_height + 12;
-    svg_arrow(l->svg, "line", left, y, left + width, y);
-    svg_text(l->svg, SVG_SMALL, SVG_END, left + width, y + 16, 260, "time, not to scale");
+    tcgemm_svg_arrow(l->svg, "line", left, y, left + width, y);
+    tcgemm_svg_text(l->svg, SVG_SMALL, SVG_END, left + width, y + 16, 260, "time, not to scale");
 }
 
-static void draw_heading(const svg_t *svg, const char *text) {
-    svg_text(svg, SVG_LABEL, SVG_START, left, lanes_y - 30, width, "%s", text);
+static void draw_heading(const tcgemm_svg_t *svg, const char *text) {
+    tcgemm_svg_text(svg, SVG_LABEL, SVG_START, left, lanes_y - 30, width, "%s", text);
 }
 
 /* Column 0 is what happens before the first product; step j is multiplied in column j + 1. */
-static void draw_ring(const svg_t *svg, const explain_facts_t *f, const ruler_t *r) {
-    const int stages = f->plan.stages;
+static void draw_ring(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, const ruler_t *r) {
+    const int stages = f->info.stages;
     const int steps = (int)fmin((double)r->steps, 9);
     const lanes_t l = lanes_of(svg, f, steps + 1);
     char text[UNITS_SIZE];
@@ -190,25 +193,25 @@ static void draw_ring(const svg_t *svg, const explain_facts_t *f, const ruler_t 
     draw_time(&l);
 }
 
-static void describe_ring(const svg_t *svg, const explain_facts_t *f) {
-    const explain_level_t *block = &f->levels[1];
+static void describe_ring(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f) {
+    const tcgemm_analysis_level_t *block = &f->levels[1];
     char step[UNITS_SIZE];
     char all[UNITS_SIZE];
     char text[512];
-    (void)snprintf(text, sizeof text, "A ring of %d slots in shared memory", f->plan.stages);
+    (void)snprintf(text, sizeof text, "A ring of %d slots in shared memory", f->info.stages);
     draw_heading(svg, text);
-    (void)svg_paragraph(
+    (void)tcgemm_svg_paragraph(
         svg, SVG_NOTE, left, words_y(f), width,
         "Copies run %d step%s ahead of the products; where a slot turns from copy to "
         "multiply, the block waits until all of it has come%s. A slot takes %s of A "
         "and B; the block has %s of shared memory.",
-        f->plan.stages - 1, f->plan.stages == 2 ? "" : "s",
-        f->plan.is_persistent ? "; the ring runs on into the block's next tile" : "",
-        units_bytes(block->tile_bytes, step), units_bytes((double)f->plan.smem_bytes, all));
+        f->info.stages - 1, f->info.stages == 2 ? "" : "s",
+        f->info.is_persistent ? "; the ring runs on into the block's next tile" : "",
+        units_bytes(block->tile_bytes, step), units_bytes((double)f->info.smem_bytes, all));
 }
 
 /* Each lane is a warp: it loads, then multiplies, a little later than the one above. */
-static void draw_turns(const svg_t *svg, const explain_facts_t *f, const ruler_t *r) {
+static void draw_turns(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, const ruler_t *r) {
     const lanes_t l = lanes_of(svg, f, 10);
     char text[UNITS_SIZE];
     draw_lane_names(&l, "warp");
@@ -224,11 +227,11 @@ static void draw_turns(const svg_t *svg, const explain_facts_t *f, const ruler_t
     draw_time(&l);
 }
 
-static void describe_turns(const svg_t *svg, const explain_facts_t *f) {
+static void describe_turns(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f) {
     draw_heading(svg, "Loads go straight to registers");
-    (void)svg_paragraph(
+    (void)tcgemm_svg_paragraph(
         svg, SVG_NOTE, left, words_y(f), width, "%s",
-        picture_keeps_d(f)
+        tcgemm_picture_keeps_d(f)
             ? "Shared memory holds the tile of D, to which outer products are added; A and B pass "
               "through registers. While one warp waits for its loads, the others multiply (green)."
             : "No shared memory and no barrier: each warp loads its own part of A and B through "
@@ -236,8 +239,8 @@ static void describe_turns(const svg_t *svg, const explain_facts_t *f) {
 }
 
 /* Two or three steps of: pack, meet, multiply, meet. */
-static void draw_meetings(const svg_t *svg, const explain_facts_t *f, const ruler_t *r) {
-    const bool packs = f->plan.packed_a_bytes + f->plan.packed_b_bytes > 0;
+static void draw_meetings(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, const ruler_t *r) {
+    const bool packs = f->info.packed_a_bytes + f->info.packed_b_bytes > 0;
     const int steps = (int)fmin((double)r->steps, 3);
     const lanes_t l = lanes_of(svg, f, (packs ? 4 : 3) * steps);
     char text[UNITS_SIZE];
@@ -253,15 +256,15 @@ static void draw_meetings(const svg_t *svg, const explain_facts_t *f, const rule
             draw_bar(&l, lane, multiply, multiply + 3, "d2", "d2", text);
         }
         const double x = left + (multiply + 3) * l.column_width;
-        svg_line(svg, "sv dash", x, lanes_y - 4, x, lanes_y + l.count * l.lane_height + 4);
+        tcgemm_svg_line(svg, "sv dash", x, lanes_y - 4, x, lanes_y + l.count * l.lane_height + 4);
     }
     draw_time(&l);
 }
 
-static void describe_meetings(const svg_t *svg, const explain_facts_t *f) {
-    const bool packs = f->plan.packed_a_bytes + f->plan.packed_b_bytes > 0;
+static void describe_meetings(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f) {
+    const bool packs = f->info.packed_a_bytes + f->info.packed_b_bytes > 0;
     draw_heading(svg, packs ? "Pack, meet, multiply" : "Multiply straight from A and B");
-    (void)svg_paragraph(
+    (void)tcgemm_svg_paragraph(
         svg, SVG_NOTE, left, words_y(f), width, "%s",
         packs
             ? "In each step threads copy a panel of A and B into the order of the products, wait "
@@ -271,15 +274,15 @@ static void describe_meetings(const svg_t *svg, const explain_facts_t *f) {
               "where they are. At a dashed line all of them meet.");
 }
 
-void picture_walk(const explain_facts_t *f, FILE *out) {
-    if (picture_d_is_empty(f) || f->problem.k == 0) {
-        picture_empty(f, PICTURE_WALK, "There are no steps: D = beta * C needs neither A nor B.",
-                      out);
+void tcgemm_picture_walk(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t *sheet) {
+    if (tcgemm_picture_d_is_empty(f) || f->problem.k == 0) {
+        tcgemm_picture_empty(f, PICTURE_WALK,
+                             "There are no steps: D = beta * C needs neither A nor B.", sheet);
         return;
     }
     const ruler_t r = ruler_of(f);
-    svg_t svg;
-    picture_begin(&svg, out, f, PICTURE_WALK, words_y(f) + 56);
+    tcgemm_svg_t svg;
+    tcgemm_picture_begin(&svg, sheet, f, PICTURE_WALK, words_y(f) + 56);
     draw_ruler(&svg, f, &r);
     if (!f->machine.is_gpu) {
         draw_meetings(&svg, f, &r);
@@ -291,5 +294,5 @@ void picture_walk(const explain_facts_t *f, FILE *out) {
         draw_turns(&svg, f, &r);
         describe_turns(&svg, f);
     }
-    svg_end(&svg);
+    tcgemm_svg_end(&svg);
 }
