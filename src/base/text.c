@@ -7,7 +7,7 @@
 
 void tcgemm_text_begin(tcgemm_text_t *t, char *buffer, size_t size) {
     *t = (tcgemm_text_t){.buffer = buffer, .size = buffer ? size : 0};
-    if (t->size > 0)
+    if (buffer && size > 0)
         buffer[0] = '\0';
     t->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (t->c_locale)

@@ -308,7 +308,7 @@ static void write_choice(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
 static void write_pictures(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
     const tcgemm_svg_sheet_t sheet = {.out = out, .id = ""};
     for (tcgemm_picture_t i = 0; i < NUM_PICTURES; ++i) {
-        tcgemm_text_add(out, "<figure id=\"picture-%s\"><div>\n", tcgemm_picture_name(i));
+        tcgemm_text_add(out, "<figure id=\"picture-%s\"><div>\n", tcgemm_picture_name((int)i));
         tcgemm_picture_draw(f, i, &sheet);
         tcgemm_text_put(out, "</div></figure>\n");
     }

@@ -24,11 +24,11 @@ typedef enum tcgemm_picture {
 } tcgemm_picture_t;
 
 /* Writes one picture as a complete <svg> element, to stand alone or inside a page. */
-void tcgemm_picture_draw(const tcgemm_analysis_t *analysis, tcgemm_picture_t picture,
+void tcgemm_picture_draw(const tcgemm_analysis_t *facts, tcgemm_picture_t picture,
                          const tcgemm_svg_sheet_t *sheet);
 
 /* "2 * A * B^T + 3 * C". */
-void tcgemm_picture_formula(const tcgemm_analysis_t *analysis, tcgemm_text_t *out);
+void tcgemm_picture_formula(const tcgemm_analysis_t *facts, tcgemm_text_t *out);
 
 /* Opens a picture with the title and caption that all renderings share. */
 void tcgemm_picture_begin(tcgemm_svg_t *svg, const tcgemm_svg_sheet_t *sheet,
