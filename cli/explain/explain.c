@@ -94,7 +94,7 @@ static int simulate(const settings_t *s, const tcgemm_problem_t *problem,
                     const tcgemm_plan_t *plan) {
     explain_simulate_options_t options = explain_simulate_options();
     if (s->format != TABLE_FORMAT_TEXT && s->format != TABLE_FORMAT_JSON)
-        return message_usage("explain", "a simulation is told as text or as JSON");
+        return message_usage("explain", "a simulation is printed as text or as JSON");
     options.trace = s->trace;
     options.json = s->format == TABLE_FORMAT_JSON;
     options.seed = (uint64_t)s->seed;

@@ -1,4 +1,4 @@
-/* explain_facts.c - what the library is told about the CPU, and what it makes of the plan. */
+/* explain_facts.c - what the library is given about the CPU, and what it makes of the plan. */
 #include <stdlib.h>
 
 #include "bench/stream.h"
@@ -8,12 +8,12 @@
 
 static int measure_cpu(tcgemm_type_t type, int num_threads, tcgemm_analysis_options_t *given) {
     tcgemm_machine_info_t cpu = {.struct_size = sizeof cpu};
-    tcgemm_status_t told = tcgemm_machine_get_info(&cpu);
-    if (told == TCGEMM_STATUS_OK)
-        told =
+    tcgemm_status_t status = tcgemm_machine_get_info(&cpu);
+    if (status == TCGEMM_STATUS_OK)
+        status =
             tcgemm_measure_peak(type, num_threads, &given->theoretical_peak, &given->measured_peak);
-    if (told != TCGEMM_STATUS_OK)
-        return message_library(told);
+    if (status != TCGEMM_STATUS_OK)
+        return message_library(status);
     given->clock_hz = cpu.clock_hz;
     given->bandwidth = stream_bandwidth(num_threads, (double)cpu.l3_bytes);
     return CLI_OK;
@@ -26,18 +26,18 @@ int explain_facts(const settings_t *settings, const tcgemm_plan_t *plan, explain
     f->analysis.struct_size = sizeof f->analysis;
     tcgemm_problem_t problem = {.struct_size = sizeof problem};
     tcgemm_plan_info_t info = {.struct_size = sizeof info};
-    tcgemm_status_t told = tcgemm_plan_get_problem(plan, &problem);
-    if (told == TCGEMM_STATUS_OK)
-        told = tcgemm_plan_get_info(plan, &info);
-    if (told != TCGEMM_STATUS_OK)
-        return message_library(told);
+    tcgemm_status_t status = tcgemm_plan_get_problem(plan, &problem);
+    if (status == TCGEMM_STATUS_OK)
+        status = tcgemm_plan_get_info(plan, &info);
+    if (status != TCGEMM_STATUS_OK)
+        return message_library(status);
     if (info.device_index == TCGEMM_DEVICE_CPU) {
-        const int status = measure_cpu(problem.type, info.num_threads, &f->given);
-        if (status != CLI_OK)
-            return status;
+        const int measured = measure_cpu(problem.type, info.num_threads, &f->given);
+        if (measured != CLI_OK)
+            return measured;
     }
-    told = tcgemm_plan_analyze(plan, &f->given, &f->analysis);
-    return told == TCGEMM_STATUS_OK ? CLI_OK : message_library(told);
+    status = tcgemm_plan_analyze(plan, &f->given, &f->analysis);
+    return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
 }
 
 char *explain_draw(const explain_facts_t *f, tcgemm_format_t format, const char *picture) {

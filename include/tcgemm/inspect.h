@@ -62,10 +62,10 @@ TCGEMM_API tcgemm_status_t tcgemm_plan_find_tile(const tcgemm_plan_t *plan, int6
 #define TCGEMM_MAX_PARTS 6
 
 /* What the planner's model expects of one kernel for a plan's problem, and where the time goes.
- * On the CPU: "pack", "multiply", "store" (D), "meet" (threads waiting for one another). On a GPU:
- * "launch", "start" (first loads of each round of blocks), "wait" (what resident blocks do not hide
- * from one another), "multiply", "finish" (D). The parts follow one another; beside them the memory
- * moves A, B and D, and if that takes longer it decides. */
+ * On the CPU: "pack", "multiply", "store" (D), "barrier" (threads waiting for one another). On a
+ * GPU: "launch", "start" (first loads of each round of blocks), "wait" (what resident blocks do not
+ * hide from one another), "multiply", "finish" (D). The parts follow one another; beside them the
+ * memory moves A, B and D, and if that takes longer it decides. */
 typedef struct tcgemm_estimate {
     size_t struct_size;
     const char *kernel, *algo;

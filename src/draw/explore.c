@@ -61,7 +61,7 @@ typedef struct scene {
     double d_x, d_y;
 } scene_t;
 
-/* The gap takes the place of half a tile. */
+/* The gap is as wide as half a tile. */
 static double slots_of(const lines_t *l) {
     return l->count + (l->has_gap ? 0.5 : 0);
 }
@@ -178,7 +178,7 @@ static void write_slots(const scene_t *s) {
     tcgemm_text_add(s->out, "<p class=\"soft\">%s</p>\n",
                     f->machine.is_gpu ? "The warps load this part of A and B straight to registers."
                     : f->info.packed_a_bytes + f->info.packed_b_bytes > 0
-                        ? "The threads pack this part of A and B, meet, and multiply."
+                        ? "The threads pack this part of A and B, wait at a barrier, and multiply."
                         : "The threads read this part of A and B where it is.");
 }
 

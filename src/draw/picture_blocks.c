@@ -72,14 +72,14 @@ static void draw_tiles_of(const blocks_view_t *v, int colour, bool outlined) {
     add_run(v, &run);
 }
 
-/* The lattice's point in column x of row y; false where the plan cannot tell. */
+/* The lattice's point in column x of row y; 0 where the plan does not know. */
 static int sampled_colour(const blocks_view_t *v, int x, int y) {
     const tcgemm_problem_t *p = &v->f->problem;
     const int64_t row = (int64_t)((y + 0.5) * (double)p->m / v->detail.lattice);
     const int64_t col = (int64_t)((x + 0.5) * (double)p->n / v->detail.lattice);
     tcgemm_tile_info_t tile = {.struct_size = sizeof tile};
-    const tcgemm_status_t told = tcgemm_plan_find_tile(v->f->plan, row, col, &tile);
-    return told == TCGEMM_STATUS_OK ? colour_of(v, &tile) : 0;
+    const tcgemm_status_t status = tcgemm_plan_find_tile(v->f->plan, row, col, &tile);
+    return status == TCGEMM_STATUS_OK ? colour_of(v, &tile) : 0;
 }
 
 static void draw_samples_of(const blocks_view_t *v, int colour) {
@@ -179,7 +179,7 @@ static corner_t corner_of(const blocks_view_t *v, double y) {
     return c;
 }
 
-static int place_of(const int64_t *begins, int count, int64_t at) {
+static int index_of(const int64_t *begins, int count, int64_t at) {
     for (int i = 0; i < count; ++i)
         if (begins[i] == at)
             return i;
@@ -193,8 +193,8 @@ static void draw_order(const blocks_view_t *v, const corner_t *c) {
     tcgemm_svg_path_begin(v->svg, "none ink faint");
     for (int64_t i = 0; i < v->count && i < (int64_t)16 * CORNER_COLS; ++i) {
         const tcgemm_tile_info_t tile = tile_at(v, i);
-        const int row = place_of(c->row_at, c->rows, tile.row);
-        const int col = place_of(c->col_at, c->cols, tile.col);
+        const int row = index_of(c->row_at, c->rows, tile.row);
+        const int col = index_of(c->col_at, c->cols, tile.col);
         const double x = c->x + (col + 0.16) * c->w;
         const double y = c->y + (row + 0.5) * c->h;
         if (row > 0 && col >= 0 && last_row == row - 1 && last_col == col)

@@ -26,13 +26,13 @@ static double round_row(const blocks_view_t *v, double y, int64_t round) {
     const int64_t all = v->count * v->f->problem.batch;
     const int64_t first = round * size;
     const int64_t end = first + size < all ? first + size : all;
-    const int places =
+    const int slots =
         v->f->machine.num_units * (v->f->info.blocks_per_sm > 1 ? v->f->info.blocks_per_sm : 1);
     char text[4 * UNITS_SIZE];
     char busy[UNITS_SIZE] = "";
-    if (end - first < places)
-        (void)snprintf(busy, sizeof busy, ": %lld of %d places taken", (long long)(end - first),
-                       places);
+    if (end - first < slots)
+        (void)snprintf(busy, sizeof busy, ": %lld of %d slots taken", (long long)(end - first),
+                       slots);
     (void)snprintf(text, sizeof text, "round %lld: tiles %lld .. %lld%s", (long long)round + 1,
                    (long long)first, (long long)end - 1, busy);
     return swatch(v, y, (int)(round % BLOCKS_COLOURS), text);

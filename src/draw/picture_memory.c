@@ -5,28 +5,28 @@
 
 #include "draw/picture.h"
 
-enum { MOST_FLOORS = TCGEMM_MAX_LEVELS + 1 };
+enum { MAX_MEMORIES = TCGEMM_MAX_LEVELS + 1 };
 
-static const double top = 84, floor_height = 66, gap = 34;
+static const double top = 84, memory_height = 66, gap = 34;
 static const double left = 36, widest = 330, narrowest = 206;
 static const double text_x = 396, text_width = PICTURE_WIDTH - 396 - 28;
 
-/* A floor of the house: a memory, and what comes down into it. */
-typedef struct storey {
+/* A level of the memory hierarchy, and what comes down into it. */
+typedef struct memory {
     const char *home;
     char holds[3 * UNITS_SIZE]; /* its size, or whose */
     const tcgemm_analysis_level_t *level;
     double a_bytes, b_bytes; /* that come in, in the whole product */
     bool at_least;           /* a lower bound: whatever caches do, this has to pass */
-} storey_t;
+} memory_t;
 
-typedef struct house {
+typedef struct hierarchy {
     int count;
-    storey_t storeys[MOST_FLOORS];
-} house_t;
+    memory_t memories[MAX_MEMORIES];
+} hierarchy_t;
 
 static void capacity_of(const tcgemm_analysis_t *f, const tcgemm_analysis_level_t *level,
-                        storey_t *s) {
+                        memory_t *s) {
     char text[UNITS_SIZE];
     char more[UNITS_SIZE];
     const tcgemm_analysis_machine_t *m = &f->machine;
@@ -46,20 +46,20 @@ static void capacity_of(const tcgemm_analysis_t *f, const tcgemm_analysis_level_
         (void)snprintf(s->holds, sizeof s->holds, "a %s", level->tile.name);
 }
 
-static void add_storey(const tcgemm_analysis_t *f, house_t *h, const char *home,
+static void add_memory(const tcgemm_analysis_t *f, hierarchy_t *h, const char *home,
                        const tcgemm_analysis_level_t *level, bool at_least) {
-    storey_t *s = &h->storeys[h->count++];
+    memory_t *s = &h->memories[h->count++];
     const double batch = (double)f->problem.batch;
-    *s = (storey_t){.home = home, .level = level, .at_least = at_least};
+    *s = (memory_t){.home = home, .level = level, .at_least = at_least};
     s->a_bytes = at_least ? batch * (double)f->info.a_bytes : level ? level->a_bytes : 0;
     s->b_bytes = at_least ? batch * (double)f->info.b_bytes : level ? level->b_bytes : 0;
     capacity_of(f, level, s);
 }
 
 /* Where A and B of a level lie by themselves: not in the L2 cache of a GPU, which all blocks share
- * and which has its storey, not in shared memory that D has taken, and of two levels in registers
+ * and which stands by itself, not in shared memory that D has taken, and of two levels in registers
  * in those of the inner one. */
-static bool has_storey(const tcgemm_analysis_t *f, int level) {
+static bool has_memory(const tcgemm_analysis_t *f, int level) {
     const char *const home = f->levels[level].tile.home;
     if (level + 1 < f->num_levels && strcmp(f->levels[level + 1].tile.home, home) == 0)
         return false;
@@ -69,24 +69,24 @@ static bool has_storey(const tcgemm_analysis_t *f, int level) {
            !(tcgemm_picture_keeps_d(f) && strcmp(home, "shared memory") == 0);
 }
 
-static house_t house_of(const tcgemm_analysis_t *f) {
-    house_t h = {.count = 0};
+static hierarchy_t hierarchy_of(const tcgemm_analysis_t *f) {
+    hierarchy_t h = {.count = 0};
     char text[UNITS_SIZE];
-    add_storey(f, &h, "memory", NULL, true);
+    add_memory(f, &h, "memory", NULL, true);
     if (f->machine.bandwidth > 0)
-        (void)snprintf(h.storeys[0].holds, sizeof h.storeys[0].holds, "%.0f GB/s%s",
+        (void)snprintf(h.memories[0].holds, sizeof h.memories[0].holds, "%.0f GB/s%s",
                        f->machine.bandwidth * 1e-9,
                        f->machine.bandwidth_is_measured ? ", measured by a copy" : "");
     else
-        (void)snprintf(h.storeys[0].holds, sizeof h.storeys[0].holds, "bandwidth not measured");
+        (void)snprintf(h.memories[0].holds, sizeof h.memories[0].holds, "bandwidth not measured");
     if (f->machine.is_gpu)
-        add_storey(f, &h, "L2", NULL, true);
-    for (int i = 1; i < f->num_levels && h.count < MOST_FLOORS; ++i)
-        if (has_storey(f, i))
-            add_storey(f, &h, f->levels[i].tile.home, &f->levels[i], false);
+        add_memory(f, &h, "L2", NULL, true);
+    for (int i = 1; i < f->num_levels && h.count < MAX_MEMORIES; ++i)
+        if (has_memory(f, i))
+            add_memory(f, &h, f->levels[i].tile.home, &f->levels[i], false);
     if (h.count == 1) {
-        add_storey(f, &h, "registers", NULL, true);
-        (void)snprintf(h.storeys[1].holds, sizeof h.storeys[1].holds, "%s",
+        add_memory(f, &h, "registers", NULL, true);
+        (void)snprintf(h.memories[1].holds, sizeof h.memories[1].holds, "%s",
                        tcgemm_picture_plural(1, "element", text));
     }
     return h;
@@ -94,11 +94,11 @@ static house_t house_of(const tcgemm_analysis_t *f) {
 
 /* ---- drawing ---- */
 
-static tcgemm_picture_box_t place_of(const house_t *h, int index) {
+static tcgemm_picture_box_t box_of(const hierarchy_t *h, int index) {
     const double step = h->count > 1 ? (widest - narrowest) / (h->count - 1) : 0;
     const double w = widest - step * index;
-    return (tcgemm_picture_box_t){left + (widest - w) / 2, top + index * (floor_height + gap), w,
-                                  floor_height};
+    return (tcgemm_picture_box_t){left + (widest - w) / 2, top + index * (memory_height + gap), w,
+                                  memory_height};
 }
 
 /* Arrows as thick as the logarithm of what passes. */
@@ -106,7 +106,7 @@ static double thickness(double bytes) {
     return bytes > 1 ? fmin(3 + 1.5 * log10(bytes), 26) : 3;
 }
 
-static void draw_stream(const tcgemm_svg_t *svg, const storey_t *s, const tcgemm_picture_box_t *b) {
+static void draw_stream(const tcgemm_svg_t *svg, const memory_t *s, const tcgemm_picture_box_t *b) {
     const double x = b->x + b->w / 2;
     const double y = b->y - gap;
     const double a = thickness(s->a_bytes);
@@ -117,7 +117,7 @@ static void draw_stream(const tcgemm_svg_t *svg, const storey_t *s, const tcgemm
     tcgemm_svg_text(svg, SVG_SMALL, SVG_START, x + 26 + bw / 2, y + gap / 2 + 4, 40, "B");
 }
 
-static void describe_stream(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, const storey_t *s,
+static void describe_stream(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, const memory_t *s,
                             double y) {
     char a[UNITS_SIZE];
     char b[UNITS_SIZE];
@@ -150,10 +150,10 @@ static void describe_tile(const tcgemm_svg_t *svg, const tcgemm_analysis_level_t
                     tcgemm_picture_plural(l->b_reads, "time", b));
 }
 
-static void draw_storey(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, const house_t *h,
+static void draw_memory(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, const hierarchy_t *h,
                         int index) {
-    const storey_t *s = &h->storeys[index];
-    const tcgemm_picture_box_t b = place_of(h, index);
+    const memory_t *s = &h->memories[index];
+    const tcgemm_picture_box_t b = box_of(h, index);
     tcgemm_svg_rect(svg, "box line", b.x, b.y, b.w, b.h, 8);
     tcgemm_svg_text(svg, SVG_LABEL, SVG_MIDDLE, b.x + b.w / 2, b.y + 28, b.w - 12, "%s", s->home);
     tcgemm_svg_text(svg, SVG_NOTE, SVG_MIDDLE, b.x + b.w / 2, b.y + 48, b.w - 12, "%s", s->holds);
@@ -190,12 +190,12 @@ void tcgemm_picture_memory(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t 
                              sheet);
         return;
     }
-    const house_t h = house_of(f);
+    const hierarchy_t h = hierarchy_of(f);
     tcgemm_svg_t svg;
     tcgemm_picture_begin(&svg, sheet, f, PICTURE_MEMORY,
-                         top + h.count * floor_height + (h.count - 1) * gap + 30);
+                         top + h.count * memory_height + (h.count - 1) * gap + 30);
     describe_memory(&svg, f);
     for (int i = 0; i < h.count; ++i)
-        draw_storey(&svg, f, &h, i);
+        draw_memory(&svg, f, &h, i);
     tcgemm_svg_end(&svg);
 }

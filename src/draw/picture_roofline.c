@@ -26,7 +26,7 @@ static double y_of(const plot_t *p, double speed) {
     return plot_y + plot_h - (log10(speed) - p->y_low) / (p->y_high - p->y_low) * plot_h;
 }
 
-/* Whole decades around the product and the point where the roofs meet. */
+/* Whole decades around the product and the point where the roofs cross (the ridge point). */
 static plot_t plot_of(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f) {
     plot_t p = {.svg = svg, .f = f, .is_integer = f->type->d == TCGEMM_DTYPE_S32};
     const double seconds = f->estimates[0].seconds;
