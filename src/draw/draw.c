@@ -55,19 +55,19 @@ static tcgemm_status_t check_options(const tcgemm_draw_options_t *o) {
 /* ---- the drawing ---- */
 
 static void draw(const tcgemm_analysis_t *analysis, tcgemm_format_t format,
-                 tcgemm_picture_t picture, const tcgemm_svg_sheet_t *sheet) {
+                 tcgemm_picture_t picture, const tcgemm_svg_canvas_t *canvas) {
     switch (format) {
     case TCGEMM_FORMAT_JSON:
-        tcgemm_page_json(analysis, sheet->out);
+        tcgemm_page_json(analysis, canvas->out);
         break;
     case TCGEMM_FORMAT_HTML:
-        tcgemm_page_draw(analysis, sheet->out);
+        tcgemm_page_draw(analysis, canvas->out);
         break;
     case TCGEMM_FORMAT_HTML_PART:
-        tcgemm_page_draw_part(analysis, sheet);
+        tcgemm_page_draw_part(analysis, canvas);
         break;
     default:
-        tcgemm_picture_draw(analysis, picture, sheet);
+        tcgemm_picture_draw(analysis, picture, canvas);
     }
 }
 
@@ -85,11 +85,11 @@ size_t tcgemm_plan_draw(const tcgemm_plan_t *plan, const tcgemm_draw_options_t *
         tcgemm_plan_analyze(plan, o.analysis, &analysis) != TCGEMM_STATUS_OK)
         return 0;
     tcgemm_text_begin(&text, buffer, size);
-    const tcgemm_svg_sheet_t sheet = {.out = &text,
-                                      .scheme = o.scheme,
-                                      .width = o.width,
-                                      .id = prefix,
-                                      .is_compact = o.format == TCGEMM_FORMAT_HTML_PART};
-    draw(&analysis, o.format, picture, &sheet);
+    const tcgemm_svg_canvas_t canvas = {.out = &text,
+                                        .scheme = o.scheme,
+                                        .width = o.width,
+                                        .id = prefix,
+                                        .is_compact = o.format == TCGEMM_FORMAT_HTML_PART};
+    draw(&analysis, o.format, picture, &canvas);
     return tcgemm_text_end(&text);
 }

@@ -306,10 +306,10 @@ static void write_choice(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
 /* ---- pictures, data, script ---- */
 
 static void write_pictures(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
-    const tcgemm_svg_sheet_t sheet = {.out = out, .id = ""};
+    const tcgemm_svg_canvas_t canvas = {.out = out, .id = ""};
     for (tcgemm_picture_t i = 0; i < NUM_PICTURES; ++i) {
         tcgemm_text_add(out, "<figure id=\"picture-%s\"><div>\n", tcgemm_picture_name((int)i));
-        tcgemm_picture_draw(f, i, &sheet);
+        tcgemm_picture_draw(f, i, &canvas);
         tcgemm_text_put(out, "</div></figure>\n");
     }
 }
@@ -339,10 +339,10 @@ void tcgemm_page_draw(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
     write_end(f, out);
 }
 
-void tcgemm_page_draw_part(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t *sheet) {
-    tcgemm_text_put(sheet->out, "<div>\n");
-    tcgemm_svg_style(sheet, tcgemm_picture_name(0));
+void tcgemm_page_draw_part(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t *canvas) {
+    tcgemm_text_put(canvas->out, "<div>\n");
+    tcgemm_svg_style(canvas, tcgemm_picture_name(0));
     for (tcgemm_picture_t i = 0; i < NUM_PICTURES; ++i)
-        tcgemm_picture_draw(f, i, sheet);
-    tcgemm_text_put(sheet->out, "</div>\n");
+        tcgemm_picture_draw(f, i, canvas);
+    tcgemm_text_put(canvas->out, "</div>\n");
 }

@@ -10,7 +10,7 @@
 void tcgemm_page_draw(const tcgemm_analysis_t *facts, tcgemm_text_t *out);
 
 /* Writes all pictures as one <div>. */
-void tcgemm_page_draw_part(const tcgemm_analysis_t *facts, const tcgemm_svg_sheet_t *sheet);
+void tcgemm_page_draw_part(const tcgemm_analysis_t *facts, const tcgemm_svg_canvas_t *canvas);
 
 /* Writes the section where one points at a tile of D and walks along k; its script is
  * page/page.js. */

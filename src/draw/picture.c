@@ -6,7 +6,7 @@
 
 typedef struct picture_row {
     const char *name, *title, *caption;
-    void (*draw)(const tcgemm_analysis_t *facts, const tcgemm_svg_sheet_t *sheet);
+    void (*draw)(const tcgemm_analysis_t *facts, const tcgemm_svg_canvas_t *canvas);
 } picture_row_t;
 
 static const picture_row_t pictures[NUM_PICTURES] = {
@@ -49,27 +49,27 @@ const char *tcgemm_picture_caption(int index) {
 }
 
 void tcgemm_picture_draw(const tcgemm_analysis_t *f, tcgemm_picture_t picture,
-                         const tcgemm_svg_sheet_t *sheet) {
-    pictures[picture].draw(f, sheet);
+                         const tcgemm_svg_canvas_t *canvas) {
+    pictures[picture].draw(f, canvas);
 }
 
 /* ---- what they share ---- */
 
-void tcgemm_picture_begin(tcgemm_svg_t *svg, const tcgemm_svg_sheet_t *sheet,
+void tcgemm_picture_begin(tcgemm_svg_t *svg, const tcgemm_svg_canvas_t *canvas,
                           const tcgemm_analysis_t *f, tcgemm_picture_t picture, double height) {
     char title[512];
     (void)snprintf(title, sizeof title,
                    "%s: %s, %lld " PICTURE_TIMES " %lld " PICTURE_TIMES " %lld on %s",
                    pictures[picture].title, f->type->name, (long long)f->problem.m,
                    (long long)f->problem.n, (long long)f->problem.k, f->machine.name);
-    tcgemm_svg_begin(svg, sheet, pictures[picture].name, PICTURE_WIDTH, height, title,
+    tcgemm_svg_begin(svg, canvas, pictures[picture].name, PICTURE_WIDTH, height, title,
                      pictures[picture].caption);
 }
 
 void tcgemm_picture_empty(const tcgemm_analysis_t *f, tcgemm_picture_t picture, const char *why,
-                          const tcgemm_svg_sheet_t *sheet) {
+                          const tcgemm_svg_canvas_t *canvas) {
     tcgemm_svg_t svg;
-    tcgemm_picture_begin(&svg, sheet, f, picture, 180);
+    tcgemm_picture_begin(&svg, canvas, f, picture, 180);
     tcgemm_svg_rect(&svg, "box line dash", 28, 84, PICTURE_WIDTH - 56, 68, 8);
     tcgemm_svg_text(&svg, SVG_LABEL, SVG_MIDDLE, PICTURE_WIDTH / 2.0, 123, PICTURE_WIDTH - 90, "%s",
                     why);

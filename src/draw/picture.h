@@ -25,18 +25,18 @@ typedef enum tcgemm_picture {
 
 /* Writes one picture as a complete <svg> element, to stand alone or inside a page. */
 void tcgemm_picture_draw(const tcgemm_analysis_t *facts, tcgemm_picture_t picture,
-                         const tcgemm_svg_sheet_t *sheet);
+                         const tcgemm_svg_canvas_t *canvas);
 
 /* "2 * A * B^T + 3 * C". */
 void tcgemm_picture_formula(const tcgemm_analysis_t *facts, tcgemm_text_t *out);
 
 /* Opens a picture with the title and caption that all renderings share. */
-void tcgemm_picture_begin(tcgemm_svg_t *svg, const tcgemm_svg_sheet_t *sheet,
+void tcgemm_picture_begin(tcgemm_svg_t *svg, const tcgemm_svg_canvas_t *canvas,
                           const tcgemm_analysis_t *facts, tcgemm_picture_t picture, double height);
 
 /* A picture of nothing: D has no elements, or there is nothing to multiply. */
 void tcgemm_picture_empty(const tcgemm_analysis_t *facts, tcgemm_picture_t picture, const char *why,
-                          const tcgemm_svg_sheet_t *sheet);
+                          const tcgemm_svg_canvas_t *canvas);
 
 bool tcgemm_picture_d_is_empty(const tcgemm_analysis_t *facts);
 
@@ -62,11 +62,11 @@ bool tcgemm_picture_keeps_d(const tcgemm_analysis_t *facts);
 /* Tiles of D that are worked on at the same time: of all SMs, or threads. */
 int64_t tcgemm_picture_round_size(const tcgemm_analysis_t *facts);
 
-void tcgemm_picture_blocks(const tcgemm_analysis_t *facts, const tcgemm_svg_sheet_t *sheet);
-void tcgemm_picture_warps(const tcgemm_analysis_t *facts, const tcgemm_svg_sheet_t *sheet);
-void tcgemm_picture_walk(const tcgemm_analysis_t *facts, const tcgemm_svg_sheet_t *sheet);
-void tcgemm_picture_edges(const tcgemm_analysis_t *facts, const tcgemm_svg_sheet_t *sheet);
-void tcgemm_picture_memory(const tcgemm_analysis_t *facts, const tcgemm_svg_sheet_t *sheet);
-void tcgemm_picture_roofline(const tcgemm_analysis_t *facts, const tcgemm_svg_sheet_t *sheet);
+void tcgemm_picture_blocks(const tcgemm_analysis_t *facts, const tcgemm_svg_canvas_t *canvas);
+void tcgemm_picture_warps(const tcgemm_analysis_t *facts, const tcgemm_svg_canvas_t *canvas);
+void tcgemm_picture_walk(const tcgemm_analysis_t *facts, const tcgemm_svg_canvas_t *canvas);
+void tcgemm_picture_edges(const tcgemm_analysis_t *facts, const tcgemm_svg_canvas_t *canvas);
+void tcgemm_picture_memory(const tcgemm_analysis_t *facts, const tcgemm_svg_canvas_t *canvas);
+void tcgemm_picture_roofline(const tcgemm_analysis_t *facts, const tcgemm_svg_canvas_t *canvas);
 
 #endif

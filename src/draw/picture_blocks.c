@@ -251,9 +251,9 @@ static int64_t count_rounds(const blocks_view_t *v) {
     return (int64_t)fmin(ceil(all / (double)tcgemm_picture_round_size(v->f)), 1e18);
 }
 
-void tcgemm_picture_blocks(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t *sheet) {
+void tcgemm_picture_blocks(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t *canvas) {
     if (tcgemm_picture_d_is_empty(f)) {
-        tcgemm_picture_empty(f, PICTURE_BLOCKS, "D has no elements: nothing is computed.", sheet);
+        tcgemm_picture_empty(f, PICTURE_BLOCKS, "D has no elements: nothing is computed.", canvas);
         return;
     }
     tcgemm_svg_t svg;
@@ -261,12 +261,12 @@ void tcgemm_picture_blocks(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t 
     v.box = tcgemm_picture_fit((double)f->problem.m, (double)f->problem.n, 410, 398, 5);
     v.box.x = 64;
     v.box.y = 108;
-    v.detail = sheet->is_compact ? compact_detail : full_detail;
+    v.detail = canvas->is_compact ? compact_detail : full_detail;
     v.rounds = count_rounds(&v);
     v.by_sixths = v.rounds > MOST_ROUNDS || v.count > v.detail.most_drawn;
     v.overlap = lines_fit(&v) ? 0 : 0.6;
     const bool numbered = numbers_fit(&v);
-    tcgemm_picture_begin(&svg, sheet, f, PICTURE_BLOCKS,
+    tcgemm_picture_begin(&svg, canvas, f, PICTURE_BLOCKS,
                          numbered ? fmax(v.box.y + v.box.h + 34, 380) : full_height);
     draw_colours(&v);
     if (numbered)

@@ -160,9 +160,9 @@ static void describe(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f, bool e
             "its last vector is masked, so that D is written inside alone.");
 }
 
-void tcgemm_picture_edges(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t *sheet) {
+void tcgemm_picture_edges(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t *canvas) {
     if (tcgemm_picture_d_is_empty(f)) {
-        tcgemm_picture_empty(f, PICTURE_EDGES, "D has no elements, and so no edge.", sheet);
+        tcgemm_picture_empty(f, PICTURE_EDGES, "D has no elements, and so no edge.", canvas);
         return;
     }
     edge_t edges[3];
@@ -173,7 +173,7 @@ void tcgemm_picture_edges(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t *
     tcgemm_svg_t svg;
     const tcgemm_picture_box_t corner = corner_box(edges);
     const double strip_y = corner.y + corner.h + 66;
-    tcgemm_picture_begin(&svg, sheet, f, PICTURE_EDGES, fmax(strip_y + 68, 450));
+    tcgemm_picture_begin(&svg, canvas, f, PICTURE_EDGES, fmax(strip_y + 68, 450));
     draw_corner(&svg, edges);
     if (edges[2].size > 0 && edges[2].tile > 1)
         draw_last_step(&svg, &edges[2], strip_y);

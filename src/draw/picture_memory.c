@@ -184,15 +184,15 @@ static void describe_memory(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f)
                     tcgemm_picture_keeps_d(f) ? " and waits in shared memory" : "");
 }
 
-void tcgemm_picture_memory(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t *sheet) {
+void tcgemm_picture_memory(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t *canvas) {
     if (tcgemm_picture_d_is_empty(f) || f->problem.k == 0) {
         tcgemm_picture_empty(f, PICTURE_MEMORY, "Nothing is multiplied: A and B are not read.",
-                             sheet);
+                             canvas);
         return;
     }
     const hierarchy_t h = hierarchy_of(f);
     tcgemm_svg_t svg;
-    tcgemm_picture_begin(&svg, sheet, f, PICTURE_MEMORY,
+    tcgemm_picture_begin(&svg, canvas, f, PICTURE_MEMORY,
                          top + h.count * memory_height + (h.count - 1) * gap + 30);
     describe_memory(&svg, f);
     for (int i = 0; i < h.count; ++i)

@@ -182,10 +182,10 @@ static void describe(const plot_t *p) {
                                    f->machine.clock_hz * 1e-9);
 }
 
-void tcgemm_picture_roofline(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t *sheet) {
+void tcgemm_picture_roofline(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t *canvas) {
     if (!(f->flop > 0)) {
         tcgemm_picture_empty(f, PICTURE_ROOFLINE,
-                             "Nothing is multiplied: there is no point to draw.", sheet);
+                             "Nothing is multiplied: there is no point to draw.", canvas);
         return;
     }
     if (!(f->machine.peak > 0 && f->machine.bandwidth > 0 && f->intensity > 0)) {
@@ -193,11 +193,11 @@ void tcgemm_picture_roofline(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_
                              f->machine.is_gpu || f->intensity <= 0
                                  ? "This machine has no known peak for the type."
                                  : "The peak or the bandwidth of this machine was not measured.",
-                             sheet);
+                             canvas);
         return;
     }
     tcgemm_svg_t svg;
-    tcgemm_picture_begin(&svg, sheet, f, PICTURE_ROOFLINE, height);
+    tcgemm_picture_begin(&svg, canvas, f, PICTURE_ROOFLINE, height);
     const plot_t p = plot_of(&svg, f);
     tcgemm_svg_rect(&svg, "none line", plot_x, plot_y, plot_w, plot_h, 0);
     draw_x_axis(&p);

@@ -275,15 +275,15 @@ static void describe_barriers(const tcgemm_svg_t *svg, const tcgemm_analysis_t *
                 "where they are. A dashed line is a barrier, where all of them wait.");
 }
 
-void tcgemm_picture_walk(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t *sheet) {
+void tcgemm_picture_walk(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t *canvas) {
     if (tcgemm_picture_d_is_empty(f) || f->problem.k == 0) {
         tcgemm_picture_empty(f, PICTURE_WALK,
-                             "There are no steps: D = beta * C needs neither A nor B.", sheet);
+                             "There are no steps: D = beta * C needs neither A nor B.", canvas);
         return;
     }
     const k_axis_t r = k_axis_of(f);
     tcgemm_svg_t svg;
-    tcgemm_picture_begin(&svg, sheet, f, PICTURE_WALK, words_y(f) + 56);
+    tcgemm_picture_begin(&svg, canvas, f, PICTURE_WALK, words_y(f) + 56);
     draw_k_axis(&svg, f, &r);
     if (!f->machine.is_gpu) {
         draw_barriers(&svg, f, &r);

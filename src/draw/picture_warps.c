@@ -137,7 +137,7 @@ static void hatch_outside(const inside_t *in) {
 static void draw_block(const inside_t *in) {
     const tcgemm_picture_box_t *b = &in->box;
     const tcgemm_picture_box_t chosen = part_box(in, in->row, in->col);
-    const int most = in->svg->sheet->is_compact ? MOST_COMPACT_PARTS : MOST_PARTS;
+    const int most = in->svg->canvas->is_compact ? MOST_COMPACT_PARTS : MOST_PARTS;
     const bool few = in->rows <= most && in->cols <= most && in->rows * in->cols <= most;
     tcgemm_svg_rect(in->svg, "d line", b->x, b->y, b->w, b->h, 2);
     draw_operands(in, &chosen);
@@ -287,14 +287,14 @@ static double describe_cpu(const inside_t *in) {
         (long long)(in->f->problem.order == TCGEMM_COL_MAJOR ? in->part_n : in->part_m));
 }
 
-void tcgemm_picture_warps(const tcgemm_analysis_t *f, const tcgemm_svg_sheet_t *sheet) {
+void tcgemm_picture_warps(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t *canvas) {
     if (tcgemm_picture_d_is_empty(f)) {
-        tcgemm_picture_empty(f, PICTURE_WARPS, "D has no elements: there is no block.", sheet);
+        tcgemm_picture_empty(f, PICTURE_WARPS, "D has no elements: there is no block.", canvas);
         return;
     }
     tcgemm_svg_t svg;
     const inside_t in = inside_of(&svg, f);
-    tcgemm_picture_begin(&svg, sheet, f, PICTURE_WARPS,
+    tcgemm_picture_begin(&svg, canvas, f, PICTURE_WARPS,
                          fmax(in.box.y + in.box.h + 40, least_height));
     draw_block(&in);
     describe_reading(&in, f->machine.is_gpu ? describe_gpu(&in) : describe_cpu(&in));

@@ -52,28 +52,28 @@ static const char *const dark_rules =
 /* A scheme that is asked for has a class of its own: it may stand beside another one in a page. */
 static const char *const scheme_classes[] = {"tcgemm", "tcgemm-light", "tcgemm-dark"};
 
-static void put_rules(const tcgemm_svg_sheet_t *sheet, const char *rules) {
+static void put_rules(const tcgemm_svg_canvas_t *canvas, const char *rules) {
     for (const char *at = rules; *at;) {
         const size_t length = strcspn(at, "@");
-        tcgemm_text_put_bytes(sheet->out, at, length);
+        tcgemm_text_put_bytes(canvas->out, at, length);
         at += length;
         if (*at == '@') {
-            tcgemm_text_add(sheet->out, ".%s", scheme_classes[sheet->scheme]);
+            tcgemm_text_add(canvas->out, ".%s", scheme_classes[canvas->scheme]);
             ++at;
         }
     }
 }
 
-void tcgemm_svg_style(const tcgemm_svg_sheet_t *sheet, const char *name) {
-    tcgemm_text_put(sheet->out, "<style>");
-    put_rules(sheet, light_rules);
-    if (sheet->scheme == TCGEMM_SCHEME_AUTO)
-        tcgemm_text_put(sheet->out, "@media(prefers-color-scheme:dark){");
-    if (sheet->scheme != TCGEMM_SCHEME_LIGHT)
-        put_rules(sheet, dark_rules);
-    tcgemm_text_add(sheet->out, "%s.%s .h{fill:url(#%s%s-hatch)}</style>\n",
-                    sheet->scheme == TCGEMM_SCHEME_AUTO ? "}" : "", scheme_classes[sheet->scheme],
-                    sheet->id, name);
+void tcgemm_svg_style(const tcgemm_svg_canvas_t *canvas, const char *name) {
+    tcgemm_text_put(canvas->out, "<style>");
+    put_rules(canvas, light_rules);
+    if (canvas->scheme == TCGEMM_SCHEME_AUTO)
+        tcgemm_text_put(canvas->out, "@media(prefers-color-scheme:dark){");
+    if (canvas->scheme != TCGEMM_SCHEME_LIGHT)
+        put_rules(canvas, dark_rules);
+    tcgemm_text_add(canvas->out, "%s.%s .h{fill:url(#%s%s-hatch)}</style>\n",
+                    canvas->scheme == TCGEMM_SCHEME_AUTO ? "}" : "", scheme_classes[canvas->scheme],
+                    canvas->id, name);
 }
 
 void tcgemm_svg_escape(tcgemm_text_t *out, const char *text) {
@@ -99,32 +99,32 @@ void tcgemm_svg_escape(tcgemm_text_t *out, const char *text) {
 
 /* ---- the drawing as a whole ---- */
 
-static void write_pattern(const tcgemm_svg_sheet_t *sheet, const char *name) {
-    tcgemm_text_add(sheet->out,
+static void write_pattern(const tcgemm_svg_canvas_t *canvas, const char *name) {
+    tcgemm_text_add(canvas->out,
                     "<defs><pattern id=\"%s%s-hatch\" width=\"7\" height=\"7\" "
                     "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
                     "<path class=\"hatch\" d=\"M0 0V7\"/></pattern></defs>\n",
-                    sheet->id, name);
+                    canvas->id, name);
 }
 
-void tcgemm_svg_begin(tcgemm_svg_t *svg, const tcgemm_svg_sheet_t *sheet, const char *name,
+void tcgemm_svg_begin(tcgemm_svg_t *svg, const tcgemm_svg_canvas_t *canvas, const char *name,
                       double width, double height, const char *title, const char *caption) {
-    const double scale = sheet->width > 0 ? sheet->width / width : 1;
-    tcgemm_text_t *const out = sheet->out;
-    *svg = (tcgemm_svg_t){.out = out, .sheet = sheet, .width = width, .height = height};
+    const double scale = canvas->width > 0 ? canvas->width / width : 1;
+    tcgemm_text_t *const out = canvas->out;
+    *svg = (tcgemm_svg_t){.out = out, .canvas = canvas, .width = width, .height = height};
     tcgemm_text_add(out,
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" role=\"img\" "
                     "viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" "
                     "aria-labelledby=\"%s%s-title %s%s-desc\">\n<title id=\"%s%s-title\">",
-                    scheme_classes[sheet->scheme], width, height, width * scale, height * scale,
-                    sheet->id, name, sheet->id, name, sheet->id, name);
+                    scheme_classes[canvas->scheme], width, height, width * scale, height * scale,
+                    canvas->id, name, canvas->id, name, canvas->id, name);
     tcgemm_svg_escape(out, title);
-    tcgemm_text_add(out, "</title>\n<desc id=\"%s%s-desc\">", sheet->id, name);
+    tcgemm_text_add(out, "</title>\n<desc id=\"%s%s-desc\">", canvas->id, name);
     tcgemm_svg_escape(out, caption);
     tcgemm_text_put(out, "</desc>\n");
-    if (!sheet->is_compact)
-        tcgemm_svg_style(sheet, name);
-    write_pattern(sheet, name);
+    if (!canvas->is_compact)
+        tcgemm_svg_style(canvas, name);
+    write_pattern(canvas, name);
     tcgemm_svg_rect(svg, "paper", 0, 0, width, height, 10);
     tcgemm_svg_text(svg, SVG_TITLE, SVG_START, 28, 38, width - 56, "%s", title);
     tcgemm_svg_text(svg, SVG_NOTE, SVG_START, 28, 60, width - 56, "%s", caption);
@@ -245,11 +245,11 @@ static double fit(tcgemm_svg_font_t font, char *text, double room) {
 }
 
 static void write_text(const tcgemm_svg_t *svg, tcgemm_svg_font_t font, tcgemm_svg_anchor_t anchor,
-                       double x, double y, double room, const char *turn, char *text) {
+                       double x, double y, double room, const char *transform, char *text) {
     static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
     const double size = fit(font, text, room);
     tcgemm_text_add(svg->out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\"%s%s", font_classes[font], x,
-                    y, anchors[anchor], turn);
+                    y, anchors[anchor], transform);
     if (size < font_sizes[font])
         tcgemm_text_add(svg->out, " style=\"font-size:%.2fpx\"", size);
     tcgemm_text_char(svg->out, '>');
@@ -270,13 +270,13 @@ void tcgemm_svg_text(const tcgemm_svg_t *svg, tcgemm_svg_font_t font, tcgemm_svg
 void tcgemm_svg_text_up(const tcgemm_svg_t *svg, tcgemm_svg_font_t font, double x, double y,
                         double room, const char *format, ...) {
     char text[TEXT_SIZE];
-    char turn[64];
+    char transform[64];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    (void)snprintf(turn, sizeof turn, " transform=\"rotate(-90 %.1f %.1f)\"", x, y);
-    write_text(svg, font, SVG_MIDDLE, x, y, room, turn, text);
+    (void)snprintf(transform, sizeof transform, " transform=\"rotate(-90 %.1f %.1f)\"", x, y);
+    write_text(svg, font, SVG_MIDDLE, x, y, room, transform, text);
 }
 
 /* "12 345" is one word. */

@@ -18,17 +18,17 @@
 #include "tcgemm/tcgemm.h"
 
 /* What the drawings of one page have in common. */
-typedef struct tcgemm_svg_sheet {
+typedef struct tcgemm_svg_canvas {
     tcgemm_text_t *out;
     tcgemm_scheme_t scheme;
     int width;       /* of a drawing, in pixels; 0: as many as it has units */
     const char *id;  /* begins all ids; "": none */
     bool is_compact; /* the page brings the style, and fine detail is left out */
-} tcgemm_svg_sheet_t;
+} tcgemm_svg_canvas_t;
 
 typedef struct tcgemm_svg {
     tcgemm_text_t *out;
-    const tcgemm_svg_sheet_t *sheet;
+    const tcgemm_svg_canvas_t *canvas;
     double width, height;
 } tcgemm_svg_t;
 
@@ -37,12 +37,12 @@ typedef enum svg_font { SVG_TITLE, SVG_LABEL, SVG_NOTE, SVG_SMALL, SVG_FIGURE } 
 typedef enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END } tcgemm_svg_anchor_t;
 
 /* The style sheet of all drawings, whose hatching is that of the drawing `name`: each drawing
- * brings it, except on a compact sheet, where the page writes it once. */
-void tcgemm_svg_style(const tcgemm_svg_sheet_t *sheet, const char *name);
+ * brings it, except on a compact canvas, where the page writes it once. */
+void tcgemm_svg_style(const tcgemm_svg_canvas_t *canvas, const char *name);
 
 /* `name` begins the ids of the drawing. Title (for a screen reader and on the drawing) and one line
  * below it. */
-void tcgemm_svg_begin(tcgemm_svg_t *svg, const tcgemm_svg_sheet_t *sheet, const char *name,
+void tcgemm_svg_begin(tcgemm_svg_t *svg, const tcgemm_svg_canvas_t *canvas, const char *name,
                       double width, double height, const char *title, const char *caption);
 void tcgemm_svg_end(const tcgemm_svg_t *svg);
 
