@@ -92,6 +92,10 @@ static void write_peak_steps(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
              units_rate(m->peak, is_integer(f), result));
         return;
     }
+    if (m->macs_per_clock <= 0) {
+        step(out, "peak", "in theory", units_rate(m->peak, is_integer(f), result));
+        return;
+    }
     (void)snprintf(how, sizeof how, "%d %s%s " TIMES " %.0f", m->num_units, unit,
                    m->num_units == 1 ? "" : "s", m->macs_per_clock);
     step(out, "multiply-adds a clock", how, units_grouped(macs, result));

@@ -172,7 +172,7 @@ static void describe(const plot_t *p) {
     if (f->machine.peak_is_measured)
         (void)tcgemm_svg_paragraph(p->svg, SVG_NOTE, side_x, y, side_width,
                                    "The peak was measured on operands in the first cache.");
-    else
+    else if (f->machine.macs_per_clock > 0)
         (void)tcgemm_svg_paragraph(p->svg, SVG_NOTE, side_x, y, side_width,
                                    "peak = %d %s%s " PICTURE_TIMES
                                    " %.0f multiply-adds a clock " PICTURE_TIMES " 2 " PICTURE_TIMES

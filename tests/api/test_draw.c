@@ -293,6 +293,24 @@ static void a_cpu_is_as_fast_as_the_caller_says(void **state) {
     destroy(&f);
 }
 
+/* A clock that nobody gave is not shown as 0. */
+static void a_peak_needs_no_clock(void **state) {
+    (void)state;
+    fixture_t f = fixture_of(NULL, tcgemm_problem(TCGEMM_F32_F32, 300, 200, 100));
+    tcgemm_analysis_options_t given = tcgemm_analysis_options();
+    given.theoretical_peak = 8e9;
+    given.bandwidth = 2e9;
+    tcgemm_draw_options_t options = tcgemm_draw_options(TCGEMM_FORMAT_HTML);
+    options.analysis = &given;
+    char *const page = drawn(f.plan, &options);
+    assert_non_null(strstr(page, "8.00 GFLOP/s"));
+    assert_null(strstr(page, " 0 multiply-adds"));
+    assert_null(strstr(page, "&times; 0"));
+    assert_null(strstr(page, " 0 GHz"));
+    free(page);
+    destroy(&f);
+}
+
 static void the_analysis_checks_its_arguments(void **state) {
     const fixture_t *f = *state;
     tcgemm_analysis_t a = {.struct_size = sizeof a};
@@ -377,6 +395,7 @@ int main(void) {
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(a_gpu_is_analyzed_by_its_data_sheet),
         cmocka_unit_test(a_cpu_is_as_fast_as_the_caller_says),
+        cmocka_unit_test(a_peak_needs_no_clock),
         cmocka_unit_test(the_analysis_checks_its_arguments),
         cmocka_unit_test(a_decimal_point_is_a_point_everywhere),
     };
