@@ -1,13 +1,13 @@
-# cmake -DINPUT=explain.css -DNAME=page_css -DOUTPUT=page_css.c -P TcgemmEmbed.cmake
-# Turns a file into a C array of its bytes and their number, declared in cli/explain/page.h.
+# cmake -DINPUT=page.css -DNAME=tcgemm_page_css -DOUTPUT=tcgemm_page_css.c -P TcgemmEmbed.cmake
+# Turns a file into a C array of its bytes and their number, declared in src/draw/page.h.
 file(READ "${INPUT}" bytes HEX)
 string(LENGTH "${bytes}" size)
 math(EXPR size "${size} / 2")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
 string(REPLACE "0x0a," "0x0a,\n    " bytes "${bytes}") # a line for each line
-file(WRITE "${OUTPUT}" "#include \"explain/page.h\"
+file(WRITE "${OUTPUT}" "#include \"draw/page.h\"
 
-const unsigned char ${NAME}[] = {
+const char ${NAME}[] = {
     ${bytes}
 };
 const size_t ${NAME}_size = ${size};

@@ -1,7 +1,7 @@
 # What `make install` puts where. The installed tree may be moved: nothing in it names its prefix.
 #
 #     bin/tcgemm                                     the tool
-#     include/tcgemm/tcgemm.h
+#     include/tcgemm/tcgemm.h, inspect.h
 #     lib/libtcgemm.so.0.1.0 (.so.0, .so)  lib/libtcgemm.a
 #     lib/cmake/tcgemm/                              find_package(tcgemm): tcgemm::tcgemm, ::static
 #     lib/pkgconfig/tcgemm.pc

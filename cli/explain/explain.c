@@ -94,7 +94,7 @@ static int simulate(const settings_t *s, const tcgemm_problem_t *problem,
                     const tcgemm_plan_t *plan) {
     explain_simulate_options_t options = explain_simulate_options();
     if (s->format != TABLE_FORMAT_TEXT && s->format != TABLE_FORMAT_JSON)
-        return message_usage("explain", "a simulation is told as text or as JSON");
+        return message_usage("explain", "a simulation is printed as text or as JSON");
     options.trace = s->trace;
     options.json = s->format == TABLE_FORMAT_JSON;
     options.seed = (uint64_t)s->seed;
@@ -103,9 +103,9 @@ static int simulate(const settings_t *s, const tcgemm_problem_t *problem,
     return explain_simulate(plan, problem, &options);
 }
 
-static int tell(const settings_t *s, const tcgemm_problem_t *problem, const tcgemm_plan_t *plan) {
+static int explain(const settings_t *s, const tcgemm_plan_t *plan) {
     explain_facts_t facts;
-    int status = explain_facts(s, problem, plan, &facts);
+    int status = explain_facts(s, plan, &facts);
     if (status == CLI_OK)
         status = explain_files_write(&facts);
     if (status == CLI_OK)
@@ -125,7 +125,7 @@ int command_explain(const settings_t *s) {
     if (status == CLI_OK)
         status = make_plan(s, context, &problem, &plan);
     if (status == CLI_OK)
-        status = s->simulate || s->trace ? simulate(s, &problem, plan) : tell(s, &problem, plan);
+        status = s->simulate || s->trace ? simulate(s, &problem, plan) : explain(s, plan);
     tcgemm_plan_destroy(plan);
     tcgemm_context_destroy(context);
     return status;

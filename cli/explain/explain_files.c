@@ -2,6 +2,8 @@
 #include "explain/explain_files.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,10 +12,9 @@
 #include "files/output_file.h"
 #include "support/message.h"
 
-static int picture_path(const settings_t *s, explain_picture_t picture,
-                        char path[OUTPUT_NAME_SIZE]) {
+static int picture_path(const settings_t *s, int picture, char path[OUTPUT_NAME_SIZE]) {
     const int length =
-        snprintf(path, OUTPUT_NAME_SIZE, "%s/%s.svg", s->svg, explain_picture_name(picture));
+        snprintf(path, OUTPUT_NAME_SIZE, "%s/%s.svg", s->svg, tcgemm_picture_name(picture));
     if (length < OUTPUT_NAME_SIZE)
         return CLI_OK;
     return message_fail(CLI_BAD_FILE, "%s: the name is too long", s->svg);
@@ -23,7 +24,7 @@ static int picture_path(const settings_t *s, explain_picture_t picture,
 int explain_files_check(const settings_t *s) {
     int status = s->html ? output_check(s->html, s->force) : CLI_OK;
     const bool has_folder = s->svg && access(s->svg, F_OK) == 0;
-    for (explain_picture_t i = 0; has_folder && i < NUM_PICTURES && status == CLI_OK; ++i) {
+    for (int i = 0; has_folder && i < tcgemm_picture_count() && status == CLI_OK; ++i) {
         char path[OUTPUT_NAME_SIZE];
         status = picture_path(s, i, path);
         if (status == CLI_OK)
@@ -32,26 +33,27 @@ int explain_files_check(const settings_t *s) {
     return status;
 }
 
-static int write_page(const explain_facts_t *f) {
+static int write_drawing(const explain_facts_t *f, tcgemm_format_t format, const char *picture,
+                         const char *path) {
     output_t output;
-    int status = output_open(&output, f->settings->html);
-    if (status != CLI_OK)
-        return status;
-    const bool good = explain_html(f, output.stream);
-    status = output_close(&output, good);
-    return good ? status : message_fail(CLI_NO_MEMORY, "no memory for the page");
+    char *const text = explain_draw(f, format, picture);
+    if (!text)
+        return message_fail(CLI_NO_MEMORY, "no memory for %s", path);
+    int status = output_open(&output, path);
+    if (status == CLI_OK) {
+        (void)fputs(text, output.stream);
+        status = output_close(&output, true);
+    }
+    free(text);
+    return status;
 }
 
-static int write_picture(const explain_facts_t *f, explain_picture_t picture) {
+static int write_picture(const explain_facts_t *f, int picture) {
     char path[OUTPUT_NAME_SIZE];
-    output_t output;
-    int status = picture_path(f->settings, picture, path);
-    if (status == CLI_OK)
-        status = output_open(&output, path);
+    const int status = picture_path(f->settings, picture, path);
     if (status != CLI_OK)
         return status;
-    explain_svg(f, picture, output.stream);
-    return output_close(&output, true);
+    return write_drawing(f, TCGEMM_FORMAT_SVG, tcgemm_picture_name(picture), path);
 }
 
 static int write_pictures(const explain_facts_t *f) {
@@ -59,12 +61,15 @@ static int write_pictures(const explain_facts_t *f) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return message_fail(CLI_BAD_FILE, "%s: %s", folder, strerror(errno));
     int status = CLI_OK;
-    for (explain_picture_t i = 0; i < NUM_PICTURES && status == CLI_OK; ++i)
+    for (int i = 0; i < tcgemm_picture_count() && status == CLI_OK; ++i)
         status = write_picture(f, i);
     return status;
 }
 
 int explain_files_write(const explain_facts_t *f) {
-    const int status = f->settings->svg ? write_pictures(f) : CLI_OK;
-    return status == CLI_OK && f->settings->html ? write_page(f) : status;
+    const settings_t *const s = f->settings;
+    const int status = s->svg ? write_pictures(f) : CLI_OK;
+    if (status != CLI_OK || !s->html)
+        return status;
+    return write_drawing(f, TCGEMM_FORMAT_HTML, NULL, s->html);
 }

@@ -16,17 +16,17 @@ explain_simulate_options_t explain_simulate_options(void) {
 
 /* ---- the trace ---- */
 
-typedef struct listener {
+typedef struct trace_sink {
     FILE *out;     /* text, or NULL ... */
     json_t *lines; /* ... the array they go into */
     int64_t left;  /* lines */
-    bool was_cut;
-} listener_t;
+    bool was_truncated;
+} trace_sink_t;
 
-static int hear(void *user, const char *line) {
-    listener_t *x = user;
+static int take_line(void *user, const char *line) {
+    trace_sink_t *x = user;
     if (x->left == 0) {
-        x->was_cut = true;
+        x->was_truncated = true;
         return 1;
     }
     x->left -= 1;
@@ -59,16 +59,16 @@ static int status_of(const findings_t *f) {
 }
 
 static tcgemm_status_t simulate_all(const tcgemm_plan_t *plan, workload_t *w,
-                                    const explain_simulate_options_t *o, listener_t *listener,
+                                    const explain_simulate_options_t *o, trace_sink_t *sink,
                                     findings_t *f) {
     for (int i = 0; i < NUM_DEPTHS; ++i) {
         const tcgemm_depth_t depth = (tcgemm_depth_t)(i + 1);
-        const bool is_told = o->trace && depth == TCGEMM_DEPTH_DATA;
+        const bool is_traced = o->trace && depth == TCGEMM_DEPTH_DATA;
         f->reports[i].struct_size = sizeof f->reports[i];
         workload_reset(w);
         const tcgemm_status_t status =
             tcgemm_plan_simulate(plan, depth, o->alpha, w->a, w->b, o->beta, w->c, w->d,
-                                 is_told ? hear : NULL, listener, &f->reports[i]);
+                                 is_traced ? take_line : NULL, sink, &f->reports[i]);
         if (status != TCGEMM_STATUS_OK)
             return status;
         if (!f->damage)
@@ -78,7 +78,7 @@ static tcgemm_status_t simulate_all(const tcgemm_plan_t *plan, workload_t *w,
 }
 
 static int find_out(const tcgemm_plan_t *plan, const tcgemm_problem_t *problem,
-                    const explain_simulate_options_t *o, listener_t *listener, findings_t *f) {
+                    const explain_simulate_options_t *o, trace_sink_t *sink, findings_t *f) {
     *f = (findings_t){.plan.struct_size = sizeof f->plan, .tiles.struct_size = sizeof f->tiles};
     tcgemm_status_t status = tcgemm_plan_get_info(plan, &f->plan);
     if (status == TCGEMM_STATUS_OK)
@@ -96,7 +96,7 @@ static int find_out(const tcgemm_plan_t *plan, const tcgemm_problem_t *problem,
     const int made = workload_create(&w, problem, o->seed, o->beta != 0.0, false);
     if (made != CLI_OK)
         return made;
-    status = simulate_all(plan, &w, o, listener, f);
+    status = simulate_all(plan, &w, o, sink, f);
     workload_free(&w);
     return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
 }
@@ -160,8 +160,8 @@ static void print_findings(const findings_t *f, FILE *out) {
         (void)fprintf(out, "  Outside of D: %s.\n", f->damage);
 }
 
-static void tell_cut(const listener_t *listener, int64_t lines, FILE *out) {
-    if (listener->was_cut)
+static void note_truncation(const trace_sink_t *sink, int64_t lines, FILE *out) {
+    if (sink->was_truncated)
         (void)fprintf(out,
                       "The trace is cut after %lld lines; a smaller product has a shorter one.\n",
                       (long long)lines);
@@ -189,29 +189,28 @@ static json_t *depth_data(const findings_t *f, int i) {
         real(r->seconds));
 }
 
-static json_t *findings_data(const findings_t *f, const listener_t *listener) {
+static json_t *findings_data(const findings_t *f, const trace_sink_t *sink) {
     json_t *depths = json_array();
     for (int i = 0; i < NUM_DEPTHS; ++i)
         (void)json_array_append_new(depths, depth_data(f, i));
     return json_pack("{s:s, s:s, s:s, s:o, s:O?, s:b}", "schema", "tcgemm.simulate/1", "kernel",
                      f->plan.kernel, "verdict", status_of(f) == CLI_OK ? "RIGHT" : "WRONG", "nests",
-                     depths, "trace", listener->lines, "trace_is_cut", listener->was_cut);
+                     depths, "trace", sink->lines, "trace_is_cut", sink->was_truncated);
 }
 
 json_t *explain_simulate_data(const tcgemm_plan_t *plan, const tcgemm_problem_t *problem,
                               const explain_simulate_options_t *options, int *status) {
     findings_t f;
-    listener_t listener = {.left =
-                               options->trace_lines ? options->trace_lines : EXPLAIN_TRACE_LINES};
+    trace_sink_t sink = {.left = options->trace_lines ? options->trace_lines : EXPLAIN_TRACE_LINES};
     json_t *data = NULL;
     if (options->trace)
-        listener.lines = json_array();
-    *status = find_out(plan, problem, options, &listener, &f);
+        sink.lines = json_array();
+    *status = find_out(plan, problem, options, &sink, &f);
     if (*status == CLI_OK) {
-        data = findings_data(&f, &listener);
+        data = findings_data(&f, &sink);
         *status = data ? status_of(&f) : message_fail(CLI_NO_MEMORY, "no memory for the summary");
     }
-    json_decref(listener.lines);
+    json_decref(sink.lines);
     return data;
 }
 
@@ -221,9 +220,9 @@ static int simulate_as_text(const tcgemm_plan_t *plan, const tcgemm_problem_t *p
                             const explain_simulate_options_t *options) {
     findings_t f;
     const int64_t lines = options->trace_lines ? options->trace_lines : EXPLAIN_TRACE_LINES;
-    listener_t listener = {.out = options->out, .left = lines};
-    const int status = find_out(plan, problem, options, &listener, &f);
-    tell_cut(&listener, lines, options->out);
+    trace_sink_t sink = {.out = options->out, .left = lines};
+    const int status = find_out(plan, problem, options, &sink, &f);
+    note_truncation(&sink, lines, options->out);
     if (status != CLI_OK)
         return status;
     if (options->trace)

@@ -13,9 +13,9 @@
 enum { EXPLAIN_TRACE_LINES = 400 };
 
 typedef struct explain_simulate_options {
-    bool trace;          /* tell the data path step by step, ahead of the summary */
+    bool trace;          /* print the data path step by step, ahead of the summary */
     bool json;           /* the summary as one JSON object; the trace is an array in it */
-    int64_t trace_lines; /* the most to tell; 0: EXPLAIN_TRACE_LINES */
+    int64_t trace_lines; /* the most to print; 0: EXPLAIN_TRACE_LINES */
     uint64_t seed;       /* of the random operands */
     double alpha, beta;
     FILE *out;
@@ -24,9 +24,9 @@ typedef struct explain_simulate_options {
 /* alpha 1, beta 0, text, no trace, to stdout. */
 explain_simulate_options_t explain_simulate_options(void);
 
-/* Simulates `plan`, which was made for `problem`, at all four depths on random operands, and tells
+/* Simulates `plan`, which was made for `problem`, at all four depths on random operands, and prints
  * what was found. Returns CLI_OK, CLI_WRONG if a depth faults or differs from A @ B, or the exit
- * status of what went wrong, having told it. */
+ * status of what went wrong, having printed it. */
 int explain_simulate(const tcgemm_plan_t *plan, const tcgemm_problem_t *problem,
                      const explain_simulate_options_t *options);
 

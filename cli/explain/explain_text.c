@@ -11,18 +11,18 @@ static void line(FILE *out, const char *about) {
     (void)fprintf(out, "%-12s ", about);
 }
 
-static bool is_integer(const explain_facts_t *f) {
+static bool is_integer(const tcgemm_analysis_t *f) {
     return f->type->d == TCGEMM_DTYPE_S32;
 }
 
-static const char *rate(const explain_facts_t *f, double operations, char text[UNITS_SIZE]) {
+static const char *rate(const tcgemm_analysis_t *f, double operations, char text[UNITS_SIZE]) {
     return units_rate(operations, is_integer(f), text);
 }
 
-static void show_problem(const explain_facts_t *f, FILE *out) {
+static void show_problem(const settings_t *s, const tcgemm_analysis_t *f, FILE *out) {
     const tcgemm_problem_t *p = &f->problem;
     char formula[128];
-    report_formula(f->settings, formula, sizeof formula);
+    report_formula(s, formula, sizeof formula);
     (void)fprintf(out, "D = %s   %s, %s-major, m %" PRId64 ", n %" PRId64 ", k %" PRId64, formula,
                   f->type->name, p->order == TCGEMM_ROW_MAJOR ? "row" : "column", p->m, p->n, p->k);
     if (p->batch != 1)
@@ -31,7 +31,7 @@ static void show_problem(const explain_facts_t *f, FILE *out) {
                   f->machine.is_here ? "" : ", by its data sheet");
 }
 
-static void show_work(const explain_facts_t *f, FILE *out) {
+static void show_work(const tcgemm_analysis_t *f, FILE *out) {
     char text[UNITS_SIZE];
     char text2[UNITS_SIZE];
     line(out, "work");
@@ -39,11 +39,11 @@ static void show_work(const explain_facts_t *f, FILE *out) {
                   units_grouped(f->flop, text2));
     line(out, "bytes");
     (void)fprintf(out, "%s for A, B%s and D once: %.1f operations a byte\n",
-                  units_grouped(f->bytes, text), f->settings->beta != 0 ? ", C" : "", f->intensity);
+                  units_grouped(f->bytes, text), f->beta != 0 ? ", C" : "", f->intensity);
 }
 
-static void show_peak(const explain_facts_t *f, FILE *out) {
-    const explain_machine_t *m = &f->machine;
+static void show_peak(const tcgemm_analysis_t *f, FILE *out) {
+    const tcgemm_analysis_machine_t *m = &f->machine;
     char text[UNITS_SIZE];
     line(out, "peak");
     if (m->peak <= 0)
@@ -79,8 +79,8 @@ static const char *count_text(double count, char text[UNITS_SIZE]) {
     return text;
 }
 
-static void show_level(const explain_facts_t *f, int index, FILE *out) {
-    const explain_level_t *l = &f->levels[index];
+static void show_level(const tcgemm_analysis_t *f, int index, FILE *out) {
+    const tcgemm_analysis_level_t *l = &f->levels[index];
     char shape[UNITS_SIZE];
     char count[UNITS_SIZE];
     char tile[UNITS_SIZE];
@@ -94,7 +94,7 @@ static void show_level(const explain_facts_t *f, int index, FILE *out) {
                   units_bytes(l->a_bytes + l->b_bytes, moved), l->reuse);
 }
 
-static void show_levels(const explain_facts_t *f, FILE *out) {
+static void show_levels(const tcgemm_analysis_t *f, FILE *out) {
     (void)fprintf(out, "\n%-13s %-17s %12s  %-13s %9s %6s %6s %9s %6s\n", "tile", "m x n x k",
                   "of them", "lives in", "A and B", "A read", "B read", "moved in", "reuse");
     for (int i = 0; i < f->num_levels; ++i)
@@ -103,8 +103,8 @@ static void show_levels(const explain_facts_t *f, FILE *out) {
                        "\n\n");
 }
 
-static void show_launch(const explain_facts_t *f, FILE *out) {
-    const tcgemm_plan_info_t *p = &f->plan;
+static void show_launch(const tcgemm_analysis_t *f, FILE *out) {
+    const tcgemm_plan_info_t *p = &f->info;
     const tcgemm_occupancy_info_t *o = &f->occupancy;
     char text[UNITS_SIZE];
     char text2[UNITS_SIZE];
@@ -124,8 +124,8 @@ static void show_launch(const explain_facts_t *f, FILE *out) {
                   o->by_registers, o->by_smem, o->by_slots);
 }
 
-static void show_threads(const explain_facts_t *f, FILE *out) {
-    const tcgemm_plan_info_t *p = &f->plan;
+static void show_threads(const tcgemm_analysis_t *f, FILE *out) {
+    const tcgemm_plan_info_t *p = &f->info;
     char text[UNITS_SIZE];
     char text2[UNITS_SIZE];
     line(out, "threads");
@@ -139,8 +139,8 @@ static void show_threads(const explain_facts_t *f, FILE *out) {
                       units_bytes((double)p->packed_b_bytes, text2));
 }
 
-static void show_quantisation(const explain_facts_t *f, FILE *out) {
-    const tcgemm_plan_info_t *p = &f->plan;
+static void show_quantisation(const tcgemm_analysis_t *f, FILE *out) {
+    const tcgemm_plan_info_t *p = &f->info;
     const tcgemm_estimate_t *e = &f->estimates[0];
     if (f->num_levels > 1) {
         line(out, "k");
@@ -163,7 +163,7 @@ static void show_quantisation(const explain_facts_t *f, FILE *out) {
         (void)fprintf(out, "the busiest thread is %.1f %% in use\n", 100 * e->wave_efficiency);
 }
 
-static void show_prediction(const explain_facts_t *f, FILE *out) {
+static void show_prediction(const tcgemm_analysis_t *f, FILE *out) {
     const tcgemm_estimate_t *e = &f->estimates[0];
     const double speed = e->seconds > 0 ? f->flop / e->seconds : 0;
     char text[UNITS_SIZE];
@@ -187,13 +187,13 @@ static void show_prediction(const explain_facts_t *f, FILE *out) {
     }
 }
 
-static void show_choice(const explain_facts_t *f, FILE *out) {
+static void show_choice(const tcgemm_analysis_t *f, FILE *out) {
     const tcgemm_estimate_t *first = &f->estimates[0];
     char text[UNITS_SIZE];
     line(out, "kernel");
-    (void)fprintf(out, "%s\n", f->plan.kernel);
+    (void)fprintf(out, "%s\n", f->info.kernel);
     line(out, "");
-    (void)fprintf(out, "%s\n", f->plan.reason);
+    (void)fprintf(out, "%s\n", f->info.reason);
     for (int i = 1; i < f->num_estimates; ++i) {
         const tcgemm_estimate_t *e = &f->estimates[i];
         line(out, i == 1 ? "next" : "");
@@ -207,8 +207,9 @@ static void show_choice(const explain_facts_t *f, FILE *out) {
     }
 }
 
-void explain_text(const explain_facts_t *f, FILE *out) {
-    show_problem(f, out);
+void explain_text(const explain_facts_t *facts, FILE *out) {
+    const tcgemm_analysis_t *const f = &facts->analysis;
+    show_problem(facts->settings, f, out);
     show_work(f, out);
     show_peak(f, out);
     if (f->num_levels > 0)

@@ -68,7 +68,7 @@ static void add_peer(chart_t *chart, const plot_row_t *row) {
 }
 
 /* Whether an earlier row of the group had this very peer. */
-static bool is_told(const plot_data_t *data, const naming_t *n, size_t index) {
+static bool has_bar_already(const plot_data_t *data, const naming_t *n, size_t index) {
     const plot_row_t *row = &data->rows[index];
     for (size_t i = 0; i < index; ++i) {
         const plot_row_t *other = &data->rows[i];
@@ -86,7 +86,7 @@ static void add_group(chart_t *chart, const plot_data_t *data, const naming_t *n
             add_ours(chart, n, &data->rows[i], i == head);
     for (size_t i = head; i < data->count && n->has_peers; ++i)
         if (plot_label_same(&data->rows[i], first, n->problem) && data->rows[i].theirs.rate > 0 &&
-            !is_told(data, n, i))
+            !has_bar_already(data, n, i))
             add_peer(chart, &data->rows[i]);
 }
 

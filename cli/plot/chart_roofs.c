@@ -104,7 +104,7 @@ static void add_slopes(chart_t *chart, const plot_data_t *data, unsigned mask) {
                      bytes >= 1e12 ? "TB/s" : "GB/s");
     }
     if (first == chart->num_roofs)
-        message_note("no row tells the bandwidth of the memory: the roofline has no slope");
+        message_note("no row has the bandwidth of the memory: the roofline has no slope");
 }
 
 void chart_add_roofs(chart_t *chart, const plot_data_t *data, unsigned varying) {

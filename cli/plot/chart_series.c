@@ -30,7 +30,7 @@ static double x_of(const chart_t *chart, const plot_row_t *row) {
 /* ---- names ---- */
 
 /* Whether a peer's name says what type it computed: "openblas dgemm". */
-static bool peer_tells_type(const plot_data_t *data) {
+static bool peer_names_type(const plot_data_t *data) {
     for (size_t i = 0; i < data->count; ++i)
         for (size_t j = 0; j < i; ++j)
             if (data->rows[i].type != data->rows[j].type &&
@@ -55,7 +55,7 @@ static naming_t make_naming(const chart_t *chart, const plot_data_t *data, unsig
     if (plot_label_needs_kernel(data, n.ours | PROPERTY_SHAPE))
         n.ours |= PROPERTY_KERNEL;
     n.peers = n.ours & ~(unsigned)PROPERTIES_OF_METHOD;
-    if (peer_tells_type(data))
+    if (peer_names_type(data))
         n.peers &= ~(unsigned)PROPERTY_TYPE;
     plot_label_peers(data, peers);
     n.has_peers = *peers;

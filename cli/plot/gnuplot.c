@@ -32,7 +32,7 @@ static bool find(char path[PATH_MAX]) {
     return false;
 }
 
-static int tell_missing(void) {
+static int report_missing(void) {
     return message_fail(CLI_NO_DEVICE,
                         "plots are drawn by gnuplot, which is not on the PATH; Debian has it in "
                         "the package gnuplot-nox");
@@ -40,10 +40,10 @@ static int tell_missing(void) {
 
 int gnuplot_check(void) {
     char path[PATH_MAX];
-    return find(path) ? CLI_OK : tell_missing();
+    return find(path) ? CLI_OK : report_missing();
 }
 
-static int tell_system(int reason) {
+static int report_errno(int reason) {
     return message_fail(CLI_INTERNAL, "gnuplot cannot be run: %s", strerror(reason));
 }
 
@@ -80,7 +80,7 @@ static int await(pid_t child) {
     int state;
     while (waitpid(child, &state, 0) < 0)
         if (errno != EINTR)
-            return tell_system(errno);
+            return report_errno(errno);
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
         return CLI_OK;
     return message_fail(CLI_INTERNAL, "gnuplot failed with status %d",
@@ -92,13 +92,13 @@ int gnuplot_run(const char *script, size_t length, FILE *out) {
     int ends[2];
     pid_t child;
     if (!find(path))
-        return tell_missing();
+        return report_missing();
     if (pipe(ends) != 0)
-        return tell_system(errno);
+        return report_errno(errno);
     const int reason = start(path, ends, fileno(out), &child);
     (void)close(ends[0]);
     if (reason == 0)
         send(ends[1], script, length);
     (void)close(ends[1]);
-    return reason == 0 ? await(child) : tell_system(reason);
+    return reason == 0 ? await(child) : report_errno(reason);
 }

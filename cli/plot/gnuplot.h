@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* That there is one; else an exit status, and the fault has been told. */
+/* That there is one; else an exit status, and the fault has been reported. */
 int gnuplot_check(void);
 
 /* Runs a script; what it draws goes to `out`, a file that this process has flushed. Returns an exit
- * status, having told the fault. */
+ * status, having reported the fault. */
 int gnuplot_run(const char *script, size_t length, FILE *out);
 
 #endif

@@ -1,10 +1,10 @@
-/* plot_script.c - lays out the sheet and has its parts written. Markers and dashes say what colours
- * say, once more. */
+/* plot_script.c - lays out the canvas and has its parts written. Markers and dashes say what
+ * colours say, once more. */
 #include "plot/plot_script.h"
 
 #include <string.h>
 
-#include "plot/plot_sheet.h"
+#include "plot/plot_canvas.h"
 
 /* ---- series ---- */
 
@@ -16,7 +16,7 @@ static int marker_of(const chart_series_t *series) {
     return series->is_peer ? marker - 1 : marker;
 }
 
-static void write_blocks(const sheet_t *s) {
+static void write_blocks(const canvas_t *s) {
     for (size_t i = 0; i < s->chart->num_series; ++i) {
         const chart_series_t *series = &s->chart->series[i];
         (void)fprintf(s->out, "$series%zu << END\n", i);
@@ -42,27 +42,27 @@ static const char *style_of(const chart_series_t *series, bool lines) {
     return lines ? "using 1:2 with linespoints" : "using 1:2 with points";
 }
 
-void plot_script_points(const sheet_t *s) {
+void plot_script_points(const canvas_t *s) {
     const bool lines = s->chart->kind == PLOT_SIZE || s->chart->kind == PLOT_K;
     write_blocks(s);
     (void)fputs("plot ", s->out);
     for (size_t i = 0; i < s->chart->num_series; ++i) {
         const chart_series_t *series = &s->chart->series[i];
         (void)fprintf(s->out, "%s$series%zu %s lc rgb '%s' lw 2 ", i > 0 ? ", " : "", i,
-                      style_of(series, lines), sheet_colour(series->style));
+                      style_of(series, lines), canvas_colour(series->style));
         (void)fprintf(s->out, "lt 1 dt %d pt %d ps %s title ",
                       series->is_peer ? 2 : 1 + 3 * (series->style >= 8), marker_of(series),
                       lines                          ? "0.9"
                       : s->chart->kind == PLOT_MODEL ? "0.6"
                                                      : "1.1");
-        sheet_quoted(s, series->label);
+        canvas_quoted(s, series->label);
     }
     (void)fputs("\n", s->out);
 }
 
 /* ---- legend ---- */
 
-static void measure_legend(sheet_t *s) {
+static void measure_legend(canvas_t *s) {
     size_t widest = 0;
     if (s->chart->num_series < 2)
         return;
@@ -70,12 +70,12 @@ static void measure_legend(sheet_t *s) {
         const size_t width = strlen(s->chart->series[i].label);
         widest = width > widest ? width : widest;
     }
-    const size_t fitting = (size_t)(SHEET_WIDTH - s->left) / (SHEET_KEY_LETTER * widest + 70);
+    const size_t fitting = (size_t)(CANVAS_WIDTH - s->left) / (CANVAS_KEY_LETTER * widest + 70);
     const size_t columns = fitting < 1 ? 1 : fitting > 3 ? 3 : fitting;
     s->legend_rows = (s->chart->num_series + columns - 1) / columns;
 }
 
-static void write_legend(const sheet_t *s) {
+static void write_legend(const canvas_t *s) {
     if (s->legend_rows == 0) {
         (void)fputs("set key off\n", s->out);
         return;
@@ -83,8 +83,8 @@ static void write_legend(const sheet_t *s) {
     (void)fprintf(s->out,
                   "set key at screen %.5f,%.5f top left vertical maxrows %zu Left reverse "
                   "samplen 3 spacing %s\n",
-                  sheet_across(s->left - 20), sheet_up(s, s->bottom + SHEET_AXIS), s->legend_rows,
-                  s->png ? "1.25" : "1.0");
+                  canvas_across(s->left - 20), canvas_up(s, s->bottom + CANVAS_AXIS),
+                  s->legend_rows, s->png ? "1.25" : "1.0");
 }
 
 /* ---- all of it ---- */
@@ -96,23 +96,23 @@ static double left_margin(const chart_t *chart) {
         const size_t width = strlen(chart->bars[i].label);
         widest = width > widest ? width : widest;
     }
-    return widest > 0 ? 32 + SHEET_LETTER * (double)widest : 80;
+    return widest > 0 ? 32 + CANVAS_LETTER * (double)widest : 80;
 }
 
 void plot_script_write(const chart_t *chart, bool png, FILE *out) {
     const bool bars = chart->kind == PLOT_TILE || chart->kind == PLOT_PEER;
-    sheet_t s = {.chart = chart,
-                 .out = out,
-                 .png = png,
-                 .top = *chart->subtitle ? SHEET_HEAD : SHEET_HEAD - 18};
+    canvas_t s = {.chart = chart,
+                  .out = out,
+                  .png = png,
+                  .top = *chart->subtitle ? CANVAS_HEAD : CANVAS_HEAD - 18};
     s.left = left_margin(chart);
-    s.right = SHEET_WIDTH - (*chart->y2_label ? SHEET_RIGHT_AXIS : SHEET_RIGHT);
+    s.right = CANVAS_WIDTH - (*chart->y2_label ? CANVAS_RIGHT_AXIS : CANVAS_RIGHT);
     if (!bars)
         measure_legend(&s);
-    s.bottom = s.top + (bars ? plot_script_bars_height(chart) : SHEET_PLOT);
-    s.height = s.bottom + SHEET_AXIS + SHEET_LEGEND_ROW * (double)s.legend_rows + 16 +
-               SHEET_FOOTER_ROW * (double)sheet_num_footers(chart);
-    sheet_write_frame(&s);
+    s.bottom = s.top + (bars ? plot_script_bars_height(chart) : CANVAS_PLOT);
+    s.height = s.bottom + CANVAS_AXIS + CANVAS_LEGEND_ROW * (double)s.legend_rows + 16 +
+               CANVAS_FOOTER_ROW * (double)canvas_num_footers(chart);
+    canvas_write_frame(&s);
     if (bars) {
         plot_script_bars(&s);
         return;

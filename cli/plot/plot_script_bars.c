@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plot/plot_sheet.h"
+#include "plot/plot_canvas.h"
 
 enum { BAR = 24, GROUP_GAP = 12 };
 
@@ -34,7 +34,7 @@ static bool has_spread(const chart_bar_t *bar) {
     return bar->high > bar->low;
 }
 
-static size_t write_block(const sheet_t *s, const char *name, wanted_t *wanted) {
+static size_t write_block(const canvas_t *s, const char *name, wanted_t *wanted) {
     size_t count = 0;
     (void)fprintf(s->out, "$%s << END\n", name);
     for (size_t i = 0; i < s->chart->num_bars; ++i) {
@@ -50,25 +50,25 @@ static size_t write_block(const sheet_t *s, const char *name, wanted_t *wanted) 
 }
 
 /* Names at the left, values at the end of the bars. */
-static void write_texts(const sheet_t *s) {
+static void write_texts(const canvas_t *s) {
     const chart_t *chart = s->chart;
     (void)fputs("set ytics scale 0 (", s->out);
     for (size_t i = 0; i < chart->num_bars; ++i) {
         (void)fputs(i > 0 ? "," : "", s->out);
-        sheet_quoted(s, chart->bars[i].label);
+        canvas_quoted(s, chart->bars[i].label);
         (void)fprintf(s->out, " %.10g", middle(chart, i));
     }
     (void)fputs(")\n", s->out);
     for (size_t i = 0; i < chart->num_bars; ++i) {
         (void)fputs("set label ", s->out);
-        sheet_quoted(s, chart->bars[i].value);
+        canvas_quoted(s, chart->bars[i].value);
         (void)fprintf(s->out, " at %.10g,%.10g left offset 0.8,0 tc rgb '#222222'\n",
                       chart->bars[i].high, middle(chart, i));
     }
 }
 
 /* The longest bar leaves room for the longest text. */
-static void set_ranges(sheet_t *s) {
+static void set_ranges(canvas_t *s) {
     const chart_t *chart = s->chart;
     const double room = s->right - s->left;
     double most = 0;
@@ -78,15 +78,15 @@ static void set_ranges(sheet_t *s) {
         most = fmax(most, chart->bars[i].high);
         widest = width > widest ? width : widest;
     }
-    s->x1 = most * room / fmax(room - SHEET_LETTER * (double)widest - 16, room / 3);
+    s->x1 = most * room / fmax(room - CANVAS_LETTER * (double)widest - 16, room / 3);
     s->y0 = plot_script_bars_height(chart);
     s->y1 = 0;
 }
 
-void plot_script_bars(sheet_t *s) {
+void plot_script_bars(canvas_t *s) {
     static const char boxes[] = "using (0):1:(0):2:($1-9):($1+9) with boxxyerror";
     set_ranges(s);
-    sheet_write_ranges(s);
+    canvas_write_ranges(s);
     write_texts(s);
     (void)write_block(s, "ours", is_ours);
     const bool peers = write_block(s, "peers", is_peer) > 0;
@@ -94,10 +94,10 @@ void plot_script_bars(sheet_t *s) {
     (void)fprintf(s->out,
                   "set key off\nset style fill solid 1 border lc rgb '#222222'\n"
                   "plot $ours %s lc rgb '%s' notitle",
-                  boxes, sheet_colour(5));
+                  boxes, canvas_colour(5));
     if (peers)
         (void)fprintf(s->out, ", $peers %s fs pattern 4 lc rgb '%s' notitle", boxes,
-                      sheet_colour(1));
+                      canvas_colour(1));
     if (spreads)
         (void)fputs(", $spreads using 2:1:3:4 with xerrorbars lt 1 lw 1.5 pt 0 lc rgb '#000000' "
                     "notitle",

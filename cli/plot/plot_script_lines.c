@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plot/plot_sheet.h"
+#include "plot/plot_canvas.h"
 
 /* The greatest x that was measured below `limit`; 0 if there is none. */
 static double x_below(const chart_t *chart, double limit) {
@@ -24,15 +24,15 @@ static double least_x(const chart_t *chart) {
 
 /* Labels the sizes that were measured, from the greatest on, as far as they stay clear of the label
  * before. */
-static void write_ticks(const sheet_t *s) {
+static void write_ticks(const canvas_t *s) {
     double begin = INFINITY; /* of the label before */
     double x = x_below(s->chart, INFINITY);
     (void)fputs("set xtics (", s->out);
     while (x > 0) {
         char text[32];
         (void)snprintf(text, sizeof text, "%.10g", x);
-        const double half = SHEET_LETTER * (double)strlen(text) / 2;
-        const double at = sheet_place(x, s->x0, s->x1, s->log_x) * (s->right - s->left);
+        const double half = CANVAS_LETTER * (double)strlen(text) / 2;
+        const double at = canvas_fraction(x, s->x0, s->x1, s->log_x) * (s->right - s->left);
         if (at + half <= begin - 12) {
             (void)fprintf(s->out, "%s%s", isinf(begin) ? "" : ",", text);
             begin = at - half;
@@ -53,12 +53,12 @@ static double highest(const chart_t *chart) {
 }
 
 /* Fractions of the one peak, at the right. */
-static void write_percent_axis(const sheet_t *s) {
+static void write_percent_axis(const canvas_t *s) {
     (void)fprintf(s->out, "set border 11\nset y2range [0:%.10g]\nset y2tics 20 tc rgb '#222222'\n",
                   100 * s->y1 / s->chart->roofs[0].y);
 }
 
-void plot_script_lines(sheet_t *s) {
+void plot_script_lines(canvas_t *s) {
     const double first = least_x(s->chart);
     const double last = x_below(s->chart, INFINITY);
     s->log_x = last >= 4 * first;
@@ -72,7 +72,7 @@ void plot_script_lines(sheet_t *s) {
         s->x1 = last + margin;
     }
     s->y1 = 1.1 * highest(s->chart);
-    sheet_write_ranges(s);
+    canvas_write_ranges(s);
     write_ticks(s);
     if (*s->chart->y2_label)
         write_percent_axis(s);

@@ -1,10 +1,10 @@
 /* plot_script_model.c - predicted over measured times, about the line where they agree. */
 #include <math.h>
 
-#include "plot/plot_sheet.h"
+#include "plot/plot_canvas.h"
 
 /* One range for both axes, so that the line runs from corner to corner. */
-static void model_ranges(sheet_t *s) {
+static void model_ranges(canvas_t *s) {
     double least = INFINITY;
     double most = 0;
     for (size_t i = 0; i < s->chart->num_series; ++i)
@@ -19,7 +19,7 @@ static void model_ranges(sheet_t *s) {
 }
 
 /* Predicted = factor * measured. */
-static void write_line(const sheet_t *s, double factor, int dashes) {
+static void write_line(const canvas_t *s, double factor, int dashes) {
     const double from = fmax(s->x0, s->y0 / factor);
     const double to = fmin(s->x1, s->y1 / factor);
     (void)fprintf(s->out,
@@ -28,11 +28,11 @@ static void write_line(const sheet_t *s, double factor, int dashes) {
                   from, factor * from, to, factor * to, dashes);
 }
 
-void plot_script_model(sheet_t *s) {
+void plot_script_model(canvas_t *s) {
     model_ranges(s);
-    sheet_write_ranges(s);
-    sheet_write_log_ticks(s, 'x', s->x0, s->x1);
-    sheet_write_log_ticks(s, 'y', s->y0, s->y1);
+    canvas_write_ranges(s);
+    canvas_write_log_ticks(s, 'x', s->x0, s->x1);
+    canvas_write_log_ticks(s, 'y', s->y0, s->y1);
     write_line(s, 1.0, 1);
     write_line(s, 1.25, 3);
     write_line(s, 0.75, 3);

@@ -1,9 +1,9 @@
 /* plot_script_roofline.c - throughput over arithmetic intensity, below what no product exceeds. */
 #include <math.h>
 
-#include "plot/plot_sheet.h"
+#include "plot/plot_canvas.h"
 
-static void roofline_ranges(sheet_t *s) {
+static void roofline_ranges(canvas_t *s) {
     const chart_t *chart = s->chart;
     double least_y = INFINITY;
     double most_y = 0;
@@ -32,11 +32,11 @@ static void roofline_ranges(sheet_t *s) {
     s->log_x = s->log_y = true;
 }
 
-void plot_script_roofline(sheet_t *s) {
+void plot_script_roofline(canvas_t *s) {
     roofline_ranges(s);
-    sheet_write_ranges(s);
-    sheet_write_log_ticks(s, 'x', s->x0, s->x1);
-    sheet_write_log_ticks(s, 'y', s->y0, s->y1);
+    canvas_write_ranges(s);
+    canvas_write_log_ticks(s, 'x', s->x0, s->x1);
+    canvas_write_log_ticks(s, 'y', s->y0, s->y1);
     plot_script_roofs(s);
     plot_script_points(s);
 }

@@ -2,12 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "plot/plot_sheet.h"
+#include "plot/plot_canvas.h"
 
 enum { LINE_HEIGHT = 20 };
 
 /* Begins a line and its label. */
-static void write_line(const sheet_t *s, double x0, double y0, double x1, double y1) {
+static void write_line(const canvas_t *s, double x0, double y0, double x1, double y1) {
     (void)fprintf(s->out,
                   "set arrow from %.10g,%.10g to %.10g,%.10g nohead lt 1 dt %d lw 1.5 "
                   "lc rgb '#444444'\nset label ",
@@ -15,12 +15,12 @@ static void write_line(const sheet_t *s, double x0, double y0, double x1, double
 }
 
 /* In pixels from below. */
-static double height_of(const sheet_t *s, double y) {
-    return sheet_place(y, s->y0, s->y1, s->log_y) * (s->bottom - s->top);
+static double height_of(const canvas_t *s, double y) {
+    return canvas_fraction(y, s->y0, s->y1, s->log_y) * (s->bottom - s->top);
 }
 
 /* The memory's bandwidth, up to the highest peak that it feeds; its name runs along it. */
-static void write_slope(const sheet_t *s, const chart_roof_t *slope) {
+static void write_slope(const canvas_t *s, const chart_roof_t *slope) {
     double top = 0;
     for (size_t i = 0; i < s->chart->num_roofs; ++i) {
         const chart_roof_t *roof = &s->chart->roofs[i];
@@ -34,7 +34,7 @@ static void write_slope(const sheet_t *s, const chart_roof_t *slope) {
     const double run = (s->right - s->left) / log(s->x1 / s->x0);
     const double middle = sqrt(from_x * to_x);
     write_line(s, from_x, slope->y * from_x, to_x, slope->y * to_x);
-    sheet_quoted(s, slope->label);
+    canvas_quoted(s, slope->label);
     (void)fprintf(s->out, " at %.10g,%.10g center rotate by %.1f offset 0,0.9 tc rgb '#444444'\n",
                   middle, slope->y * middle, atan2(rise, run) * 57.29578);
 }
@@ -50,13 +50,13 @@ static bool is_free(const side_t *side, double height) {
 }
 
 /* How many points a name would cover that stands above a line, between two places in pixels. */
-static int num_covered(const sheet_t *s, double height, double from, double to) {
+static int num_covered(const canvas_t *s, double height, double from, double to) {
     int count = 0;
     for (size_t i = 0; i < s->chart->num_series; ++i)
         for (size_t j = 0; j < s->chart->series[i].count; ++j) {
             const chart_point_t *p = &s->chart->series[i].points[j];
             const double above = height_of(s, p->y) - height;
-            const double at = sheet_place(p->x, s->x0, s->x1, s->log_x) * (s->right - s->left);
+            const double at = canvas_fraction(p->x, s->x0, s->x1, s->log_x) * (s->right - s->left);
             count += above > -4 && above < LINE_HEIGHT + 6 && at > from - 6 && at < to + 6;
         }
     return count;
@@ -64,13 +64,13 @@ static int num_covered(const sheet_t *s, double height, double from, double to) 
 
 /* Where the name of a peak stands: 0 at the right end of its line, 1 at the left one, -1 nowhere.
  * The name of the peak just below may be in the way, or points. */
-static int side_of(const sheet_t *s, double height, double begin, size_t length,
+static int side_of(const canvas_t *s, double height, double begin, size_t length,
                    const side_t sides[2]) {
     const double end = s->right - s->left;
-    const double width = SHEET_LETTER * (double)length + 10;
+    const double width = CANVAS_LETTER * (double)length + 10;
     const bool left = is_free(&sides[1], height) &&
                       (is_free(&sides[0], height) ||
-                       begin + width + SHEET_LETTER * (double)sides[0].length < end);
+                       begin + width + CANVAS_LETTER * (double)sides[0].length < end);
     if (!is_free(&sides[0], height))
         return left ? 1 : -1;
     return left &&
@@ -78,14 +78,14 @@ static int side_of(const sheet_t *s, double height, double begin, size_t length,
 }
 
 /* The peak of a type, from where the memory can feed it. */
-static void write_peak(const sheet_t *s, const chart_roof_t *roof, side_t sides[2]) {
+static void write_peak(const canvas_t *s, const chart_roof_t *roof, side_t sides[2]) {
     const double from = fmax(s->x0, roof->ridge);
-    const double begin = sheet_place(from, s->x0, s->x1, s->log_x) * (s->right - s->left);
+    const double begin = canvas_fraction(from, s->x0, s->x1, s->log_x) * (s->right - s->left);
     const double height = height_of(s, roof->y);
     const size_t length = strlen(roof->label);
     const int side = side_of(s, height, begin, length, sides);
     write_line(s, from, roof->y, s->x1, roof->y);
-    sheet_quoted(s, side >= 0 ? roof->label : "");
+    canvas_quoted(s, side >= 0 ? roof->label : "");
     (void)fprintf(s->out, " at %.10g,%.10g %s offset %s,0.6 tc rgb '#444444'\n",
                   side == 0 ? s->x1 : from, roof->y, side == 0 ? "right" : "left",
                   side == 0 ? "-1" : "1");
@@ -93,7 +93,7 @@ static void write_peak(const sheet_t *s, const chart_roof_t *roof, side_t sides[
         sides[side] = (side_t){height, length};
 }
 
-void plot_script_roofs(const sheet_t *s) {
+void plot_script_roofs(const canvas_t *s) {
     side_t sides[2] = {{0, 0}, {0, 0}};
     for (size_t i = 0; i < s->chart->num_roofs; ++i) {
         const chart_roof_t *roof = &s->chart->roofs[i];

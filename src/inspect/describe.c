@@ -1,7 +1,5 @@
 /* describe.c - a plan as a struct, as a page of text and as JSON: three views of the one value that
- * the run uses. */
-#include <stdarg.h>
-#include <stdio.h>
+ * the run uses. Its drawings are made in draw/. */
 #include <string.h>
 
 #include "base/dtype.h"
@@ -9,6 +7,7 @@
 #include "base/fpmode.h"
 #include "base/num.h"
 #include "base/struct.h"
+#include "base/text.h"
 #include "cpu/gemm.h"
 #include "cpu/ukernel.h"
 #include "gpu/gpu_row.h"
@@ -139,92 +138,90 @@ tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info
 
 /* ---- text and JSON ---- */
 
-typedef struct text {
-    char *buffer;
-    size_t size, length; /* length counts what did not fit, too */
-} text_t;
-
-__attribute__((format(printf, 2, 3))) static void add(text_t *t, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    const size_t room = t->length < t->size ? t->size - t->length : 0;
-    const int written = vsnprintf(room ? t->buffer + t->length : NULL, room, format, args);
-    va_end(args);
-    t->length += written > 0 ? (size_t)written : 0;
-}
-
 static const char *op_name(tcgemm_op_t op, const char *name) {
     static const char *const transposed[] = {"A^T", "B^T"};
     return op == TCGEMM_OP_T ? transposed[name[0] - 'A'] : name;
 }
 
-static void write_text(text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_info_t *i) {
-    add(t, "D = alpha * %s * %s + beta * C   %s, %s-major, m %lld, n %lld, k %lld, batch %lld\n",
+static void write_text(tcgemm_text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_info_t *i) {
+    tcgemm_text_add(
+        t, "D = alpha * %s * %s + beta * C   %s, %s-major, m %lld, n %lld, k %lld, batch %lld\n",
         op_name(p->op_a, "A"), op_name(p->op_b, "B"), tcgemm_type_info(p->type)->name,
         p->order == TCGEMM_ROW_MAJOR ? "row" : "column", (long long)p->m, (long long)p->n,
         (long long)p->k, (long long)p->batch);
-    add(t, "kernel     %s (algo %s, device %s): %s\n", i->kernel, i->algo, i->device, i->reason);
+    tcgemm_text_add(t, "kernel     %s (algo %s, device %s): %s\n", i->kernel, i->algo, i->device,
+                    i->reason);
     if (i->device_index == TCGEMM_DEVICE_CPU)
-        add(t, "threads    %d, %lld blocks\n", i->num_threads, (long long)i->num_blocks);
+        tcgemm_text_add(t, "threads    %d, %lld blocks\n", i->num_threads,
+                        (long long)i->num_blocks);
     else
-        add(t,
+        tcgemm_text_add(
+            t,
             "launch     %lld blocks of %d threads, %d an SM; %d registers a thread, %zu bytes of "
             "shared memory a block\n",
             (long long)i->grid_blocks, i->threads_per_block, i->blocks_per_sm,
             i->registers_per_thread, i->smem_bytes);
     for (int l = 0; l < i->num_levels; ++l)
-        add(t, "%-10s %-14s %8lld x %8lld x %8lld   %lld of them, in %s\n", l ? "" : "tiles",
-            i->levels[l].name, (long long)i->levels[l].m, (long long)i->levels[l].n,
-            (long long)i->levels[l].k, (long long)i->levels[l].count, i->levels[l].home);
-    add(t, "padded     %lld x %lld x %lld\n", (long long)i->padded_m, (long long)i->padded_n,
-        (long long)i->padded_k);
-    add(t, "packing    A %zu bytes, B %zu bytes; workspace %zu bytes\n", i->packed_a_bytes,
-        i->packed_b_bytes, i->workspace_bytes);
-    add(t, "predicted  %.3g s\n", i->predicted_seconds);
-    add(t, "error      %s, u = %.3g\n", i->error_bound, i->error_unit);
+        tcgemm_text_add(t, "%-10s %-14s %8lld x %8lld x %8lld   %lld of them, in %s\n",
+                        l ? "" : "tiles", i->levels[l].name, (long long)i->levels[l].m,
+                        (long long)i->levels[l].n, (long long)i->levels[l].k,
+                        (long long)i->levels[l].count, i->levels[l].home);
+    tcgemm_text_add(t, "padded     %lld x %lld x %lld\n", (long long)i->padded_m,
+                    (long long)i->padded_n, (long long)i->padded_k);
+    tcgemm_text_add(t, "packing    A %zu bytes, B %zu bytes; workspace %zu bytes\n",
+                    i->packed_a_bytes, i->packed_b_bytes, i->workspace_bytes);
+    tcgemm_text_add(t, "predicted  %.3g s\n", i->predicted_seconds);
+    tcgemm_text_add(t, "error      %s, u = %.3g\n", i->error_bound, i->error_unit);
 }
 
-static void write_json(text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_info_t *i) {
-    add(t, "{\"schema\":\"tcgemm.plan/1\",\"type\":\"%s\",\"order\":\"%s\",",
-        tcgemm_type_info(p->type)->name, p->order == TCGEMM_ROW_MAJOR ? "row" : "col");
-    add(t, "\"trans_a\":%s,\"trans_b\":%s,\"m\":%lld,\"n\":%lld,\"k\":%lld,\"batch\":%lld,",
+static void write_json(tcgemm_text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_info_t *i) {
+    tcgemm_text_add(t, "{\"schema\":\"tcgemm.plan/1\",\"type\":\"%s\",\"order\":\"%s\",",
+                    tcgemm_type_info(p->type)->name, p->order == TCGEMM_ROW_MAJOR ? "row" : "col");
+    tcgemm_text_add(
+        t, "\"trans_a\":%s,\"trans_b\":%s,\"m\":%lld,\"n\":%lld,\"k\":%lld,\"batch\":%lld,",
         p->op_a ? "true" : "false", p->op_b ? "true" : "false", (long long)p->m, (long long)p->n,
         (long long)p->k, (long long)p->batch);
-    add(t, "\"algo\":\"%s\",\"kernel\":\"%s\",\"device\":\"%s\",\"reason\":\"%s\",", i->algo,
-        i->kernel, i->device, i->reason);
-    add(t, "\"num_threads\":%d,\"num_blocks\":%lld,\"levels\":[", i->num_threads,
-        (long long)i->num_blocks);
+    tcgemm_text_add(t, "\"algo\":\"%s\",\"kernel\":\"%s\",\"device\":\"%s\",\"reason\":\"%s\",",
+                    i->algo, i->kernel, i->device, i->reason);
+    tcgemm_text_add(t, "\"num_threads\":%d,\"num_blocks\":%lld,\"levels\":[", i->num_threads,
+                    (long long)i->num_blocks);
     for (int l = 0; l < i->num_levels; ++l)
-        add(t,
+        tcgemm_text_add(
+            t,
             "%s{\"name\":\"%s\",\"home\":\"%s\",\"m\":%lld,\"n\":%lld,\"k\":%lld,\"count\":%lld}",
             l ? "," : "", i->levels[l].name, i->levels[l].home, (long long)i->levels[l].m,
             (long long)i->levels[l].n, (long long)i->levels[l].k, (long long)i->levels[l].count);
-    add(t, "],\"padded_m\":%lld,\"padded_n\":%lld,\"padded_k\":%lld,", (long long)i->padded_m,
-        (long long)i->padded_n, (long long)i->padded_k);
-    add(t, "\"a_bytes\":%zu,\"b_bytes\":%zu,\"c_bytes\":%zu,\"d_bytes\":%zu,", i->a_bytes,
-        i->b_bytes, i->c_bytes, i->d_bytes);
-    add(t, "\"packed_a_bytes\":%zu,\"packed_b_bytes\":%zu,\"workspace_bytes\":%zu,",
-        i->packed_a_bytes, i->packed_b_bytes, i->workspace_bytes);
+    tcgemm_text_add(t, "],\"padded_m\":%lld,\"padded_n\":%lld,\"padded_k\":%lld,",
+                    (long long)i->padded_m, (long long)i->padded_n, (long long)i->padded_k);
+    tcgemm_text_add(t, "\"a_bytes\":%zu,\"b_bytes\":%zu,\"c_bytes\":%zu,\"d_bytes\":%zu,",
+                    i->a_bytes, i->b_bytes, i->c_bytes, i->d_bytes);
+    tcgemm_text_add(t, "\"packed_a_bytes\":%zu,\"packed_b_bytes\":%zu,\"workspace_bytes\":%zu,",
+                    i->packed_a_bytes, i->packed_b_bytes, i->workspace_bytes);
     if (i->device_index != TCGEMM_DEVICE_CPU)
-        add(t,
-            "\"grid_blocks\":%lld,\"threads_per_block\":%d,\"registers_per_thread\":%d,"
-            "\"smem_bytes\":%zu,\"blocks_per_sm\":%d,",
-            (long long)i->grid_blocks, i->threads_per_block, i->registers_per_thread, i->smem_bytes,
-            i->blocks_per_sm);
-    add(t, "\"predicted_seconds\":%.6g,\"error_unit\":%.17g,\"error_bound\":\"%s\"}",
-        i->predicted_seconds, i->error_unit, i->error_bound);
+        tcgemm_text_add(t,
+                        "\"grid_blocks\":%lld,\"threads_per_block\":%d,\"registers_per_thread\":%d,"
+                        "\"smem_bytes\":%zu,\"blocks_per_sm\":%d,",
+                        (long long)i->grid_blocks, i->threads_per_block, i->registers_per_thread,
+                        i->smem_bytes, i->blocks_per_sm);
+    tcgemm_text_add(t, "\"predicted_seconds\":%.6g,\"error_unit\":%.17g,\"error_bound\":\"%s\"}",
+                    i->predicted_seconds, i->error_unit, i->error_bound);
 }
 
 size_t tcgemm_plan_describe(const tcgemm_plan_t *plan, tcgemm_format_t format, char *buffer,
                             size_t size) {
     tcgemm_plan_info_t info;
     info.struct_size = sizeof info;
+    if (format != TCGEMM_FORMAT_TEXT && format != TCGEMM_FORMAT_JSON) {
+        const tcgemm_draw_options_t options = tcgemm_draw_options(format);
+        return tcgemm_plan_draw(plan, &options, buffer, size);
+    }
     if (tcgemm_plan_get_info(plan, &info) != TCGEMM_STATUS_OK)
         return 0;
-    text_t t = {buffer, buffer ? size : 0, 0};
+    tcgemm_text_t t;
+    tcgemm_text_begin(&t, buffer, size);
     if (format == TCGEMM_FORMAT_JSON)
         write_json(&t, &plan->problem, &info);
     else
         write_text(&t, &plan->problem, &info);
-    return t.length;
+    return tcgemm_text_end(&t);
 }

@@ -19,9 +19,9 @@ static void add_part(tcgemm_estimate_t *e, const char *name, double seconds) {
     e->parts[e->num_parts++].seconds = seconds;
 }
 
-/* Tiles over the places that compute them, against the busiest place. */
-static double balance(double tiles, double places) {
-    return tiles > 0.0 ? tiles / (places * ceil(tiles / places)) : 1.0;
+/* Tiles over the processors that compute them, against the busiest one. */
+static double balance(double tiles, double processors) {
+    return tiles > 0.0 ? tiles / (processors * ceil(tiles / processors)) : 1.0;
 }
 
 static double padding(const tcgemm_canonical_t *g, int m, int n, int k) {
@@ -54,7 +54,7 @@ static void estimate_cpu(struct tcgemm_plan *plan, int max_threads, tcgemm_estim
     add_part(e, "pack", t.pack);
     add_part(e, "multiply", t.multiply);
     add_part(e, "store", t.store);
-    add_part(e, "meet", t.meet);
+    add_part(e, "barrier", t.meet);
     e->seconds = t.total;
     e->tile_efficiency = padding(&plan->g, u->mr, u->nr, u->ku);
     const double units = (double)ceil_div(min_i64(plan->cpu.mt, plan->g.m), plan->cpu.mc) *

@@ -1,4 +1,4 @@
-/* tiles.c - the tiles of D, one by one: from their number to their place and back.
+/* tiles.c - the tiles of D, one by one: from their number to their rows and columns and back.
  *
  * On a GPU they are the block tiles in the order of tile/raster.h. On the CPU they are the units of
  * work in the order of the loops of cpu/gemm.c (the pass over k begins anew in each panel):
@@ -17,34 +17,34 @@
 #include "plan/plan.h"
 #include "tile/raster.h"
 
-/* How D is cut in one direction: parts of `outer`, cut again into parts of `inner`. */
-typedef struct cut {
+/* How D is split in one direction: parts of `outer`, split again into parts of `inner`. */
+typedef struct split {
     int64_t size, outer, inner;
-} cut_t;
+} split_t;
 
-static int64_t parts_before(const cut_t *c, int64_t at) {
+static int64_t parts_before(const split_t *c, int64_t at) {
     const int64_t whole = at / c->outer;
     return whole * ceil_div(c->outer, c->inner) + ceil_div(at - whole * c->outer, c->inner);
 }
 
-static int64_t parts_of(const cut_t *c) {
+static int64_t parts_of(const split_t *c) {
     return parts_before(c, c->size);
 }
 
 /* The outer part that begins at `from`, in inner parts. */
-static int64_t parts_from(const cut_t *c, int64_t from) {
+static int64_t parts_from(const split_t *c, int64_t from) {
     return ceil_div(min_i64(c->outer, c->size - from), c->inner);
 }
 
-typedef struct cuts {
-    cut_t rows, cols;
-} cuts_t;
+typedef struct partition {
+    split_t rows, cols;
+} partition_t;
 
 /* Of the canonical D. The reference computes it as a whole. */
-static cuts_t cuts_of(const struct tcgemm_plan *plan) {
+static partition_t partition_of(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
-    cuts_t c = {{g->m, g->m, g->m}, {g->n, g->n, g->n}};
+    partition_t c = {{g->m, g->m, g->m}, {g->n, g->n, g->n}};
     if (row) {
         c.rows.outer = c.rows.inner = row->bm;
         c.cols.outer = c.cols.inner = row->bn;
@@ -60,14 +60,14 @@ static cuts_t cuts_of(const struct tcgemm_plan *plan) {
 int64_t tcgemm_plan_tile_count(const tcgemm_plan_t *plan) {
     if (!plan || plan->g.m == 0 || plan->g.n == 0)
         return 0;
-    const cuts_t c = cuts_of(plan);
+    const partition_t c = partition_of(plan);
     int64_t count;
     return __builtin_mul_overflow(parts_of(&c.rows), parts_of(&c.cols), &count) ? INT64_MAX : count;
 }
 
 /* The tile at canonical (row, col), with the caller's rows and columns. */
-static void place(const struct tcgemm_plan *plan, const cuts_t *c, int64_t row, int64_t col,
-                  int64_t index, tcgemm_tile_info_t *tile) {
+static void fill_tile(const struct tcgemm_plan *plan, const partition_t *c, int64_t row,
+                      int64_t col, int64_t index, tcgemm_tile_info_t *tile) {
     const int64_t panel_row = row / c->rows.outer;
     const int64_t panel_col = col / c->cols.outer;
     const int64_t row_end = min_i64(c->rows.size, (panel_row + 1) * c->rows.outer);
@@ -88,16 +88,16 @@ static void place(const struct tcgemm_plan *plan, const cuts_t *c, int64_t row, 
     tcgemm_struct_write(tile, &placed, sizeof placed);
 }
 
-static void get_gpu_tile(const struct tcgemm_plan *plan, const cuts_t *c, int64_t index,
+static void get_gpu_tile(const struct tcgemm_plan *plan, const partition_t *c, int64_t index,
                          tcgemm_tile_info_t *tile) {
     const tcgemm_tile_coord_t at =
         tcgemm_raster((uint32_t)index, (uint32_t)parts_of(&c->rows), (uint32_t)parts_of(&c->cols),
                       tcgemm_plan_product(plan)->gpu.raster_group);
-    place(plan, c, at.m * c->rows.inner, at.n * c->cols.inner, index, tile);
+    fill_tile(plan, c, at.m * c->rows.inner, at.n * c->cols.inner, index, tile);
 }
 
 /* Down the panels of a column of panels, then to the next. */
-static void get_cpu_tile(const struct tcgemm_plan *plan, const cuts_t *c, int64_t index,
+static void get_cpu_tile(const struct tcgemm_plan *plan, const partition_t *c, int64_t index,
                          tcgemm_tile_info_t *tile) {
     const int64_t down = parts_of(&c->rows);
     int64_t left = index;
@@ -109,8 +109,8 @@ static void get_cpu_tile(const struct tcgemm_plan *plan, const cuts_t *c, int64_
     const int64_t row = left / row_step * c->rows.outer;
     left %= row_step;
     const int64_t panel_down = parts_from(&c->rows, row);
-    place(plan, c, row + left % panel_down * c->rows.inner, col + left / panel_down * c->cols.inner,
-          index, tile);
+    fill_tile(plan, c, row + left % panel_down * c->rows.inner,
+              col + left / panel_down * c->cols.inner, index, tile);
 }
 
 static tcgemm_status_t check(const tcgemm_plan_t *plan, const tcgemm_tile_info_t *tile) {
@@ -127,7 +127,7 @@ tcgemm_status_t tcgemm_plan_get_tile(const tcgemm_plan_t *plan, int64_t index,
     const int64_t count = tcgemm_plan_tile_count(plan);
     TCGEMM_RETURN_IF(index < 0 || index >= count, TCGEMM_STATUS_BAD_ARGUMENT,
                      "tile %lld is not in 0 .. %lld", (long long)index, (long long)count - 1);
-    const cuts_t c = cuts_of(plan);
+    const partition_t c = partition_of(plan);
     if (plan->kernel->gpu)
         get_gpu_tile(plan, &c, index, tile);
     else
@@ -135,7 +135,7 @@ tcgemm_status_t tcgemm_plan_get_tile(const tcgemm_plan_t *plan, int64_t index,
     return TCGEMM_STATUS_OK;
 }
 
-static int64_t find_gpu_index(const struct tcgemm_plan *plan, const cuts_t *c, int64_t row,
+static int64_t find_gpu_index(const struct tcgemm_plan *plan, const partition_t *c, int64_t row,
                               int64_t col) {
     const tcgemm_tile_coord_t at = {(uint32_t)(row / c->rows.inner),
                                     (uint32_t)(col / c->cols.inner)};
@@ -143,7 +143,7 @@ static int64_t find_gpu_index(const struct tcgemm_plan *plan, const cuts_t *c, i
                                tcgemm_plan_product(plan)->gpu.raster_group);
 }
 
-static int64_t find_cpu_index(const cuts_t *c, int64_t row, int64_t col) {
+static int64_t find_cpu_index(const partition_t *c, int64_t row, int64_t col) {
     const int64_t panel_row = row / c->rows.outer * c->rows.outer;
     const int64_t panel_col = col / c->cols.outer * c->cols.outer;
     const int64_t across = parts_from(&c->cols, panel_col);
@@ -159,14 +159,14 @@ tcgemm_status_t tcgemm_plan_find_tile(const tcgemm_plan_t *plan, int64_t row, in
     TCGEMM_RETURN_IF(row < 0 || row >= plan->problem.m || col < 0 || col >= plan->problem.n,
                      TCGEMM_STATUS_BAD_ARGUMENT, "D has no element (%lld, %lld)", (long long)row,
                      (long long)col);
-    const cuts_t c = cuts_of(plan);
+    const partition_t c = partition_of(plan);
     const int64_t i = plan->g.swapped ? col : row; /* canonical */
     const int64_t j = plan->g.swapped ? row : col;
     const int64_t index =
         plan->kernel->gpu ? find_gpu_index(plan, &c, i, j) : find_cpu_index(&c, i, j);
     const int64_t panel_row = i / c.rows.outer * c.rows.outer;
     const int64_t panel_col = j / c.cols.outer * c.cols.outer;
-    place(plan, &c, i - (i - panel_row) % c.rows.inner, j - (j - panel_col) % c.cols.inner, index,
-          tile);
+    fill_tile(plan, &c, i - (i - panel_row) % c.rows.inner, j - (j - panel_col) % c.cols.inner,
+              index, tile);
     return TCGEMM_STATUS_OK;
 }

@@ -55,7 +55,7 @@ static void multiply(nest_t *x, const box_t *t) {
     x->sim->report->num_macs += t->ms * t->ns * t->ks;
 }
 
-static void tell(nest_t *x, int level, const char *who, const box_t *t) {
+static void trace(nest_t *x, int level, const char *who, const box_t *t) {
     if (tcgemm_sim_is_told(x->sim))
         tcgemm_sim_tell(x->sim, level,
                         "%s: D(%lld..%lld, %lld..%lld) += A(rows, k %lld..%lld) * B(k, columns)",
@@ -75,7 +75,7 @@ static void thread_level(nest_t *x, const box_t *warp) {
                 t.ns = min_i64(s->tn, warp->n + warp->ns - t.n);
                 t.ks = min_i64(s->tk, warp->k + warp->ks - t.k);
                 x->sim->report->warp_loads += (t.ms + t.ns) * t.ks;
-                tell(x, 3, "thread tile", &t);
+                trace(x, 3, "thread tile", &t);
                 multiply(x, &t);
             }
 }
@@ -91,7 +91,7 @@ static void warp_level(nest_t *x, const box_t *block) {
                 w.ns = min_i64(s->wn, block->n + block->ns - w.n);
                 w.ks = min_i64(s->wk, block->k + block->ks - w.k);
                 x->sim->report->block_loads += (w.ms + w.ns) * w.ks;
-                tell(x, 2, "warp", &w);
+                trace(x, 2, "warp", &w);
                 if (x->depth >= TCGEMM_DEPTH_THREADS)
                     thread_level(x, &w);
                 else
@@ -145,7 +145,7 @@ static void block_level(nest_t *x, tcgemm_tile_coord_t at) {
         t->ks = min_i64(s->bk, g->k - t->k);
         x->sim->report->num_steps += 1;
         load_block(x);
-        tell(x, 1, "step of k", t);
+        trace(x, 1, "step of k", t);
         if (x->depth >= TCGEMM_DEPTH_WARPS)
             warp_level(x, t);
         else

@@ -49,7 +49,9 @@ DESTDIR="$tmp/dest" cmake --install "$build" --prefix /opt/tcgemm >"$tmp/log" ||
     cat "$tmp/log"
     fail "cmake --install with DESTDIR"
 }
-[ -e "$tmp/dest/opt/tcgemm/include/tcgemm/tcgemm.h" ] || fail "DESTDIR was not honoured"
+for header in tcgemm.h inspect.h; do
+    [ -e "$tmp/dest/opt/tcgemm/include/tcgemm/$header" ] || fail "DESTDIR: no $header"
+done
 DESTDIR="$tmp/dest" cmake --build "$build" --target uninstall >"$tmp/log"
 left=$(find "$tmp/dest" ! -type d)
 [ -z "$left" ] || fail "uninstall left $left"

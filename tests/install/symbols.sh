@@ -1,12 +1,12 @@
 #!/bin/sh
 # The symbols of the two libraries.
 #
-#   shared   exactly the functions that tcgemm.h marks TCGEMM_API, at version TCGEMM_0; symbols.txt
+#   shared   exactly the functions that the headers mark TCGEMM_API, at version TCGEMM_0; symbols.txt
 #            is the same list, kept in the tree so that a change of the ABI is seen in a diff
 #   static   every global name, internal ones too, begins with tcgemm_
 #
 #     tests/install/symbols.sh            check
-#     tests/install/symbols.sh --update   write symbols.txt anew from the header
+#     tests/install/symbols.sh --update   write symbols.txt anew from the headers
 set -eu
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -36,7 +36,7 @@ same() {
     fi
 }
 
-same "symbols.txt is not the header's list (if that is meant: symbols.sh --update)" \
+same "symbols.txt is not the headers' list (if that is meant: symbols.sh --update)" \
     "$here/symbols.txt" "$tmp/header"
 
 nm -D --defined-only "$lib/libtcgemm.so" | awk '{print $3}' | sort >"$tmp/all"
@@ -44,7 +44,7 @@ sed 's/$/@@TCGEMM_0/' "$tmp/header" >"$tmp/expected"
 echo TCGEMM_0 >>"$tmp/expected"
 sed 's/^TCGEMM_0@@TCGEMM_0$/TCGEMM_0/' "$tmp/all" | sort >"$tmp/found"
 sort -o "$tmp/expected" "$tmp/expected"
-same "the shared library does not export the header's list" "$tmp/expected" "$tmp/found"
+same "the shared library does not export the headers' list" "$tmp/expected" "$tmp/found"
 
 nm -g --defined-only "$lib/libtcgemm.a" 2>/dev/null | awk 'NF == 3 {print $3}' |
     grep -v '^tcgemm_' >"$tmp/strangers" || true

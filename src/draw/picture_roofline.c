@@ -1,8 +1,8 @@
-/* explain_svg_roofline.c - operations a second over operations a byte, both logarithmic: the roof
+/* picture_roofline.c - operations a second over operations a byte, both logarithmic: the roof
  * of the memory, the roof of the multipliers, and this product. */
 #include <math.h>
 
-#include "explain/explain_pictures.h"
+#include "draw/picture.h"
 
 static const double height = 540;
 static const double plot_x = 96, plot_y = 92, plot_w = 560, plot_h = 380;
@@ -10,8 +10,8 @@ static const double slope_decades = 1.1; /* of the memory's roof, at least */
 static const double side_x = 684, side_width = PICTURE_WIDTH - 684 - 24;
 
 typedef struct plot {
-    const svg_t *svg;
-    const explain_facts_t *f;
+    const tcgemm_svg_t *svg;
+    const tcgemm_analysis_t *f;
     double x_low, x_high, y_low, y_high; /* decades: log10 */
     bool is_integer;
     double speed;   /* predicted */
@@ -26,8 +26,8 @@ static double y_of(const plot_t *p, double speed) {
     return plot_y + plot_h - (log10(speed) - p->y_low) / (p->y_high - p->y_low) * plot_h;
 }
 
-/* Whole decades around the product and the point where the roofs meet. */
-static plot_t plot_of(const svg_t *svg, const explain_facts_t *f) {
+/* Whole decades around the product and the point where the roofs cross (the ridge point). */
+static plot_t plot_of(const tcgemm_svg_t *svg, const tcgemm_analysis_t *f) {
     plot_t p = {.svg = svg, .f = f, .is_integer = f->type->d == TCGEMM_DTYPE_S32};
     const double seconds = f->estimates[0].seconds;
     p.speed = seconds > 0 ? f->flop / seconds : 0;
@@ -55,12 +55,13 @@ static void draw_x_axis(const plot_t *p) {
     char text[UNITS_SIZE];
     for (int power = (int)p->x_low; power <= (int)p->x_high; ++power) {
         const double x = x_of(p, pow(10, power));
-        svg_line(p->svg, "line thin", x, plot_y, x, plot_y + plot_h);
+        tcgemm_svg_line(p->svg, "line thin", x, plot_y, x, plot_y + plot_h);
         decade(power, text);
-        svg_text(p->svg, SVG_NOTE, SVG_MIDDLE, x, plot_y + plot_h + 18, 60, "%s", text);
+        tcgemm_svg_text(p->svg, SVG_NOTE, SVG_MIDDLE, x, plot_y + plot_h + 18, 60, "%s", text);
     }
-    svg_text(p->svg, SVG_LABEL, SVG_MIDDLE, plot_x + plot_w / 2, plot_y + plot_h + 42, plot_w,
-             "arithmetic intensity, %s a byte of A, B and D", p->is_integer ? "OP" : "FLOP");
+    tcgemm_svg_text(p->svg, SVG_LABEL, SVG_MIDDLE, plot_x + plot_w / 2, plot_y + plot_h + 42,
+                    plot_w, "arithmetic intensity, %s a byte of A, B and D",
+                    p->is_integer ? "OP" : "FLOP");
 }
 
 /* "1 G", "10 T", ... without the unit. */
@@ -69,26 +70,26 @@ static void draw_y_axis(const plot_t *p) {
     for (int power = (int)p->y_low; power <= (int)p->y_high; ++power) {
         const double y = y_of(p, pow(10, power));
         const int group = power < 0 ? 0 : power / 3 > 6 ? 6 : power / 3;
-        svg_line(p->svg, "line thin", plot_x, y, plot_x + plot_w, y);
-        svg_text(p->svg, SVG_NOTE, SVG_END, plot_x - 8, y + 4, 54, "%g %s",
-                 pow(10, power - 3 * group), prefixes[group]);
+        tcgemm_svg_line(p->svg, "line thin", plot_x, y, plot_x + plot_w, y);
+        tcgemm_svg_text(p->svg, SVG_NOTE, SVG_END, plot_x - 8, y + 4, 54, "%g %s",
+                        pow(10, power - 3 * group), prefixes[group]);
     }
-    svg_text_up(p->svg, SVG_LABEL, 34, plot_y + plot_h / 2, plot_h, "%s",
-                p->is_integer ? "integer operations, OP/s" : "throughput, FLOP/s");
+    tcgemm_svg_text_up(p->svg, SVG_LABEL, 34, plot_y + plot_h / 2, plot_h, "%s",
+                       p->is_integer ? "integer operations, OP/s" : "throughput, FLOP/s");
 }
 
 /* ---- roofs ---- */
 
 static void draw_roofs(const plot_t *p) {
-    const explain_facts_t *f = p->f;
+    const tcgemm_analysis_t *f = p->f;
     const double bandwidth = f->machine.bandwidth;
     const double low = pow(10, fmax(p->x_low, p->y_low - log10(bandwidth)));
     const double x = x_of(p, f->balance);
     const double y = y_of(p, f->machine.peak);
-    svg_line(p->svg, "sb thick", x_of(p, low), y_of(p, low * bandwidth), x, y);
-    svg_line(p->svg, "sa thick", x, y, plot_x + plot_w, y);
-    svg_line(p->svg, "line dash", x, y, x, plot_y + plot_h);
-    svg_circle(p->svg, "paper ink", x, y, 4);
+    tcgemm_svg_line(p->svg, "sb thick", x_of(p, low), y_of(p, low * bandwidth), x, y);
+    tcgemm_svg_line(p->svg, "sa thick", x, y, plot_x + plot_w, y);
+    tcgemm_svg_line(p->svg, "line dash", x, y, x, plot_y + plot_h);
+    tcgemm_svg_circle(p->svg, "paper ink", x, y, 4);
 }
 
 /* Along the slope, turned by its angle. */
@@ -102,20 +103,20 @@ static void label_memory_roof(const plot_t *p) {
     const double at = fmin(length / 2, 150);
     const double x = x1 - (at + 6) * cos(atan(slope));
     const double y = y1 + (at + 6) * sin(atan(slope));
-    (void)fprintf(p->svg->out, "<g transform=\"rotate(%.2f %.1f %.1f)\">\n", -angle, x, y);
-    svg_text(p->svg, SVG_NOTE, SVG_MIDDLE, x, y - 8, length - 12, "memory: %.0f GB/s",
-             p->f->machine.bandwidth * 1e-9);
-    (void)fputs("</g>\n", p->svg->out);
+    tcgemm_text_add(p->svg->out, "<g transform=\"rotate(%.2f %.1f %.1f)\">\n", -angle, x, y);
+    tcgemm_svg_text(p->svg, SVG_NOTE, SVG_MIDDLE, x, y - 8, length - 12, "memory: %.0f GB/s",
+                    p->f->machine.bandwidth * 1e-9);
+    tcgemm_text_put(p->svg->out, "</g>\n");
 }
 
 static void label_peak(const plot_t *p) {
     char text[UNITS_SIZE];
     const double x = x_of(p, p->f->balance);
     const double room = plot_x + plot_w - x - 10;
-    svg_text(p->svg, SVG_NOTE, room > 120 ? SVG_START : SVG_END,
-             room > 120 ? x + 10 : plot_x + plot_w - 6, y_of(p, p->f->machine.peak) - 9,
-             room > 120 ? room : 200, "peak: %s",
-             units_rate(p->f->machine.peak, p->is_integer, text));
+    tcgemm_svg_text(p->svg, SVG_NOTE, room > 120 ? SVG_START : SVG_END,
+                    room > 120 ? x + 10 : plot_x + plot_w - 6, y_of(p, p->f->machine.peak) - 9,
+                    room > 120 ? room : 200, "peak: %s",
+                    units_rate(p->f->machine.peak, p->is_integer, text));
 }
 
 /* ---- this product ---- */
@@ -125,12 +126,12 @@ static void draw_product(const plot_t *p) {
     const double roof = y_of(p, p->ceiling);
     if (p->speed > 0) {
         const double y = y_of(p, p->speed);
-        svg_line(p->svg, "sv dash", x, y, x, plot_y + plot_h);
-        svg_line(p->svg, "sv thin", x, roof, x, y);
-        svg_circle(p->svg, "paper sv", x, roof, 5);
-        svg_circle(p->svg, "fv", x, y, 7);
+        tcgemm_svg_line(p->svg, "sv dash", x, y, x, plot_y + plot_h);
+        tcgemm_svg_line(p->svg, "sv thin", x, roof, x, y);
+        tcgemm_svg_circle(p->svg, "paper sv", x, roof, 5);
+        tcgemm_svg_circle(p->svg, "fv", x, y, 7);
     } else {
-        svg_circle(p->svg, "paper sv", x, roof, 5);
+        tcgemm_svg_circle(p->svg, "paper sv", x, roof, 5);
     }
 }
 
@@ -142,13 +143,13 @@ static const char *intensity_text(double intensity, char text[UNITS_SIZE]) {
 }
 
 static double entry(const plot_t *p, double y, const char *about, const char *value) {
-    svg_text(p->svg, SVG_NOTE, SVG_START, side_x, y, side_width, "%s", about);
-    svg_text(p->svg, SVG_LABEL, SVG_START, side_x, y + 18, side_width, "%s", value);
+    tcgemm_svg_text(p->svg, SVG_NOTE, SVG_START, side_x, y, side_width, "%s", about);
+    tcgemm_svg_text(p->svg, SVG_LABEL, SVG_START, side_x, y + 18, side_width, "%s", value);
     return y + 46;
 }
 
 static void describe(const plot_t *p) {
-    const explain_facts_t *f = p->f;
+    const tcgemm_analysis_t *f = p->f;
     const char *const unit = p->is_integer ? "OP" : "FLOP";
     char text[2 * UNITS_SIZE];
     char rate[UNITS_SIZE];
@@ -157,11 +158,11 @@ static void describe(const plot_t *p) {
     y = entry(p, y, "this product", text);
     (void)snprintf(text, sizeof text, "%s, by the %s", units_rate(p->ceiling, p->is_integer, rate),
                    f->is_memory_bound ? "memory" : "peak");
-    svg_circle(p->svg, "paper sv", side_x - 13, y - 4, 5);
+    tcgemm_svg_circle(p->svg, "paper sv", side_x - 13, y - 4, 5);
     y = entry(p, y, "its ceiling", text);
     if (p->speed > 0) {
         (void)units_rate(p->speed, p->is_integer, text);
-        svg_circle(p->svg, "fv", side_x - 13, y - 4, 6);
+        tcgemm_svg_circle(p->svg, "fv", side_x - 13, y - 4, 6);
         y = entry(p, y, "predicted", text);
         (void)snprintf(text, sizeof text, "%.1f %%", 100 * p->speed / p->ceiling);
         y = entry(p, y, "of its ceiling", text);
@@ -169,35 +170,36 @@ static void describe(const plot_t *p) {
     (void)snprintf(text, sizeof text, "%s %s a byte", intensity_text(f->balance, rate), unit);
     y = entry(p, y, "the roofs meet at", text);
     if (f->machine.peak_is_measured)
-        (void)svg_paragraph(p->svg, SVG_NOTE, side_x, y, side_width,
-                            "The peak was measured on operands in the first cache.");
-    else
-        (void)svg_paragraph(p->svg, SVG_NOTE, side_x, y, side_width,
-                            "peak = %d %s%s " PICTURE_TIMES
-                            " %.0f multiply-adds a clock " PICTURE_TIMES " 2 " PICTURE_TIMES
-                            " %.3g GHz",
-                            f->machine.num_units, f->machine.is_gpu ? "SM" : "thread",
-                            f->machine.num_units == 1 ? "" : "s", f->machine.macs_per_clock,
-                            f->machine.clock_hz * 1e-9);
+        (void)tcgemm_svg_paragraph(p->svg, SVG_NOTE, side_x, y, side_width,
+                                   "The peak was measured on operands in the first cache.");
+    else if (f->machine.macs_per_clock > 0)
+        (void)tcgemm_svg_paragraph(p->svg, SVG_NOTE, side_x, y, side_width,
+                                   "peak = %d %s%s " PICTURE_TIMES
+                                   " %.0f multiply-adds a clock " PICTURE_TIMES " 2 " PICTURE_TIMES
+                                   " %.3g GHz",
+                                   f->machine.num_units, f->machine.is_gpu ? "SM" : "thread",
+                                   f->machine.num_units == 1 ? "" : "s", f->machine.macs_per_clock,
+                                   f->machine.clock_hz * 1e-9);
 }
 
-void picture_roofline(const explain_facts_t *f, FILE *out) {
+void tcgemm_picture_roofline(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t *canvas) {
     if (!(f->flop > 0)) {
-        picture_empty(f, PICTURE_ROOFLINE, "Nothing is multiplied: there is no point to draw.",
-                      out);
+        tcgemm_picture_empty(f, PICTURE_ROOFLINE,
+                             "Nothing is multiplied: there is no point to draw.", canvas);
         return;
     }
     if (!(f->machine.peak > 0 && f->machine.bandwidth > 0 && f->intensity > 0)) {
-        picture_empty(f, PICTURE_ROOFLINE,
-                      f->machine.bandwidth > 0 ? "This machine has no known peak for the type."
-                                               : "There was no memory to measure its speed.",
-                      out);
+        tcgemm_picture_empty(f, PICTURE_ROOFLINE,
+                             f->machine.is_gpu || f->intensity <= 0
+                                 ? "This machine has no known peak for the type."
+                                 : "The peak or the bandwidth of this machine was not measured.",
+                             canvas);
         return;
     }
-    svg_t svg;
-    picture_begin(&svg, out, f, PICTURE_ROOFLINE, height);
+    tcgemm_svg_t svg;
+    tcgemm_picture_begin(&svg, canvas, f, PICTURE_ROOFLINE, height);
     const plot_t p = plot_of(&svg, f);
-    svg_rect(&svg, "none line", plot_x, plot_y, plot_w, plot_h, 0);
+    tcgemm_svg_rect(&svg, "none line", plot_x, plot_y, plot_w, plot_h, 0);
     draw_x_axis(&p);
     draw_y_axis(&p);
     draw_roofs(&p);
@@ -205,5 +207,5 @@ void picture_roofline(const explain_facts_t *f, FILE *out) {
     label_peak(&p);
     draw_product(&p);
     describe(&p);
-    svg_end(&svg);
+    tcgemm_svg_end(&svg);
 }

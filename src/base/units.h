@@ -1,9 +1,18 @@
-/* units.c - thousands, seconds, bytes and rates. */
-#include "support/units.h"
+/* units.h - numbers as people read them: thousands, seconds, bytes and rates. Each writes into
+ * `text` and returns it.
+ *
+ * Header only: the tool's tables and the library's pictures share the words, and nothing is called
+ * from one in the other.
+ */
+#ifndef TCGEMM_BASE_UNITS_H
+#define TCGEMM_BASE_UNITS_H
 
 #include <stdio.h>
 
-const char *units_grouped(double number, char text[UNITS_SIZE]) {
+enum { UNITS_SIZE = 64 };
+
+/* 12345678 -> "12 345 678"; from 1e18 on "1.235e+20". */
+static inline const char *units_grouped(double number, char text[UNITS_SIZE]) {
     char digits[UNITS_SIZE];
     if (number >= 1e18) {
         (void)snprintf(text, UNITS_SIZE, "%.4g", number);
@@ -20,7 +29,8 @@ const char *units_grouped(double number, char text[UNITS_SIZE]) {
     return text;
 }
 
-const char *units_seconds(double seconds, char text[UNITS_SIZE]) {
+/* "1.234 s", "1.234 ms", "1.2 us"; below that "12.3 ns". */
+static inline const char *units_seconds(double seconds, char text[UNITS_SIZE]) {
     if (seconds >= 1)
         (void)snprintf(text, UNITS_SIZE, "%.3f s", seconds);
     else if (seconds >= 1e-3)
@@ -32,7 +42,8 @@ const char *units_seconds(double seconds, char text[UNITS_SIZE]) {
     return text;
 }
 
-const char *units_bytes(double bytes, char text[UNITS_SIZE]) {
+/* "512 bytes", "144.0 KiB", "1.5 GiB". */
+static inline const char *units_bytes(double bytes, char text[UNITS_SIZE]) {
     static const char *const names[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     int unit = -1;
     for (; bytes >= 1024 && unit < 5; ++unit)
@@ -44,7 +55,8 @@ const char *units_bytes(double bytes, char text[UNITS_SIZE]) {
     return text;
 }
 
-const char *units_rate(double rate, int is_integer, char text[UNITS_SIZE]) {
+/* "85.2 TOP/s", "1.24 GFLOP/s", "512 FLOP/s": operations a second of integers or of floats. */
+static inline const char *units_rate(double rate, int is_integer, char text[UNITS_SIZE]) {
     const char *const name = is_integer ? "OP/s" : "FLOP/s";
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     int prefix = 0;
@@ -55,3 +67,5 @@ const char *units_rate(double rate, int is_integer, char text[UNITS_SIZE]) {
     (void)snprintf(text, UNITS_SIZE, "%.*f %s%s", digits, value, prefixes[prefix], name);
     return text;
 }
+
+#endif

@@ -1,36 +1,21 @@
-/* The pictures and the page of explain over many plans: each picture is well-formed XML, all in it
- * lies inside, no text is wider than its picture, no number is missing; the page loads nothing and
- * holds the facts. */
+/* The pictures and the page of many plans: each picture is well-formed XML, all in it lies inside,
+ * no text is wider than its picture, no number is missing; the page loads nothing and holds the
+ * analysis; the pictures for a notebook stay small. */
 #include <ctype.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "explain/explain.h"
-#include "explain/svg.h"
-
-/* Stand for measurements that take seconds; the peak in theory is known for every other type. */
-double __wrap_stream_bandwidth(int num_threads, double cache_bytes);
-tcgemm_status_t __wrap_tcgemm_measure_peak(tcgemm_type_t type, int num_threads, double *theoretical,
-                                           double *measured);
-
-double __wrap_stream_bandwidth(int num_threads, double cache_bytes) {
-    (void)cache_bytes;
-    return 12e9 * num_threads;
-}
-
-tcgemm_status_t __wrap_tcgemm_measure_peak(tcgemm_type_t type, int num_threads, double *theoretical,
-                                           double *measured) {
-    *measured = 90e9 * num_threads;
-    *theoretical = type % 2 ? 100e9 * num_threads : 0;
-    return TCGEMM_STATUS_OK;
-}
+#include "draw/svg.h"
+#include "tcgemm/tcgemm.h"
 
 /* What is being looked at, for the message of a failure. */
 static char subject[256];
@@ -182,7 +167,7 @@ static double font_size_of(const element_t *e) {
     assert_true(attribute(e, "class", value));
     const char *const found = strchr(classes, value[0]);
     assert_true(found && value[1] == '\0');
-    return svg_font_size((svg_font_t)(found - classes));
+    return tcgemm_svg_font_size((tcgemm_svg_font_t)(found - classes));
 }
 
 /* Where a text lies along its baseline, against the picture. */
@@ -195,7 +180,7 @@ static void check_text(const element_t *e, const char *from, const counts_t *c) 
     text[length] = '\0';
     check_words(text, length);
     const double size = font_size_of(e);
-    const double width = svg_text_width(text, size);
+    const double width = tcgemm_svg_text_width(text, size);
     const bool turned = attribute(e, "transform", value);
     double at = number(e, turned ? "y" : "x", -1);
     const double across = number(e, turned ? "x" : "y", -1);
@@ -248,26 +233,25 @@ static void check_element(const element_t *e, const char *text, void *argument) 
 
 /* ---- plans ---- */
 
-static settings_t settings = {.alpha = 1};
-
-static char *drawn(const explain_facts_t *facts, explain_picture_t picture) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const out = open_memstream(&text, &size);
-    assert_non_null(out);
-    if (picture == NUM_PICTURES)
-        assert_true(explain_html(facts, out));
-    else
-        explain_svg(facts, picture, out);
-    assert_int_equal(fclose(out), 0);
+static char *drawn(const tcgemm_plan_t *plan, const tcgemm_draw_options_t *options) {
+    const size_t length = tcgemm_plan_draw(plan, options, NULL, 0);
+    if (length == 0)
+        fail_picture("%s\n", tcgemm_last_error());
+    char *const text = malloc(length + 1);
+    assert_non_null(text);
+    assert_int_equal(tcgemm_plan_draw(plan, options, text, length + 1), length);
+    assert_int_equal(strlen(text), length);
     return text;
 }
 
-static void check_pictures(const explain_facts_t *f) {
+static void check_pictures(const tcgemm_plan_t *plan, const tcgemm_analysis_options_t *given) {
     const size_t length = strlen(subject);
-    for (explain_picture_t i = 0; i < NUM_PICTURES; ++i) {
-        (void)snprintf(subject + length, sizeof subject - length, " %s", explain_picture_name(i));
-        char *const svg = drawn(f, i);
+    tcgemm_draw_options_t options = tcgemm_draw_options(TCGEMM_FORMAT_SVG);
+    options.analysis = given;
+    for (int i = 0; i < tcgemm_picture_count(); ++i) {
+        options.picture = tcgemm_picture_name(i);
+        (void)snprintf(subject + length, sizeof subject - length, " %s", options.picture);
+        char *const svg = drawn(plan, &options);
         counts_t counts = {0};
         walk_xml(svg, check_element, &counts);
         assert_true(counts.texts >= 3 && counts.shapes >= 2);
@@ -292,21 +276,44 @@ static void check_loads_nothing(const char *page) {
     }
 }
 
-static void check_page(const explain_facts_t *f) {
-    static const char *const mark = "<script type=\"application/json\" id=\"facts\">";
-    char *const page = drawn(f, NUM_PICTURES);
+static void check_page(const tcgemm_plan_t *plan, const tcgemm_analysis_options_t *given) {
+    static const char *const mark = "<script type=\"application/json\" id=\"facts\">\n";
+    tcgemm_draw_options_t options = tcgemm_draw_options(TCGEMM_FORMAT_HTML);
+    options.analysis = given;
+    char *const page = drawn(plan, &options);
+    options.format = TCGEMM_FORMAT_JSON;
+    char *const json = drawn(plan, &options);
     check_loads_nothing(page);
-    char *const from = strstr(page, mark);
+    const char *const from = strstr(page, mark);
     assert_non_null(from);
-    char *const end = strstr(from, "</script>");
-    assert_non_null(end);
-    *end = '\0';
-    json_t *const held = json_loads(from + strlen(mark), 0, NULL);
-    json_t *const facts = explain_data(f);
-    assert_true(held && facts && json_equal(held, facts));
-    json_decref(held);
-    json_decref(facts);
+    assert_memory_equal(from + strlen(mark), json, strlen(json));
+    assert_null(strchr(json, '<'));
+    free(json);
     free(page);
+}
+
+/* All pictures under one root, each of them sound and no larger than a notebook bears. */
+static void check_part(const tcgemm_plan_t *plan, const tcgemm_analysis_options_t *given) {
+    tcgemm_draw_options_t options = tcgemm_draw_options(TCGEMM_FORMAT_HTML_PART);
+    options.analysis = given;
+    char *const part = drawn(plan, &options);
+    counts_t counts = {0};
+    walk_xml(part, check_element, &counts);
+    check_loads_nothing(part);
+    if (strlen(part) > 60000)
+        fail_picture("the pictures for a notebook take %zu bytes\n", strlen(part));
+    assert_true(counts.texts >= 18);
+    free(part);
+}
+
+/* Stands for what takes seconds to measure; the peak in theory is known for every other type. */
+static tcgemm_analysis_options_t measured(tcgemm_type_t type, int num_threads) {
+    tcgemm_analysis_options_t given = tcgemm_analysis_options();
+    given.theoretical_peak = type % 2 ? 100e9 * num_threads : 0;
+    given.measured_peak = 90e9 * num_threads;
+    given.bandwidth = 12e9 * num_threads;
+    given.clock_hz = 2.5e9;
+    return given;
 }
 
 /* Draws the plan of a problem, on a known GPU or, with NULL, the CPU. Returns false if no kernel
@@ -317,7 +324,7 @@ static bool check_problem(const char *gpu, const tcgemm_problem_t *p, const char
     tcgemm_plan_options_t how = tcgemm_plan_options();
     tcgemm_context_t *context;
     tcgemm_plan_t *plan;
-    explain_facts_t facts;
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
     options.known_gpu = gpu;
     options.device = gpu ? TCGEMM_DEVICE_AUTO : TCGEMM_DEVICE_CPU;
     how.algo = algo;
@@ -328,10 +335,16 @@ static bool check_problem(const char *gpu, const tcgemm_problem_t *p, const char
     assert_int_equal(tcgemm_context_create(&options, &context), TCGEMM_STATUS_OK);
     const bool planned = tcgemm_plan_create(context, p, &how, &plan) == TCGEMM_STATUS_OK;
     if (planned) {
-        assert_int_equal(explain_facts(&settings, p, plan, &facts), 0);
-        check_pictures(&facts);
+        assert_int_equal(tcgemm_plan_get_info(plan, &info), TCGEMM_STATUS_OK);
+        const tcgemm_analysis_options_t given = measured(p->type, info.num_threads);
+        check_pictures(plan, &given);
+        check_part(plan, &given);
         if (with_page)
-            check_page(&facts);
+            check_page(plan, &given);
+        if (with_page && !gpu) {
+            check_pictures(plan, NULL);
+            check_page(plan, NULL);
+        }
         tcgemm_plan_destroy(plan);
     }
     tcgemm_context_destroy(context);
@@ -418,60 +431,11 @@ static void pictures_of_the_cpu(void **state) {
     assert_true(check_problem(NULL, &p, "reference", true));
 }
 
-/* ---- the vocabulary ---- */
-
-static char *sentence(double room, const char *text) {
-    char *written = NULL;
-    size_t size = 0;
-    FILE *const out = open_memstream(&written, &size);
-    const svg_t svg = {.out = out, .name = "test", .width = 900, .height = 500};
-    svg_text(&svg, SVG_LABEL, SVG_START, 10, 20, room, "%s", text);
-    assert_int_equal(fclose(out), 0);
-    return written;
-}
-
-static void text_is_made_to_fit(void **state) {
-    (void)state;
-    char *whole = sentence(400, "a < b & \"c\"");
-    assert_string_equal(
-        whole, "<text class=\"l\" x=\"10.0\" y=\"20.0\">a &lt; b &amp; &quot;c&quot;</text>\n");
-    char *smaller = sentence(0.8 * svg_text_width("twelve words", 14), "twelve words");
-    assert_non_null(strstr(smaller, "font-size:11.2"));
-    assert_non_null(strstr(smaller, ">twelve words<"));
-    char *cut = sentence(40, "8192 \u00d7 8192 \u00d7 8192");
-    assert_non_null(strstr(cut, "font-size:9.00"));
-    assert_non_null(strstr(cut, "...</text>"));
-    char *tiny = sentence(1, "1234");
-    assert_non_null(strstr(tiny, "...</text>"));
-    free(whole);
-    free(smaller);
-    free(cut);
-    free(tiny);
-}
-
-static void paragraphs_break_between_words(void **state) {
-    (void)state;
-    char *written = NULL;
-    size_t size = 0;
-    FILE *const out = open_memstream(&written, &size);
-    const svg_t svg = {.out = out, .name = "test", .width = 900, .height = 500};
-    const double end = svg_paragraph(&svg, SVG_NOTE, 0, 100, svg_text_width("12 345 tiles", 12.5),
-                                     "%d tiles %s", 7, "12 345 of them");
-    assert_int_equal(fclose(out), 0);
-    assert_non_null(strstr(written, ">7 tiles<"));
-    assert_non_null(strstr(written, ">12 345 of<"));
-    assert_non_null(strstr(written, ">them<"));
-    assert_true(fabs(end - 100 - 3 * 1.42 * 12.5) < 1e-9);
-    free(written);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_of_all_gpus_and_types),
         cmocka_unit_test(pictures_of_all_algorithms),
         cmocka_unit_test(pictures_of_the_cpu),
-        cmocka_unit_test(text_is_made_to_fit),
-        cmocka_unit_test(paragraphs_break_between_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
