@@ -7,7 +7,8 @@ const command_t command_table[NUM_COMMANDS] = {
         {"run", "[A B]", "multiply two matrices and prove the result",
          "Multiplies two matrices from files, or random ones of the sizes given by -m, -n and -k, "
          "verifies the result and reports what was done. A and B are .npy files or tensors of "
-         ".safetensors files, written FILE:TENSOR. The type follows from the files unless --type "
+         ".safetensors files, written FILE:TENSOR. Raw bytes of ml_dtypes need a word for what "
+         "they are: FILE.npy:int4. The type follows from the files unless --type "
          "is given; then elements are converted, to nearest, ties to even.",
          "tcgemm run A.npy B.npy -o D.npy  # real matrices\n"
          "tcgemm run w.safetensors:layer.weight x.npy -o y.npy --trans-b --type bf16_f32"
@@ -73,17 +74,18 @@ const char *const option_group_titles[NUM_GROUPS] = {
     [GROUP_HELP] = "Help",
 };
 
-#define RUN     (1u << COMMAND_RUN)
-#define VERIFY  (1u << COMMAND_VERIFY)
-#define BENCH   (1u << COMMAND_BENCH)
-#define EXPLAIN (1u << COMMAND_EXPLAIN)
-#define INFO    (1u << COMMAND_INFO)
-#define LIST    (1u << COMMAND_LIST)
-#define PLOT    (1u << COMMAND_PLOT)
-#define TABLES  (RUN | VERIFY | BENCH | EXPLAIN | INFO | LIST)
-#define ALL     (TABLES | PLOT)
-#define AT(x)   offsetof(settings_t, x)
-#define NOWHERE 0, 0, 0
+#define RUN           (1u << COMMAND_RUN)
+#define VERIFY        (1u << COMMAND_VERIFY)
+#define BENCH         (1u << COMMAND_BENCH)
+#define EXPLAIN       (1u << COMMAND_EXPLAIN)
+#define INFO          (1u << COMMAND_INFO)
+#define LIST          (1u << COMMAND_LIST)
+#define PLOT          (1u << COMMAND_PLOT)
+#define TABLES        (RUN | VERIFY | BENCH | EXPLAIN | INFO | LIST)
+#define ALL           (TABLES | PLOT)
+#define AT(x)         offsetof(settings_t, x)
+#define NOWHERE       0, 0, 0
+#define ELEMENT_WORDS "bf16|e4m3|e5m2|int4|uint4"
 
 const option_row_t option_table[] = {
     {"m", 'm', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
@@ -117,6 +119,15 @@ const option_row_t option_table[] = {
      "factor of C (default: 0)", NULL, AT(beta), 0, 0},
     {"c", 'c', OPTION_TEXT, "FILE", GROUP_PROBLEM, RUN,
      "read C from FILE (with random A and B it is random)", "@file", AT(c), 0, 0},
+    {"a-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN,
+     "what the raw bytes ('V1', 'V2') of A's .npy file are: bf16, e4m3, e5m2, int4 or uint4; the "
+     "same as "
+     "FILE:DTYPE",
+     ELEMENT_WORDS, AT(a_dtype), 0, 0},
+    {"b-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN, "those of B", ELEMENT_WORDS,
+     AT(b_dtype), 0, 0},
+    {"c-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN, "those of C", ELEMENT_WORDS,
+     AT(c_dtype), 0, 0},
     {"batch", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "this many products at once, of random data (default: 1)", NULL, AT(batch), 0, INT64_MAX},
     {"seed", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | VERIFY | BENCH | EXPLAIN,
