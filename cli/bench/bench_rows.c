@@ -126,7 +126,7 @@ static double peak_of(bench_rows_t *rows, tcgemm_type_t type, int num_threads) {
 static double bandwidth_of(bench_rows_t *rows, int num_threads) {
     if (rows->gpu)
         return rows->gpu->bandwidth;
-    if (!rows->settings->csv && !rows->settings->plot)
+    if (!rows->settings->csv && !rows->settings->resume && !rows->settings->plot)
         return 0;
     for (int i = 0; i < rows->num_bandwidths; ++i)
         if (rows->bandwidths[i].num_threads == num_threads)

@@ -93,7 +93,7 @@ static void man_exit_statuses(void) {
         {"5", "Out of memory."},
         {"6", "An internal fault."},
         {"77", "Skipped: nothing here to do it with."},
-        {"130", "Interrupted; no partial output is left."},
+        {"130", "Interrupted; no partial file is left, of a bench the rows measured so far."},
     };
     (void)fputs(".SH EXIT STATUS\n", stdout);
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; ++i)

@@ -32,6 +32,7 @@ const command_t command_table[NUM_COMMANDS] = {
          "tcgemm bench --type f32_f32 --shape 256:2048:*2 --vs openblas  # cubes\n"
          "tcgemm bench --type bf16_f32,s8_s32 --shape 1024 --vs f32  # against our own f32\n"
          "tcgemm bench --type f32_f32 --shapes shapes.txt --csv out.csv  # a file of shapes\n"
+         "tcgemm bench --type f32_f32 --shapes shapes.txt --resume out.csv  # and on after Ctrl-C\n"
          "tcgemm bench --device 0 --type f16_f32 --shape 8192 --vs cublaslt  # on a GPU\n"
          "tcgemm bench --shape 64:2048:*2 --vs openblas --plot out.svg  # throughput over size\n"
          "tcgemm bench -m 512 -n 512 -k 64:8192:*2 --plot out.html  # over k\n"},
@@ -198,8 +199,13 @@ const option_row_t option_table[] = {
     {"output", 'o', OPTION_TEXT, "FILE", GROUP_OUTPUT, RUN | PLOT,
      "write D: .npy, or .safetensors[:NAME] (plot: the picture: .svg, .png or .html)", "@file",
      AT(output), 0, 0},
-    {"csv", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH, "write the table as CSV too", "@file",
-     AT(csv), 0, 0},
+    {"csv", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH,
+     "write the table as CSV too, row by row as they are measured", "@file", AT(csv), 0, 0},
+    {"resume", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH,
+     "go on with a table that --csv has begun: what has a row there (same kernel, machine and "
+     "commit) "
+     "is not measured again, new rows are added; give the other options as before",
+     "@file", AT(resume), 0, 0},
     {"plot", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH,
      "draw the table too, as .svg, .png or .html (needs gnuplot)", "@file", AT(plot), 0, 0},
     {"plot-kind", 0, OPTION_CHOICE, "KIND", GROUP_OUTPUT, BENCH | PLOT,

@@ -123,7 +123,7 @@ typedef struct settings {
     int verify; /* verify_choice_t */
     bool quick, full;
 
-    const char *output, *csv, *html, *svg, *plot;
+    const char *output, *csv, *resume, *html, *svg, *plot;
     int plot_kind; /* plot_choice_t */
     bool force;
     int print;  /* print_choice_t */

@@ -43,7 +43,7 @@ int output_check(const char *path, bool force) {
     struct stat found;
     if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISLNK(found.st_mode))
         return message_fail(CLI_BAD_FILE, "%s: is not a file that could be replaced", path);
-    if (!force && access(path, F_OK) == 0)
+    if (!force && lstat(path, &found) == 0) /* not access(), which follows a dangling link */
         return message_fail(CLI_BAD_FILE, "%s: exists already; give --force to overwrite it", path);
     output_t probe;
     const int status = output_open(&probe, path);

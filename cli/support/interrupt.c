@@ -1,6 +1,7 @@
 /* interrupt.c - everything here is async-signal-safe. */
 #include "support/interrupt.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -11,8 +12,20 @@
 
 static _Atomic(const char *) guarded;
 
+static atomic_bool deferred;
+static atomic_bool came;
+
 static void stop(int number) {
     (void)number;
+    if (atomic_load(&deferred) && !atomic_exchange(&came, true)) {
+        static const char text[] =
+            "\ntcgemm: stopping behind the product that is under way; again to stop at once\n";
+        const int reason = errno;
+        const ssize_t done = write(STDERR_FILENO, text, sizeof text - 1);
+        (void)done;
+        errno = reason;
+        return;
+    }
     matrix_save_abort();
     const char *path = atomic_load(&guarded);
     if (path)
@@ -20,12 +33,20 @@ static void stop(int number) {
     _exit(CLI_INTERRUPTED);
 }
 
+void interrupt_defer(void) {
+    atomic_store(&deferred, true);
+}
+
+bool interrupt_came(void) {
+    return atomic_load(&came);
+}
+
 void interrupt_guard(const char *path) {
     atomic_store(&guarded, path);
 }
 
 void interrupt_install(void) {
-    struct sigaction action = {.sa_handler = stop};
+    struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
     (void)sigemptyset(&action.sa_mask);
     (void)sigaddset(&action.sa_mask, SIGINT);
     (void)sigaddset(&action.sa_mask, SIGTERM);
