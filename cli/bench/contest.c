@@ -1,15 +1,13 @@
-/* contest.c - warm-up, rounds, medians. */
+/* contest.c - warm-up and rounds. */
 #include "bench/contest.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "commands/cli.h"
 #include "files/layout.h"
 #include "support/clock.h"
 #include "support/interrupt.h"
 #include "support/message.h"
-#include "support/sort.h"
 
 static const double shortest_sample = 2e-4; /* seconds */
 static const double shortest_gpu_sample = 5e-3;
@@ -185,34 +183,4 @@ int contest_run(contestant_t *contestants, int count, const contest_limits_t *li
 void contest_free(contestant_t *contestants, int count) {
     for (int i = 0; i < count; ++i)
         free(contestants[i].samples);
-}
-
-contest_summary_t contest_summarize(const double *values, int64_t count) {
-    contest_summary_t s = {0};
-    double *sorted = malloc((size_t)count * sizeof *sorted);
-    if (!sorted || count == 0) {
-        free(sorted);
-        return s;
-    }
-    memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    sort_doubles(sorted, (size_t)count);
-    s.median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
-    s.least = sorted[0];
-    if (s.median > 0)
-        s.spread = 0.5 * (sorted[count - 1 - count / 4] - sorted[count / 4]) / s.median;
-    free(sorted);
-    return s;
-}
-
-contest_summary_t contest_ratio(const contestant_t *ours, const contestant_t *other,
-                                int64_t num_samples) {
-    contest_summary_t s = {0};
-    double *ratios = malloc((size_t)num_samples * sizeof *ratios);
-    if (!ratios)
-        return s;
-    for (int64_t i = 0; i < num_samples; ++i)
-        ratios[i] = other->samples[i] / ours->samples[i];
-    s = contest_summarize(ratios, num_samples);
-    free(ratios);
-    return s;
 }

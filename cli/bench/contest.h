@@ -41,10 +41,6 @@ typedef struct contest_limits {
     double min_seconds; /* per contestant */
 } contest_limits_t;
 
-typedef struct contest_summary {
-    double median, least, spread; /* spread: half the distance of the quartiles / median */
-} contest_summary_t;
-
 enum { CONTEST_MAX_SAMPLES = 100000 };
 
 /* Fills a rotation with random data of a problem that was placed. Returns an exit status. */
@@ -59,11 +55,5 @@ void rotation_free(rotation_t *data);
 int contest_run(contestant_t *contestants, int count, const contest_limits_t *limits,
                 int64_t *num_samples);
 void contest_free(contestant_t *contestants, int count);
-
-contest_summary_t contest_summarize(const double *values, int64_t count);
-
-/* The summary of other's time / ours, round by round: how many times faster we are. */
-contest_summary_t contest_ratio(const contestant_t *ours, const contestant_t *other,
-                                int64_t num_samples);
 
 #endif
