@@ -14,6 +14,7 @@
 #include "commands/verify.h"
 #include "explain/explain.h"
 #include "plot/plot.h"
+#include "support/environment.h"
 #include "support/interrupt.h"
 #include "support/message.h"
 #include "support/progress.h"
@@ -40,6 +41,7 @@ static int run_command(const settings_t *settings) {
         info_version();
         return CLI_OK;
     }
+    environment_check();
     switch (settings->command) {
     case COMMAND_RUN:
         return command_run(settings);

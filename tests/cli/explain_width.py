@@ -35,7 +35,7 @@ for gpu in GPUS:
     for kind in TYPES:
         for sizes in SIZES:
             widest([*sizes, "--gpu", gpu, "--type", kind])
-for arch in ("generic", "avx2", "avx512"):
+for arch in ("any", "avx2", "avx512"):
     for sizes in (["1000", "1001", "999"], SIZES[4], SIZES[5]):
         widest([*sizes, "--device", "cpu"], arch)
     widest(["1", "100000", "7", "--type", "b1_s32", "--device", "cpu"], arch)
