@@ -29,7 +29,7 @@ static bool is_omp_list(const char *text) {
 /* A set that the processor lacks hides nothing, so it does not do what its name says either. */
 static bool is_arch(const char *text) {
     tcgemm_machine_info_t machine = {.struct_size = sizeof machine};
-    if (strcmp(text, "any") == 0)
+    if (strcmp(text, "any") == 0 || strcmp(text, "generic") == 0)
         return true;
     if (strcmp(text, "avx2") != 0 && strcmp(text, "avx512") != 0)
         return false;
