@@ -9,7 +9,6 @@ import tempfile
 
 TOOL = os.environ["TCGEMM"]
 PEER = os.path.join(os.environ["TCGEMM_BUILD_DIR"], "tests", "peer")
-SECONDS = 0.004
 failures = 0
 
 
@@ -24,15 +23,15 @@ def near(name, got, expected, tolerance=1e-9):
     check(abs(got - expected) <= tolerance * abs(expected), f"{name}: {got}, worked out {expected}")
 
 
-def bench(*arguments):
-    environment = dict(os.environ, LD_LIBRARY_PATH=PEER, FAKE_PEER_SECONDS=str(SECONDS), FAKE_PEER_LOG="log.txt")
+def bench(seconds, *arguments):
+    environment = dict(os.environ, LD_LIBRARY_PATH=PEER, FAKE_PEER_SECONDS=str(seconds), FAKE_PEER_LOG="log.txt")
     words = [TOOL, "bench", "--samples", "5", "--min-seconds", "0", "--format", "csv", *map(str, arguments)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment)
     check(done.returncode == 0, f"{done.returncode} {done.stderr} from {words}")
     return list(csv.DictReader(done.stdout.splitlines()))
 
 
-def check_row(row, m, n, k, batch):
+def check_row(row, seconds, m, n, k, batch):
     what = f"{row['type']} {m} {n} {k} on {row['threads']}"
     flop = 2 * m * n * k * batch
     ours, theirs = float(row["time_median_seconds"]), float(row["peer_time_median_seconds"])
@@ -43,10 +42,10 @@ def check_row(row, m, n, k, batch):
     near(f"{what} peer tflops", float(row["peer_tflops"]), flop / theirs * 1e-12)
     least, spread = float(row["time_min_seconds"]), float(row["time_spread_fraction"])
     check(0 < least <= ours and 0 <= spread < 10, f"{what}: least {least}, median {ours}, spread {spread}")
-    # Each call of the peer takes SECONDS at least; a busy machine may stretch some, not the median by much.
-    check(batch * SECONDS <= float(row["peer_time_min_seconds"]) <= theirs < 4 * batch * SECONDS,
+    # Each call of the peer takes `seconds` at least; a busy machine may stretch some, not the median by much.
+    check(batch * seconds <= float(row["peer_time_min_seconds"]) <= theirs < 5 * batch * seconds,
           f"{what}: the peer took {row['peer_time_min_seconds']} .. {theirs}")
-    # The products here take microseconds, so we are many times faster, whatever the moment.
+    # The products here take microseconds, so we are faster, whatever the moment.
     check(float(row["ratio_median"]) > 2, f"{what}: ratio {row['ratio_median']}")
     near(f"{what} ratio", float(row["ratio_median"]), theirs / ours, 0.5)
     check(row["peer_version"] == "a fake of known speed", f"{what}: version {row['peer_version']}")
@@ -56,9 +55,9 @@ def check_row(row, m, n, k, batch):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for row in bench("--type", "f32_f32,f64_f64,s8_s32", "-m", 40, "-n", 50, "-k", 60, "--threads", "1,2",
+        for row in bench(0.004, "--type", "f32_f32,f64_f64,s8_s32", "-m", 40, "-n", 50, "-k", 60, "--threads", "1,2",
                          "--vs", "openblas", "--trans-a", "--alpha", 2, "--beta", 3):
-            check_row(row, 40, 50, 60, 1)
+            check_row(row, 0.004, 40, 50, 60, 1)
             name = "openblas dgemm" if row["type"] == "f64_f64" else "openblas sgemm"
             check(row["peer"] == name, f"{row['type']} meets {row['peer']}")
         with open("log.txt") as file:
@@ -67,13 +66,17 @@ def main():
         expected = {f"{x}gemm threads={threads} {asked}" for x in "sd" for threads in (1, 2)}
         check(calls == expected, f"the peer was asked for {calls}")
         os.remove("log.txt")
-        (row,) = bench("--shape", "30x20x10", "--threads", 1, "--vs", "openblas", "--trans-b", "--order", "col",
+        (row,) = bench(0.004, "--shape", "30x20x10", "--threads", 1, "--vs", "openblas", "--trans-b", "--order", "col",
                        "--batch", 3)
-        check_row(row, 30, 20, 10, 3)
+        check_row(row, 0.004, 30, 20, 10, 3)
         with open("log.txt") as file:
             calls = set(file.read().splitlines())
         asked = "order=102 ta=111 tb=112 m=30 n=20 k=10 lda=30 ldb=20 ldc=30 alpha=1 beta=0"
         check(calls == {f"sgemm threads=1 {asked}"}, f"the peer was asked for {calls}")
+        os.remove("log.txt")
+        # So short that many calls make a sample: it is the time of one.
+        (row,) = bench(0.0001, "--shape", "2x2x2", "--threads", 1, "--vs", "openblas")
+        check_row(row, 0.0001, 2, 2, 2, 1)
         os.chdir("/")
     print(f"{failures} failures")
     sys.exit(1 if failures else 0)
