@@ -32,8 +32,6 @@ static int threads_of(tcgemm_context_t *context) {
 }
 
 static int one_thread_count(bench_t *b, int64_t threads) {
-    if (threads > 4096)
-        return message_usage("bench", "--threads is %lld, more than 4096", (long long)threads);
     int status = setup_context_on(b->device, (int)threads, &b->context);
     if (status != CLI_OK)
         return status;
@@ -120,9 +118,13 @@ static int finish(bench_t *b, int status) {
 static int parse_threads(bench_t *b) {
     const char *text = b->settings->threads ? b->settings->threads : "0";
     char why[SIZES_ERROR_SIZE];
-    if (sizes_parse_list(text, strlen(text), &b->threads, why))
-        return CLI_OK;
-    return message_usage("bench", "--threads: %s", why);
+    if (!sizes_parse_list(text, strlen(text), &b->threads, why))
+        return message_usage("bench", "--threads: %s", why);
+    for (size_t i = 0; i < b->threads.count; ++i)
+        if (b->threads.values[i] > SETUP_MAX_THREADS)
+            return message_usage("bench", "--threads is %lld, more than %d",
+                                 (long long)b->threads.values[i], SETUP_MAX_THREADS);
+    return CLI_OK;
 }
 
 static int parse_types(bench_t *b) {

@@ -68,7 +68,8 @@ int setup_size(const settings_t *s, const char *option, const char *text, int64_
 
 static int three_sizes(const settings_t *s, size_shape_t *shape) {
     if (!s->m || !s->n || !s->k)
-        return message_usage(command_name(s), "-m, -n and -k are needed, or --shape, or A and B");
+        return message_usage(command_name(s), "-m, -n and -k are needed, or --shape, or %s",
+                             s->command == COMMAND_EXPLAIN ? "M N K" : "A and B");
     int status = setup_size(s, "-m", s->m, &shape->m);
     if (status == CLI_OK)
         status = setup_size(s, "-n", s->n, &shape->n);
@@ -100,9 +101,9 @@ int setup_threads(const settings_t *s, int *threads) {
     const int status = s->threads ? setup_size(s, "--threads", s->threads, &number) : CLI_OK;
     if (status != CLI_OK)
         return status;
-    if (number > 4096)
-        return message_usage(command_name(s), "--threads is %lld, more than 4096",
-                             (long long)number);
+    if (number > SETUP_MAX_THREADS)
+        return message_usage(command_name(s), "--threads is %lld, more than %d", (long long)number,
+                             SETUP_MAX_THREADS);
     *threads = (int)number;
     return CLI_OK;
 }

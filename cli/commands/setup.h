@@ -10,7 +10,7 @@
 #include "support/sizes.h"
 #include "tcgemm/tcgemm.h"
 
-enum { SETUP_MAX_TYPES = 64 };
+enum { SETUP_MAX_TYPES = 64, SETUP_MAX_THREADS = 4095 /* the library's limit */ };
 
 /* The types of a list "bf16_f32,s8_s32" (or "all"), in its order. */
 int setup_types(const settings_t *s, tcgemm_type_t types[SETUP_MAX_TYPES], int *count);

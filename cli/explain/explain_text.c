@@ -70,6 +70,15 @@ static void show_peak(const explain_facts_t *f, FILE *out) {
                   units_seconds(f->memory_floor, text), f->is_memory_bound ? "memory" : "peak");
 }
 
+/* The number with as many of six digits as `width` >= 5 characters hold: 0.850460 in 6 -> "0.8505",
+ * 16777216 -> "1.7e+07". */
+static const char *fitted(double number, int width, char text[UNITS_SIZE]) {
+    for (int digits = 6; digits > 0; --digits)
+        if (snprintf(text, UNITS_SIZE, "%.*g", digits, number) <= width)
+            break;
+    return text;
+}
+
 /* "m x n x k" of a tile in at most `width` characters: exact if it fits, else each to what does. */
 static void shape_text(const explain_level_t *l, int width, char text[UNITS_SIZE]) {
     const int64_t sizes[3] = {l->tile.m, l->tile.n, l->tile.k};
@@ -79,13 +88,13 @@ static void shape_text(const explain_level_t *l, int width, char text[UNITS_SIZE
     if (length <= width)
         return;
     for (int i = 0; i < 3; ++i)
-        units_fitted((double)sizes[i], (width - 2) / 3, rounded[i]);
+        fitted((double)sizes[i], (width - 2) / 3, rounded[i]);
     (void)snprintf(text, UNITS_SIZE, "%.20sx%.20sx%.20s", rounded[0], rounded[1], rounded[2]);
 }
 
 /* A count of 11 columns: its thousands apart while they fit. */
 static const char *count_text(double count, char text[UNITS_SIZE]) {
-    return count < 1e9 ? units_grouped(count, text) : units_fitted(count, 9, text);
+    return count < 1e9 ? units_grouped(count, text) : fitted(count, 9, text);
 }
 
 static void show_level(const explain_level_t *l, FILE *out) {
@@ -101,9 +110,9 @@ static void show_level(const explain_level_t *l, FILE *out) {
     const int length = (int)strlen(shape);
     (void)fprintf(out, "%-13s %-17s %*s %-13s %10s %6s %6s %10s %6s\n", l->tile.name, shape,
                   length > 17 ? 11 - (length - 17) : 11, count, l->tile.home,
-                  units_bytes(l->tile_bytes, tile), units_fitted(l->a_reads, 6, a_reads),
-                  units_fitted(l->b_reads, 6, b_reads), units_bytes(l->a_bytes + l->b_bytes, moved),
-                  units_fitted(l->reuse, 6, reuse));
+                  units_bytes(l->tile_bytes, tile), fitted(l->a_reads, 6, a_reads),
+                  fitted(l->b_reads, 6, b_reads), units_bytes(l->a_bytes + l->b_bytes, moved),
+                  fitted(l->reuse, 6, reuse));
 }
 
 static void show_levels(const explain_facts_t *f, FILE *out) {

@@ -20,13 +20,6 @@ const char *units_grouped(double number, char text[UNITS_SIZE]) {
     return text;
 }
 
-const char *units_fitted(double number, int width, char text[UNITS_SIZE]) {
-    for (int digits = 6; digits > 0; --digits)
-        if (snprintf(text, UNITS_SIZE, "%.*g", digits, number) <= width)
-            break;
-    return text;
-}
-
 const char *units_seconds(double seconds, char text[UNITS_SIZE]) {
     if (seconds >= 1)
         (void)snprintf(text, UNITS_SIZE, "%.3f s", seconds);

@@ -7,10 +7,6 @@ enum { UNITS_SIZE = 64 };
 /* 12345678 -> "12 345 678"; from 1e18 on "1.235e+20". */
 const char *units_grouped(double number, char text[UNITS_SIZE]);
 
-/* The number with as many of six digits as `width` >= 5 characters hold: 6 wide 0.850460 ->
- * "0.8505", 16777216 -> "1.7e+07". */
-const char *units_fitted(double number, int width, char text[UNITS_SIZE]);
-
 /* "1.234 s", "1.234 ms", "1.2 us"; below that "12.3 ns". */
 const char *units_seconds(double seconds, char text[UNITS_SIZE]);
 

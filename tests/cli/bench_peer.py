@@ -31,7 +31,15 @@ def bench(seconds, *arguments):
     return list(csv.DictReader(done.stdout.splitlines()))
 
 
-def check_row(row, seconds, m, n, k, batch):
+def logged():
+    """What the peer was asked for, and how long each call took by its own clock."""
+    with open("log.txt") as file:
+        lines = [line.rsplit(" seconds=", 1) for line in file.read().splitlines()]
+    os.remove("log.txt")
+    return {asked for asked, _ in lines}, [float(seconds) for _, seconds in lines]
+
+
+def check_row(row, m, n, k, batch):
     what = f"{row['type']} {m} {n} {k} on {row['threads']}"
     flop = 2 * m * n * k * batch
     ours, theirs = float(row["time_median_seconds"]), float(row["peer_time_median_seconds"])
@@ -42,12 +50,8 @@ def check_row(row, seconds, m, n, k, batch):
     near(f"{what} peer tflops", float(row["peer_tflops"]), flop / theirs * 1e-12)
     least, spread = float(row["time_min_seconds"]), float(row["time_spread_fraction"])
     check(0 < least <= ours and 0 <= spread < 10, f"{what}: least {least}, median {ours}, spread {spread}")
-    # Each call of the peer takes `seconds` at least; a busy machine may stretch some, not the median by much.
-    check(batch * seconds <= float(row["peer_time_min_seconds"]) <= theirs < 5 * batch * seconds,
-          f"{what}: the peer took {row['peer_time_min_seconds']} .. {theirs}")
-    # The products here take microseconds, so we are faster, whatever the moment.
+    # The products here take microseconds, the peer's milliseconds: a busy machine changes nothing of that.
     check(float(row["ratio_median"]) > 2, f"{what}: ratio {row['ratio_median']}")
-    near(f"{what} ratio", float(row["ratio_median"]), theirs / ours, 0.5)
     check(row["peer_version"] == "a fake of known speed", f"{what}: version {row['peer_version']}")
     check(int(row["samples"]) >= 5, f"{what}: {row['samples']} samples")
 
@@ -57,26 +61,28 @@ def main():
         os.chdir(folder)
         for row in bench(0.004, "--type", "f32_f32,f64_f64,s8_s32", "-m", 40, "-n", 50, "-k", 60, "--threads", "1,2",
                          "--vs", "openblas", "--trans-a", "--alpha", 2, "--beta", 3):
-            check_row(row, 0.004, 40, 50, 60, 1)
+            check_row(row, 40, 50, 60, 1)
             name = "openblas dgemm" if row["type"] == "f64_f64" else "openblas sgemm"
             check(row["peer"] == name, f"{row['type']} meets {row['peer']}")
-        with open("log.txt") as file:
-            calls = set(file.read().splitlines())
+        calls, _ = logged()
         asked = "order=101 ta=112 tb=111 m=40 n=50 k=60 lda=40 ldb=50 ldc=50 alpha=2 beta=3"
         expected = {f"{x}gemm threads={threads} {asked}" for x in "sd" for threads in (1, 2)}
         check(calls == expected, f"the peer was asked for {calls}")
-        os.remove("log.txt")
-        (row,) = bench(0.004, "--shape", "30x20x10", "--threads", 1, "--vs", "openblas", "--trans-b", "--order", "col",
-                       "--batch", 3)
-        check_row(row, 0.004, 30, 20, 10, 3)
-        with open("log.txt") as file:
-            calls = set(file.read().splitlines())
+        (row,) = bench(0.004, "--shape", "30x20x10", "--threads", 1, "--vs", "openblas", "--trans-b", "--order",
+                       "col", "--batch", 3)
+        check_row(row, 30, 20, 10, 3)
+        calls, times = logged()
         asked = "order=102 ta=111 tb=112 m=30 n=20 k=10 lda=30 ldb=20 ldc=30 alpha=1 beta=0"
         check(calls == {f"sgemm threads=1 {asked}"}, f"the peer was asked for {calls}")
-        os.remove("log.txt")
-        # So short that many calls make a sample: it is the time of one.
-        (row,) = bench(0.0001, "--shape", "2x2x2", "--threads", 1, "--vs", "openblas")
-        check_row(row, 0.0001, 2, 2, 2, 1)
+        # A sample is one batch, as the peer's own clock has it; the last five were timed.
+        samples = sorted(sum(times[at:at + 3]) for at in range(len(times) - 15, len(times), 3))
+        near("the peer's median", float(row["peer_time_median_seconds"]), samples[2], 0.1)
+        near("the peer's least", float(row["peer_time_min_seconds"]), samples[0], 0.1)
+        # So short that many calls make a sample, which lasts 0.2 ms at least: it is the time of one.
+        (row,) = bench(0.00002, "--shape", "2x2x2", "--threads", 1, "--vs", "openblas", "--samples", 100)
+        check_row(row, 2, 2, 2, 1)
+        least = float(row["peer_time_min_seconds"])
+        check(0.00002 <= least < 0.00015, f"{least} for one of many calls")
         os.chdir("/")
     print(f"{failures} failures")
     sys.exit(1 if failures else 0)

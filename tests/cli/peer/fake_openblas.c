@@ -1,7 +1,7 @@
 /* fake_openblas.c - a peer of known speed, found through LD_LIBRARY_PATH as libopenblas.so.0.
  *
- * A product takes FAKE_PEER_SECONDS and computes nothing; what it was asked for goes to the file
- * FAKE_PEER_LOG, one line a call. For tests/cli/bench_peer.py. */
+ * A product takes FAKE_PEER_SECONDS and computes nothing; what it was asked for, and how long
+ * it took, goes to the file FAKE_PEER_LOG, one line a call. For tests/cli/bench_peer.py. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -26,17 +26,19 @@ static double now(void) {
 static void work(char name, const int *numbers, const int *lds, double alpha, double beta) {
     const char *seconds = getenv("FAKE_PEER_SECONDS");
     const char *path = getenv("FAKE_PEER_LOG");
-    const double end = now() + (seconds ? strtod(seconds, NULL) : 0);
+    const double start = now();
+    const double end = start + (seconds ? strtod(seconds, NULL) : 0);
+    while (now() < end)
+        continue;
+    const double took = now() - start;
     FILE *log = path ? fopen(path, "a") : NULL;
     if (log) {
         fprintf(log, "%cgemm threads=%d order=%d ta=%d tb=%d m=%d n=%d k=%d", name, num_threads,
                 numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]);
-        fprintf(log, " lda=%d ldb=%d ldc=%d alpha=%g beta=%g\n", lds[0], lds[1], lds[2], alpha,
-                beta);
+        fprintf(log, " lda=%d ldb=%d ldc=%d alpha=%g beta=%g seconds=%.9f\n", lds[0], lds[1],
+                lds[2], alpha, beta, took);
         fclose(log);
     }
-    while (now() < end)
-        continue;
 }
 
 void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
