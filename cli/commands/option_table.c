@@ -6,7 +6,8 @@ const command_t command_table[NUM_COMMANDS] = {
     [COMMAND_RUN] =
         {"run", "[A B]", "multiply two matrices and prove the result",
          "Multiplies two matrices from files, or random ones of the sizes given by -m, -n and -k, "
-         "verifies the result and reports what was done. A and B are .npy files or tensors of "
+         "verifies the result and reports what was done (eOPS: multiplications and additions, "
+         "counted one by one). A and B are .npy files or tensors of "
          ".safetensors files, written FILE:TENSOR. Raw bytes of ml_dtypes need a word for what "
          "they are: FILE.npy:int4. The type follows from the files unless --type "
          "is given; then elements are converted, to nearest, ties to even.",
@@ -101,11 +102,19 @@ const option_row_t option_table[] = {
     {"shapes", 0, OPTION_TEXT, "FILE", GROUP_PROBLEM, BENCH,
      "one problem a line: [NN|NT|TN|TT,]m,n,k or MxNxK; # starts a comment", "@file", AT(shapes), 0,
      0},
-    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM,
-     RUN | VERIFY | BENCH | EXPLAIN | LIST | INFO | PLOT,
+    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, RUN,
      "types of the inputs and the output, such as bf16_f32 (default: what the files hold, or "
-     "f32_f32; a list where many fit)",
+     "f32_f32)",
      "@type", AT(type), 0, 0},
+    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, EXPLAIN,
+     "types of the inputs and the output, such as bf16_f32 (default: f32_f32)", "@type", AT(type),
+     0, 0},
+    {"type", 't', OPTION_TEXT, "TYPES", GROUP_PROBLEM, BENCH,
+     "types of the inputs and the output, such as bf16_f32: a list, or all (default: f32_f32)",
+     "@type", AT(type), 0, 0},
+    {"type", 't', OPTION_TEXT, "TYPES", GROUP_PROBLEM, VERIFY | LIST | INFO | PLOT,
+     "types of the inputs and the output, such as bf16_f32: a list (default: all)", "@type",
+     AT(type), 0, 0},
     {"trans-a", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN, "op(A) = A^T", NULL,
      AT(trans_a), 0, 0},
     {"trans-b", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN, "op(B) = B^T", NULL,
@@ -159,7 +168,7 @@ const option_row_t option_table[] = {
      "auto, cpu, or the number of a GPU (default: auto; bench: cpu)", "auto|cpu|0", AT(device), 0,
      0},
     {"gpu", 0, OPTION_TEXT, "NAME", GROUP_METHOD, EXPLAIN,
-     "a GPU by name, here or not: v100, t4, a100, a10, rtx3090, orin, l4, l40s, rtx4090, h100, "
+     "a GPU by name, here or not: t4, a100, a10, rtx3090, orin, l4, l40s, rtx4090, h100, "
      "h200, b200 or rtx5090",
      "@gpu", AT(gpu), 0, 0},
     {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | INFO | PLOT,

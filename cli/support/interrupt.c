@@ -33,6 +33,17 @@ static void stop(int number) {
     _exit(CLI_INTERRUPTED);
 }
 
+static atomic_bool pipe_broke;
+
+static void hear(int number) {
+    (void)number;
+    atomic_store(&pipe_broke, true);
+}
+
+bool interrupt_pipe_broke(void) {
+    return atomic_load(&pipe_broke);
+}
+
 void interrupt_defer(void) {
     atomic_store(&deferred, true);
 }
@@ -52,6 +63,7 @@ void interrupt_install(void) {
     (void)sigaddset(&action.sa_mask, SIGTERM);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    /* A closed pipe is a write error with a sentence, not a silent death. */
-    (void)signal(SIGPIPE, SIG_IGN);
+    /* Not ignored, but heard: what is under way, a file for instance, is finished first. */
+    action.sa_handler = hear;
+    (void)sigaction(SIGPIPE, &action, NULL);
 }

@@ -9,6 +9,9 @@ void interrupt_install(void);
 /* From now on the first signal is only remembered (and said); the second ends the program. */
 void interrupt_defer(void);
 
+/* Whether a pipe was closed by its reader; writing to it is an error then, no sudden end. */
+bool interrupt_pipe_broke(void);
+
 /* Whether a deferred signal has come. */
 bool interrupt_came(void);
 

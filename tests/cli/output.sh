@@ -32,7 +32,10 @@ fi
 ("$tool" list; echo $? > status) 2> err | true
 # The list may fit into the pipe before its reader is gone; a longer one does not.
 ("$tool" run --shape 500x500x5 --print table; echo $? > status) 2> err | true
-[ "$(cat status)" -eq 3 ] || fail "status $(cat status) for a closed pipe"
+[ "$(cat status)" -eq 141 ] || fail "status $(cat status) for a closed pipe, not that of SIGPIPE"
+[ -s err ] && fail "a closed pipe is spoken of: $(cat err)"
+("$tool" bench --shape 8,9,10,11,12 --samples 3 --min-seconds 0; echo $? > status) 2> err | true
+[ "$(cat status)" -eq 141 ] || fail "status $(cat status) for a bench into a closed pipe"
 
 # A file that may not be overwritten stays as it was.
 echo precious > d.npy

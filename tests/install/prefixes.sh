@@ -32,6 +32,20 @@ run_make() {
     LDCONFIG="$tmp/ldconfig" make -s -C "$source_dir" BUILD="$build" CONFIGURE=: COMPILE=: "$@" > "$tmp/out" 2>&1
 }
 
+# README's first program, as it stands there, built as it says.
+if [ -z "${TCGEMM_SANITIZE-}" ]; then
+    cmake --install "$build" --prefix "$tmp/readme" > "$tmp/log" || fail 'install for the README'
+    sed -n '/^```c$/,/^```$/p' "$source_dir/README.md" | sed '1d;$d' > "$tmp/product.c"
+    grep -F -q 'cc product.c $(pkg-config --cflags --libs tcgemm)' "$source_dir/README.md" || fail 'how to build it'
+    pc=$(find "$tmp/readme" -name pkgconfig -type d)
+    # shellcheck disable=SC2046
+    "${CC:-cc}" -o "$tmp/product" "$tmp/product.c" $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs tcgemm) ||
+        fail 'the program of the README does not compile'
+    found=$(LD_LIBRARY_PATH=${pc%/pkgconfig} "$tmp/product") || fail 'the program of the README fails'
+    [ "$found" = "4 2
+10 5" ] || fail "the program of the README prints $found"
+fi
+
 # The Makefile leaves the prefix to CONFIGURE, so the installs are cmake's.
 for prefix in a b; do
     cmake --install "$build" --prefix "$tmp/$prefix" > "$tmp/log" || fail "install into $prefix"
