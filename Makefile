@@ -72,9 +72,11 @@ install:
 	@$(CONFIGURE) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@$(COMPILE)
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
+	@[ -n "$(DESTDIR)" ] || scripts/tell-loader "$(PREFIX)"
 
 uninstall:
-	@DESTDIR="$(DESTDIR)" $(COMPILE) --target uninstall
+	@DESTDIR="$(DESTDIR)" cmake -DBUILD=$(abspath $(BUILD)) -DPREFIX=$(abspath $(PREFIX)) -P cmake/TcgemmUninstall.cmake
+	@[ -n "$(DESTDIR)" ] || scripts/tell-loader
 
 format:
 	@find include src cli tests bench examples lab \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) \

@@ -53,6 +53,11 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/tcgemm.pc.in" "${PROJECT_BINARY_DIR}
 install(FILES "${PROJECT_BINARY_DIR}/tcgemm.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 if(PROJECT_IS_TOP_LEVEL)
+  # What was installed below which prefix, so that `make uninstall PREFIX=` removes that and nothing else.
+  install(CODE "
+    string(SHA1 key \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+    string(REPLACE \";\" \"\\n\" lines \"\${CMAKE_INSTALL_MANIFEST_FILES}\")
+    file(WRITE \"${PROJECT_BINARY_DIR}/manifests/\${key}.txt\" \"\${lines}\\n\")")
   add_custom_target(uninstall
     COMMAND ${CMAKE_COMMAND} "-DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt"
             -P "${PROJECT_SOURCE_DIR}/cmake/TcgemmUninstall.cmake"

@@ -8,71 +8,13 @@
 # at the small level. Exit status 1 if a defect is caught by fewer than two tests. Takes a quarter
 # of an hour; not part of CTest. -k keeps the build folder. Results: docs/testing.md.
 set -u
-source_dir=$(cd "$(dirname "$0")/.." && pwd)
-keep=
-if [ "${1:-}" = -k ]; then
-    keep=1
-    shift
-fi
-pattern=${1:-.}
-work=$(mktemp -d)
-[ "$keep" ] || trap 'rm -rf "$work"' EXIT
-[ "$keep" ] && echo "building in $work"
-
-cp -r "$source_dir/CMakeLists.txt" "$source_dir/cmake" "$source_dir/include" "$source_dir/src" \
-      "$source_dir/tests" "$work/"
-for extra in LICENSE README.md tcgemm.pc.in; do
-    [ -e "$source_dir/$extra" ] && cp "$source_dir/$extra" "$work/"
-done
-cp -r "$work/src" "$work/pristine"
-
-fail() {
-    echo "mutation.sh: $*" >&2
-    exit 2
-}
-
-build() {
-    cmake --build "$work/build" -j1 >"$work/build.log" 2>&1
-}
-
-cmake -S "$work" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DTCGEMM_BUILD_TESTS=ON \
-      -DTCGEMM_BUILD_CLI=OFF -DTCGEMM_INSTALL_DOCS=OFF >"$work/cmake.log" 2>&1 ||
-    fail "cmake failed, see $work/cmake.log"
-build || fail "the library as it is does not build, see $work/build.log"
-
-# The tests that fail now, as a list with commas.
-failing_tests() {
-    TCGEMM_TEST_LEVEL=sanitize ctest --test-dir "$work/build" --timeout 120 \
-        -R '^(check/|unit/|api/api$)' -E 'fork|unit/ref' >"$work/ctest.log" 2>&1
-    sed -n 's/^[[:space:]]*[0-9]* - \([^ ]*\) (.*/\1/p' "$work/ctest.log" | tr '\n' ',' |
-        sed 's/,$//; s/,/, /g'
-}
-
-before=$(failing_tests)
-[ -z "$before" ] || fail "these tests fail without any defect: $before"
-
-echo "| defect | caught by |"
-echo "| --- | --- |"
-status=0
-
-# defect NAME FILE SED-EXPRESSION
-defect() {
-    echo "$1" | grep -q -- "$pattern" || return 0
-    sed -i -e "$3" "$work/src/$2" || fail "sed failed for '$1'"
-    cmp -s "$work/src/$2" "$work/pristine/$2" && fail "the edit for '$1' matches nothing in $2"
-    if build; then
-        caught=$(failing_tests)
-    else
-        fail "'$1' does not build, see $work/build.log"
-    fi
-    echo "| $1 | ${caught:-NOTHING} |"
-    case $caught in
-    *,*) ;;
-    *) status=1 ;;
-    esac
-    cp "$work/pristine/$2" "$work/src/$2"
-    touch "$work/src/$2"
-}
+folders='include src tests'
+options='-DTCGEMM_BUILD_CLI=OFF'
+targets=
+tests='^(check/|unit/|api/api$)'
+not_tests='fork|unit/ref'
+below=src/
+. "$(dirname "$0")/support/mutation.sh"
 
 defect "the last step of k is dropped" cpu/kernels/tile_tmpl.h \
     's/for (int64_t p = t->steps; p > 0; --p)/for (int64_t p = t->steps; p > 1; --p)/'

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/statistics.h"
 #include "bench/stream.h"
 #include "commands/cli.h"
 #include "commands/info.h"
@@ -126,7 +127,7 @@ static double peak_of(bench_rows_t *rows, tcgemm_type_t type, int num_threads) {
 static double bandwidth_of(bench_rows_t *rows, int num_threads) {
     if (rows->gpu)
         return rows->gpu->bandwidth;
-    if (!rows->settings->csv && !rows->settings->plot)
+    if (!rows->settings->csv && !rows->settings->resume && !rows->settings->plot)
         return 0;
     for (int i = 0; i < rows->num_bandwidths; ++i)
         if (rows->bandwidths[i].num_threads == num_threads)
@@ -160,8 +161,8 @@ static void add_problem(table_t *table, const tcgemm_problem_t *p) {
 }
 
 static void add_times(bench_rows_t *rows, const bench_row_t *row, double predicted) {
-    const contest_summary_t time = contest_summarize(row->ours->samples, row->num_samples);
-    const double flop = report_flop(row->problem);
+    const summary_t time = statistics_summarize(row->ours->samples, row->num_samples);
+    const double rate = statistics_rate(report_flop(row->problem), time.median);
     const double peak = peak_of(rows, row->problem->type, row->num_threads);
     const bool timed = time.median > 0;
     table_integer(rows->table, row->num_samples);
@@ -169,11 +170,11 @@ static void add_times(bench_rows_t *rows, const bench_row_t *row, double predict
     table_real(rows->table, time.least);
     table_real(rows->table, time.spread);
     table_real(rows->table, predicted);
-    real_or_empty(rows->table, timed, flop / time.median * 1e-9);
-    real_or_empty(rows->table, timed, flop / time.median * 1e-12);
+    real_or_empty(rows->table, timed, rate * 1e-9);
+    real_or_empty(rows->table, timed, rate * 1e-12);
     real_or_empty(rows->table, peak > 0, peak * 1e-9);
     table_text(rows->table, rows->gpu ? "theory" : "measured");
-    real_or_empty(rows->table, peak > 0 && timed, flop / time.median / peak);
+    real_or_empty(rows->table, peak > 0 && timed, statistics_fraction(rate, peak));
 }
 
 static void text_or_empty(table_t *table, const char *text) {
@@ -191,16 +192,17 @@ static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
             table_empty(rows->table);
         return;
     }
-    const contest_summary_t time = contest_summarize(row->peer->samples, row->num_samples);
-    const contest_summary_t ratio = contest_ratio(row->ours, row->peer, row->num_samples);
+    const summary_t time = statistics_summarize(row->peer->samples, row->num_samples);
+    const summary_t ratio =
+        statistics_ratio(row->ours->samples, row->peer->samples, row->num_samples);
     const double peak = rows->gpu ? peak_of(rows, row->problem->type, row->num_threads) : 0;
-    const double rate = time.median > 0 ? report_flop(row->problem) / time.median : 0;
+    const double rate = statistics_rate(report_flop(row->problem), time.median);
     table_real(rows->table, time.median);
     table_real(rows->table, time.least);
     table_real(rows->table, time.spread);
     real_or_empty(rows->table, rate > 0, rate * 1e-9);
     real_or_empty(rows->table, rate > 0, rate * 1e-12);
-    real_or_empty(rows->table, peak > 0 && rate > 0, rate / peak);
+    real_or_empty(rows->table, peak > 0 && rate > 0, statistics_fraction(rate, peak));
     table_real(rows->table, ratio.median);
     table_real(rows->table, ratio.spread);
 }

@@ -1,14 +1,13 @@
-/* contest.c - warm-up, rounds, medians. */
+/* contest.c - warm-up and rounds. */
 #include "bench/contest.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "commands/cli.h"
 #include "files/layout.h"
 #include "support/clock.h"
+#include "support/interrupt.h"
 #include "support/message.h"
-#include "support/sort.h"
 
 static const double shortest_sample = 2e-4; /* seconds */
 static const double shortest_gpu_sample = 5e-3;
@@ -16,18 +15,31 @@ static const double patience = 30; /* seconds for one contest, unless more are a
 
 enum { FEWEST_SAMPLES = 3, MAX_COPIES = 4096 };
 
-int rotation_create(rotation_t *data, const tcgemm_problem_t *problem, uint64_t seed, bool with_c,
-                    double min_bytes) {
+static double copy_bytes(const tcgemm_problem_t *problem) {
     double bytes = 0;
     for (const char *x = "ABCD"; *x; ++x)
         bytes += (double)layout_of(problem, *x).bytes;
-    double count = bytes > 0 ? min_bytes / bytes + 1 : 1;
-    count = count > MAX_COPIES ? MAX_COPIES : count;
+    return bytes;
+}
+
+static int64_t num_copies(double bytes, double min_bytes) {
+    const double count = bytes > 0 ? min_bytes / bytes + 1 : 1;
+    return count > MAX_COPIES ? MAX_COPIES : (int64_t)count;
+}
+
+double rotation_bytes(const tcgemm_problem_t *problem, double min_bytes) {
+    const double bytes = copy_bytes(problem);
+    return bytes * (double)num_copies(bytes, min_bytes);
+}
+
+int rotation_create(rotation_t *data, const tcgemm_problem_t *problem, uint64_t seed, bool with_c,
+                    double min_bytes) {
+    const int64_t count = num_copies(copy_bytes(problem), min_bytes);
     *data = (rotation_t){.copies = calloc((size_t)count, sizeof *data->copies)};
     if (!data->copies)
         return message_fail(CLI_NO_MEMORY, "no memory for the operands");
     int status = CLI_OK;
-    while (status == CLI_OK && data->count < (int64_t)count) {
+    while (status == CLI_OK && data->count < count) {
         status = workload_create(&data->copies[data->count], problem, seed + (uint64_t)data->count,
                                  with_c, false);
         data->count += status == CLI_OK;
@@ -102,7 +114,7 @@ static int warm_up(contestant_t *c) {
     double value = 0;
     c->inner = 1;
     for (int i = 0; i < 24; ++i) {
-        const int status = sample(c, &value);
+        const int status = interrupt_came() ? CLI_INTERRUPTED : sample(c, &value);
         if (status != CLI_OK)
             return status;
         const bool long_enough = value * (double)c->inner >= shortest;
@@ -156,7 +168,9 @@ int contest_run(contestant_t *contestants, int count, const contest_limits_t *li
         if (!make_room(contestants, count, rounds))
             return message_fail(CLI_NO_MEMORY, "no memory for the samples");
         for (int i = 0; i < count; ++i) {
-            const int status = sample(&contestants[i], &contestants[i].samples[rounds]);
+            const int status = interrupt_came()
+                                   ? CLI_INTERRUPTED
+                                   : sample(&contestants[i], &contestants[i].samples[rounds]);
             if (status != CLI_OK)
                 return status;
         }
@@ -169,34 +183,4 @@ int contest_run(contestant_t *contestants, int count, const contest_limits_t *li
 void contest_free(contestant_t *contestants, int count) {
     for (int i = 0; i < count; ++i)
         free(contestants[i].samples);
-}
-
-contest_summary_t contest_summarize(const double *values, int64_t count) {
-    contest_summary_t s = {0};
-    double *sorted = malloc((size_t)count * sizeof *sorted);
-    if (!sorted || count == 0) {
-        free(sorted);
-        return s;
-    }
-    memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    sort_doubles(sorted, (size_t)count);
-    s.median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
-    s.least = sorted[0];
-    if (s.median > 0)
-        s.spread = 0.5 * (sorted[count - 1 - count / 4] - sorted[count / 4]) / s.median;
-    free(sorted);
-    return s;
-}
-
-contest_summary_t contest_ratio(const contestant_t *ours, const contestant_t *other,
-                                int64_t num_samples) {
-    contest_summary_t s = {0};
-    double *ratios = malloc((size_t)num_samples * sizeof *ratios);
-    if (!ratios)
-        return s;
-    for (int64_t i = 0; i < num_samples; ++i)
-        ratios[i] = other->samples[i] / ours->samples[i];
-    s = contest_summarize(ratios, num_samples);
-    free(ratios);
-    return s;
 }

@@ -41,26 +41,19 @@ typedef struct contest_limits {
     double min_seconds; /* per contestant */
 } contest_limits_t;
 
-typedef struct contest_summary {
-    double median, least, spread; /* spread: half the distance of the quartiles / median */
-} contest_summary_t;
-
 enum { CONTEST_MAX_SAMPLES = 100000 };
 
 /* Fills a rotation with random data of a problem that was placed. Returns an exit status. */
 int rotation_create(rotation_t *data, const tcgemm_problem_t *problem, uint64_t seed, bool with_c,
                     double min_bytes);
+/* The bytes that it would take. */
+double rotation_bytes(const tcgemm_problem_t *problem, double min_bytes);
 void rotation_free(rotation_t *data);
 
-/* Times all contestants; each gets *num_samples samples. Returns an exit status. */
+/* Times all contestants; each gets *num_samples samples. Returns an exit status, CLI_INTERRUPTED
+ * where a deferred signal has come. */
 int contest_run(contestant_t *contestants, int count, const contest_limits_t *limits,
                 int64_t *num_samples);
 void contest_free(contestant_t *contestants, int count);
-
-contest_summary_t contest_summarize(const double *values, int64_t count);
-
-/* The summary of other's time / ours, round by round: how many times faster we are. */
-contest_summary_t contest_ratio(const contestant_t *ours, const contestant_t *other,
-                                int64_t num_samples);
 
 #endif

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "bench/statistics.h"
 #include "support/clock.h"
 
 enum { NUM_PASSES = 6, MAX_THREADS = 256, NUM_ARRAYS = 3 };
@@ -78,16 +79,17 @@ double stream_bandwidth(int num_threads, double cache_bytes) {
     const double least = 0x1p27;
     double bytes = 8 * cache_bytes;
     bytes = bytes < least ? least : bytes > most ? most : bytes;
-    team_t team = {.length = (size_t)bytes / NUM_ARRAYS / sizeof(double)};
-    double *const arrays = malloc(NUM_ARRAYS * team.length * sizeof(double));
+    double *arrays = malloc((size_t)bytes);
+    for (; !arrays && bytes > 2 * cache_bytes && bytes > 0x1p22; arrays = malloc((size_t)bytes))
+        bytes /= 2; /* where memory is short, arrays beyond the cache will do */
     if (!arrays)
         return 0;
+    team_t team = {.length = (size_t)bytes / NUM_ARRAYS / sizeof(double)};
     team.a = arrays;
     team.b = arrays + team.length;
     team.c = arrays + 2 * team.length;
     const int wanted = num_threads < 1 ? 1 : num_threads;
     run_team(&team, wanted < MAX_THREADS ? wanted : MAX_THREADS);
-    const double moved = NUM_ARRAYS * sizeof(double) * (double)team.length;
     free(arrays);
-    return team.best_seconds > 0 ? moved / team.best_seconds : 0;
+    return statistics_rate(statistics_triad_bytes((double)team.length), team.best_seconds);
 }

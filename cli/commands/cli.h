@@ -16,7 +16,7 @@ enum {
     CLI_NO_MEMORY = 5,     /* out of memory */
     CLI_INTERNAL = 6,      /* a fault in tcgemm itself */
     CLI_SKIPPED = 77,      /* nothing to do here */
-    CLI_INTERRUPTED = 130, /* SIGINT or SIGTERM; no partial output is left */
+    CLI_INTERRUPTED = 130, /* SIGINT or SIGTERM; no partial file is left, bench keeps whole rows */
 };
 
 /* Runs the tool and returns its exit status. */

@@ -8,50 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commands/names.h"
 #include "commands/options.h"
-#include "tcgemm/tcgemm.h"
-
-static void print_types(void) {
-    for (int i = 1; i <= tcgemm_type_count(); ++i)
-        (void)printf("%s%s", i > 1 ? " " : "", tcgemm_type_info((tcgemm_type_t)i)->name);
-}
-
-static void print_kernels(void) {
-    tcgemm_kernel_info_t info = {.struct_size = sizeof info};
-    for (int i = 0; i < tcgemm_kernel_count(); ++i)
-        if (tcgemm_kernel_get_info(i, &info) == TCGEMM_STATUS_OK)
-            (void)printf("%s%s", i > 0 ? " " : "", info.name);
-}
-
-/* Families follow one another in the table, so each is named once. */
-static void print_algos(void) {
-    tcgemm_kernel_info_t info = {.struct_size = sizeof info};
-    const char *last = "";
-    (void)fputs("auto", stdout);
-    for (int i = 0; i < tcgemm_kernel_count(); ++i)
-        if (tcgemm_kernel_get_info(i, &info) == TCGEMM_STATUS_OK && strcmp(info.algo, last) != 0)
-            (void)printf(" %s", last = info.algo);
-}
-
-static void print_gpus(void) {
-    for (int i = 0; i < tcgemm_known_gpu_count(); ++i)
-        (void)printf("%s%s", i > 0 ? " " : "", tcgemm_known_gpu_key(i));
-}
 
 /* The words that may follow an option, separated by blanks. */
 static void print_words(const char *values) {
-    if (strcmp(values, "@type") == 0) {
-        print_types();
-    } else if (strcmp(values, "@kernel") == 0) {
-        print_kernels();
-    } else if (strcmp(values, "@algo") == 0) {
-        print_algos();
-    } else if (strcmp(values, "@gpu") == 0) {
-        print_gpus();
-    } else {
-        for (; *values; ++values)
-            (void)putchar(*values == '|' ? ' ' : *values);
-    }
+    const char *name;
+    for (int i = 0; values[0] == '@' && (name = names_at(values, i)); ++i)
+        (void)printf("%s%s", i > 0 ? " " : "", name);
+    for (; values[0] != '@' && *values; ++values)
+        (void)putchar(*values == '|' ? ' ' : *values);
 }
 
 static bool takes_file(const option_row_t *row) {

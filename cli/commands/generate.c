@@ -7,6 +7,7 @@
 #include "commands/cli.h"
 #include "commands/complete.h"
 #include "commands/options.h"
+#include "support/environment.h"
 #include "support/message.h"
 #include "tcgemm/tcgemm.h"
 
@@ -93,7 +94,7 @@ static void man_exit_statuses(void) {
         {"5", "Out of memory."},
         {"6", "An internal fault."},
         {"77", "Skipped: nothing here to do it with."},
-        {"130", "Interrupted; no partial output is left."},
+        {"130", "Interrupted; no partial file is left, of a bench the rows measured so far."},
     };
     (void)fputs(".SH EXIT STATUS\n", stdout);
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; ++i)
@@ -101,10 +102,12 @@ static void man_exit_statuses(void) {
 }
 
 static void man_environment(void) {
-    (void)fputs(".SH ENVIRONMENT\n.TP\n.B TCGEMM_NUM_THREADS\nThreads, unless \\-\\-threads is "
-                "given; OMP_NUM_THREADS comes next.\n.TP\n.B TERM\nWith \"dumb\" no progress bar "
-                "is drawn.\n",
-                stdout);
+    (void)fputs(".SH ENVIRONMENT\n", stdout);
+    for (size_t i = 0; i < num_environment_rows; ++i) {
+        (void)printf(".TP\n.B %s\n", environment_table[i].name);
+        roff(environment_table[i].help);
+        (void)fputs(".\n", stdout);
+    }
 }
 
 static void man_command(command_id_t command) {

@@ -182,7 +182,7 @@ static json_t *machine_data(const tcgemm_machine_info_t *machine, int threads, j
 }
 
 static bool write_all(const settings_t *s, const tcgemm_machine_info_t *machine, int threads,
-                      const table_t *table, json_t *peaks) {
+                      table_t *table, json_t *peaks) {
     const table_format_t format = (table_format_t)s->format;
     if (format == TABLE_FORMAT_TEXT) {
         machine_text(machine);

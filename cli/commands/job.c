@@ -22,8 +22,9 @@ static int file_fault(const file_error_t *err) {
 /* What a file of this dtype and another one multiply as, if nobody says: 0 if nothing does. */
 static tcgemm_type_t deduced_type(tcgemm_dtype_t a, tcgemm_dtype_t b) {
     static const tcgemm_type_t preferred[] = {
-        TCGEMM_F16_F32, TCGEMM_BF16_F32, TCGEMM_F32_F32,  TCGEMM_F64_F64,  TCGEMM_S8_S32,
-        TCGEMM_U8_S32,  TCGEMM_U8S8_S32, TCGEMM_S8U8_S32, TCGEMM_E4M3_F32, TCGEMM_E5M2_F32,
+        TCGEMM_F16_F32,  TCGEMM_BF16_F32, TCGEMM_F32_F32,  TCGEMM_F64_F64,
+        TCGEMM_S8_S32,   TCGEMM_U8_S32,   TCGEMM_U8S8_S32, TCGEMM_S8U8_S32,
+        TCGEMM_E4M3_F32, TCGEMM_E5M2_F32, TCGEMM_S4_S32,   TCGEMM_U4_S32,
     };
     for (size_t i = 0; i < sizeof preferred / sizeof preferred[0]; ++i) {
         const tcgemm_type_info_t *info = tcgemm_type_info(preferred[i]);
@@ -65,12 +66,23 @@ static int convert_file(matrix_t *matrix, tcgemm_dtype_t to, const char *name) {
     return CLI_OK;
 }
 
-static tcgemm_dtype_t hint_of(const settings_t *s, char operand) {
+/* What --a-dtype and its like, and --type, say of operand 0, 1 or 2. */
+static array_hint_t hint_of(const settings_t *s, int operand) {
+    static const tcgemm_dtype_t choices[] = {
+        [ELEMENTS_BF16] = TCGEMM_DTYPE_BF16, [ELEMENTS_E4M3] = TCGEMM_DTYPE_E4M3,
+        [ELEMENTS_E5M2] = TCGEMM_DTYPE_E5M2, [ELEMENTS_INT4] = TCGEMM_DTYPE_S4,
+        [ELEMENTS_UINT4] = TCGEMM_DTYPE_U4,
+    };
+    array_hint_t hint = {0};
     tcgemm_type_t type;
-    if (!s->type || tcgemm_type_from_name(s->type, &type) != TCGEMM_STATUS_OK)
-        return MATRIX_NO_HINT;
-    const tcgemm_type_info_t *info = tcgemm_type_info(type);
-    return operand == 'A' ? info->a : operand == 'B' ? info->b : info->d;
+    const int said = operand == 0 ? s->a_dtype : operand == 1 ? s->b_dtype : s->c_dtype;
+    if (said != ELEMENTS_NOT_SAID)
+        hint.said = choices[said];
+    if (s->type && tcgemm_type_from_name(s->type, &type) == TCGEMM_STATUS_OK) {
+        const tcgemm_type_info_t *info = tcgemm_type_info(type);
+        hint.wanted = operand == 0 ? info->a : operand == 1 ? info->b : info->d;
+    }
+    return hint;
 }
 
 static int load_files(job_t *job) {
@@ -78,8 +90,13 @@ static int load_files(job_t *job) {
     const char *const names[3] = {s->files[0], s->files[1], s->c};
     for (int i = 0; i < 3; ++i) {
         file_error_t err;
-        if (names[i] && !matrix_load(names[i], hint_of(s, (char)('A' + i)), &job->files[i], &err))
+        matrix_t *const file = &job->files[i];
+        const array_hint_t hint = hint_of(s, i);
+        if (names[i] && !matrix_load(names[i], &hint, file, &err))
             return file_fault(&err);
+        if (names[i] && file->taken)
+            message_note("%s: '%s' taken for %s", names[i], file->dtype_text,
+                         tcgemm_dtype_name(file->dtype));
     }
     return CLI_OK;
 }

@@ -6,8 +6,10 @@ const command_t command_table[NUM_COMMANDS] = {
     [COMMAND_RUN] =
         {"run", "[A B]", "multiply two matrices and prove the result",
          "Multiplies two matrices from files, or random ones of the sizes given by -m, -n and -k, "
-         "verifies the result and reports what was done. A and B are .npy files or tensors of "
-         ".safetensors files, written FILE:TENSOR. The type follows from the files unless --type "
+         "verifies the result and reports what was done (eOPS: multiplications and additions, "
+         "counted one by one). A and B are .npy files or tensors of "
+         ".safetensors files, written FILE:TENSOR. Raw bytes of ml_dtypes need a word for what "
+         "they are: FILE.npy:int4. The type follows from the files unless --type "
          "is given; then elements are converted, to nearest, ties to even.",
          "tcgemm run A.npy B.npy -o D.npy  # real matrices\n"
          "tcgemm run w.safetensors:layer.weight x.npy -o y.npy --trans-b --type bf16_f32"
@@ -31,6 +33,7 @@ const command_t command_table[NUM_COMMANDS] = {
          "tcgemm bench --type f32_f32 --shape 256:2048:*2 --vs openblas  # cubes\n"
          "tcgemm bench --type bf16_f32,s8_s32 --shape 1024 --vs f32  # against our own f32\n"
          "tcgemm bench --type f32_f32 --shapes shapes.txt --csv out.csv  # a file of shapes\n"
+         "tcgemm bench --type f32_f32 --shapes shapes.txt --resume out.csv  # and on after Ctrl-C\n"
          "tcgemm bench --device 0 --type f16_f32 --shape 8192 --vs cublaslt  # on a GPU\n"
          "tcgemm bench --shape 64:2048:*2 --vs openblas --plot out.svg  # throughput over size\n"
          "tcgemm bench -m 512 -n 512 -k 64:8192:*2 --plot out.html  # over k\n"},
@@ -73,17 +76,18 @@ const char *const option_group_titles[NUM_GROUPS] = {
     [GROUP_HELP] = "Help",
 };
 
-#define RUN     (1u << COMMAND_RUN)
-#define VERIFY  (1u << COMMAND_VERIFY)
-#define BENCH   (1u << COMMAND_BENCH)
-#define EXPLAIN (1u << COMMAND_EXPLAIN)
-#define INFO    (1u << COMMAND_INFO)
-#define LIST    (1u << COMMAND_LIST)
-#define PLOT    (1u << COMMAND_PLOT)
-#define TABLES  (RUN | VERIFY | BENCH | EXPLAIN | INFO | LIST)
-#define ALL     (TABLES | PLOT)
-#define AT(x)   offsetof(settings_t, x)
-#define NOWHERE 0, 0, 0
+#define RUN           (1u << COMMAND_RUN)
+#define VERIFY        (1u << COMMAND_VERIFY)
+#define BENCH         (1u << COMMAND_BENCH)
+#define EXPLAIN       (1u << COMMAND_EXPLAIN)
+#define INFO          (1u << COMMAND_INFO)
+#define LIST          (1u << COMMAND_LIST)
+#define PLOT          (1u << COMMAND_PLOT)
+#define TABLES        (RUN | VERIFY | BENCH | EXPLAIN | INFO | LIST)
+#define ALL           (TABLES | PLOT)
+#define AT(x)         offsetof(settings_t, x)
+#define NOWHERE       0, 0, 0
+#define ELEMENT_WORDS "bf16|e4m3|e5m2|int4|uint4"
 
 const option_row_t option_table[] = {
     {"m", 'm', OPTION_TEXT, "SIZE", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
@@ -98,11 +102,19 @@ const option_row_t option_table[] = {
     {"shapes", 0, OPTION_TEXT, "FILE", GROUP_PROBLEM, BENCH,
      "one problem a line: [NN|NT|TN|TT,]m,n,k or MxNxK; # starts a comment", "@file", AT(shapes), 0,
      0},
-    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM,
-     RUN | VERIFY | BENCH | EXPLAIN | LIST | INFO | PLOT,
+    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, RUN,
      "types of the inputs and the output, such as bf16_f32 (default: what the files hold, or "
-     "f32_f32; a list where many fit)",
+     "f32_f32)",
      "@type", AT(type), 0, 0},
+    {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, EXPLAIN,
+     "types of the inputs and the output, such as bf16_f32 (default: f32_f32)", "@type", AT(type),
+     0, 0},
+    {"type", 't', OPTION_TEXT, "TYPES", GROUP_PROBLEM, BENCH,
+     "types of the inputs and the output, such as bf16_f32: a list, or all (default: f32_f32)",
+     "@type", AT(type), 0, 0},
+    {"type", 't', OPTION_TEXT, "TYPES", GROUP_PROBLEM, VERIFY | LIST | INFO | PLOT,
+     "types of the inputs and the output, such as bf16_f32: a list (default: all)", "@type",
+     AT(type), 0, 0},
     {"trans-a", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN, "op(A) = A^T", NULL,
      AT(trans_a), 0, 0},
     {"trans-b", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN, "op(B) = B^T", NULL,
@@ -117,6 +129,15 @@ const option_row_t option_table[] = {
      "factor of C (default: 0)", NULL, AT(beta), 0, 0},
     {"c", 'c', OPTION_TEXT, "FILE", GROUP_PROBLEM, RUN,
      "read C from FILE (with random A and B it is random)", "@file", AT(c), 0, 0},
+    {"a-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN,
+     "what the raw bytes ('V1', 'V2') of A's .npy file are: bf16, e4m3, e5m2, int4 or uint4; the "
+     "same as "
+     "FILE:DTYPE",
+     ELEMENT_WORDS, AT(a_dtype), 0, 0},
+    {"b-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN, "those of B", ELEMENT_WORDS,
+     AT(b_dtype), 0, 0},
+    {"c-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN, "those of C", ELEMENT_WORDS,
+     AT(c_dtype), 0, 0},
     {"batch", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "this many products at once, of random data (default: 1)", NULL, AT(batch), 0, INT64_MAX},
     {"seed", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | VERIFY | BENCH | EXPLAIN,
@@ -147,7 +168,7 @@ const option_row_t option_table[] = {
      "auto, cpu, or the number of a GPU (default: auto; bench: cpu)", "auto|cpu|0", AT(device), 0,
      0},
     {"gpu", 0, OPTION_TEXT, "NAME", GROUP_METHOD, EXPLAIN,
-     "a GPU by name, here or not: v100, t4, a100, a10, rtx3090, orin, l4, l40s, rtx4090, h100, "
+     "a GPU by name, here or not: t4, a100, a10, rtx3090, orin, l4, l40s, rtx4090, h100, "
      "h200, b200 or rtx5090",
      "@gpu", AT(gpu), 0, 0},
     {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | INFO | PLOT,
@@ -187,8 +208,13 @@ const option_row_t option_table[] = {
     {"output", 'o', OPTION_TEXT, "FILE", GROUP_OUTPUT, RUN | PLOT,
      "write D: .npy, or .safetensors[:NAME] (plot: the picture: .svg, .png or .html)", "@file",
      AT(output), 0, 0},
-    {"csv", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH, "write the table as CSV too", "@file",
-     AT(csv), 0, 0},
+    {"csv", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH,
+     "write the table as CSV too, row by row as they are measured", "@file", AT(csv), 0, 0},
+    {"resume", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH,
+     "go on with a table that --csv has begun: what has a row there (same kernel, machine and "
+     "commit) "
+     "is not measured again, new rows are added; give the other options as before",
+     "@file", AT(resume), 0, 0},
     {"plot", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH,
      "draw the table too, as .svg, .png or .html (needs gnuplot)", "@file", AT(plot), 0, 0},
     {"plot-kind", 0, OPTION_CHOICE, "KIND", GROUP_OUTPUT, BENCH | PLOT,

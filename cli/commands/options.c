@@ -7,13 +7,16 @@
 #include <string.h>
 
 #include "commands/cli.h"
+#include "commands/names.h"
 #include "support/message.h"
+#include "support/suggest.h"
 
 enum { LONG_ONLY = 0x100, MAX_OPTIONS = 64 };
 
 static const char exit_statuses[] =
-    "Exit status: 0 ok, 1 wrong result, 2 usage, 3 bad input or output file, 4 no usable device "
-    "or feature, 5 out of memory, 6 internal fault, 77 skipped, 130 interrupted.";
+    "Exit status: 0 ok, 1 wrong result, 2 usage, 3 bad input or output file, 4 no\n"
+    "usable device or feature, 5 out of memory, 6 internal fault, 77 skipped,\n"
+    "130 interrupted.\n";
 
 /* What argp hands to the parser. */
 typedef struct parse {
@@ -135,6 +138,66 @@ static int store_operand(parse_t *parse, const char *text) {
     return 0;
 }
 
+/* argp breaks lines where it likes and leaves lines of blanks; what is not cut off is passed on. */
+static void print_without_blanks(char *text) {
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        size_t kept = length;
+        while (kept > 0 && text[kept - 1] == ' ')
+            --kept;
+        if (kept > 0 || length == 0)
+            (void)printf("%.*s\n", (int)kept, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* A command too long for a line goes on behind a backslash, so that all of it can be pasted. */
+static void print_command(const char *line, size_t length) {
+    enum { WIDTH = 77 };
+    (void)fputs("  ", stdout);
+    while (length > WIDTH) {
+        size_t cut = WIDTH - 2;
+        while (cut > 0 && line[cut] != ' ')
+            --cut;
+        (void)printf("%.*s \\\n      ", (int)cut, line);
+        line += cut + 1;
+        length -= cut + 1;
+    }
+    (void)printf("%.*s\n", (int)length, line);
+}
+
+/* "command  # what it does" a line: the remark above the command. */
+static void print_examples(const char *examples) {
+    (void)fputs("Examples:\n", stdout);
+    while (*examples) {
+        const size_t length = strcspn(examples, "\n");
+        const char *remark = strstr(examples, "  # ");
+        const bool remarked = remark && remark < examples + length;
+        if (remarked)
+            (void)printf("  # %.*s\n", (int)(examples + length - remark - 4), remark + 4);
+        print_command(examples, remarked ? (size_t)(remark - examples) : length);
+        examples += length + (examples[length] == '\n');
+    }
+}
+
+static int show_help(const parse_t *parse) {
+    char name[32];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return message_fail(CLI_NO_MEMORY, "no memory for the help");
+    (void)snprintf(name, sizeof name, "tcgemm %s", parse->command);
+    argp_help(parse->argp, memory, ARGP_HELP_STD_HELP, name);
+    if (fclose(memory) == 0)
+        print_without_blanks(text);
+    free(text);
+    (void)putchar('\n');
+    print_examples(command_table[parse->settings->command].examples);
+    (void)printf("\n%s", exit_statuses);
+    return CLI_OK;
+}
+
 static error_t parse_one(int key, char *text, struct argp_state *state) {
     parse_t *parse = state->input;
     if (key == ARGP_KEY_INIT) {
@@ -147,10 +210,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     if (!row)
         return ARGP_ERR_UNKNOWN;
     if (row->kind == OPTION_HELP) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "tcgemm %s", parse->command);
-        argp_help(parse->argp, stdout, ARGP_HELP_STD_HELP, name);
-        parse->result = CLI_OK;
+        parse->result = show_help(parse);
         return ECANCELED;
     }
     return store(parse, row, text);
@@ -182,28 +242,57 @@ static settings_t defaults(command_id_t command) {
         .repeat = 1,
         .samples = 10,
         .min_seconds = 0.5,
+        .a_dtype = ELEMENTS_NOT_SAID,
+        .b_dtype = ELEMENTS_NOT_SAID,
+        .c_dtype = ELEMENTS_NOT_SAID,
         .print = PRINT_NOTHING,
         .vs = PEER_NONE,
         .plot_kind = PLOT_AUTO,
     };
 }
 
+/* What the first long option that nobody knows, even as an abbreviation, may have meant; or NULL.
+ */
+static const char *option_meant(command_id_t command, int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
+        if (strncmp(argv[i], "--", 2) != 0)
+            continue;
+        char word[64];
+        bool known = false;
+        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(argv[i] + 2, "="), argv[i] + 2);
+        suggestion_t s = suggest(word);
+        for (size_t j = 0; j < num_options; ++j)
+            if (option_table[j].commands & 1u << command) {
+                known |= strncmp(option_table[j].name, word, strlen(word)) == 0;
+                suggest_consider(&s, option_table[j].name);
+            }
+        if (!known)
+            return suggest_best(&s);
+    }
+    return NULL;
+}
+
 int options_parse(command_id_t command, int argc, char **argv, settings_t *settings) {
     const command_t *about = &command_table[command];
     struct argp_option rows[MAX_OPTIONS];
     argp_rows(command, rows);
-    char doc[2048];
-    (void)snprintf(doc, sizeof doc, "%s\v%s%s%s\n%s", about->description, "Examples:\n",
-                   about->examples, "", exit_statuses);
-    const struct argp argp = {rows, parse_one, about->operands, doc, NULL, NULL, NULL};
+    const struct argp argp = {rows, parse_one, about->operands, about->description, NULL,
+                              NULL, NULL};
     parse_t parse = {settings, &argp, about->name, -1};
     *settings = defaults(command);
     const error_t err = argp_parse(&argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &parse);
     if (err && parse.result < 0) { /* an option that getopt did not know, and has named */
+        const char *meant = option_meant(command, argc, argv);
+        if (meant)
+            (void)fprintf(stderr, "Did you mean --%s? ", meant);
         (void)fprintf(stderr, "Try 'tcgemm %s --help'.\n", about->name);
         return CLI_USAGE;
     }
     if (settings->json)
         settings->format = TABLE_FORMAT_JSON;
+    if (parse.result < 0 && !settings->version) {
+        const int status = names_check(settings);
+        return status == CLI_OK ? -1 : status;
+    }
     return parse.result;
 }

@@ -73,6 +73,14 @@ extern const size_t num_options;
 /* In the order of the options' values. */
 typedef enum verify_choice { VERIFY_AUTO, VERIFY_NONE, VERIFY_SAMPLE, VERIFY_FULL } verify_choice_t;
 typedef enum print_choice { PRINT_NOTHING = -1, PRINT_PYTHON, PRINT_TABLE } print_choice_t;
+typedef enum elements_choice {
+    ELEMENTS_NOT_SAID = -1,
+    ELEMENTS_BF16,
+    ELEMENTS_E4M3,
+    ELEMENTS_E5M2,
+    ELEMENTS_INT4,
+    ELEMENTS_UINT4
+} elements_choice_t;
 typedef enum plot_choice {
     PLOT_AUTO = -1,
     PLOT_SIZE,
@@ -99,6 +107,7 @@ typedef struct settings {
     int order; /* tcgemm_order_t */
     double alpha, beta;
     const char *c;
+    int a_dtype, b_dtype, c_dtype; /* elements_choice_t */
     int64_t batch, pad, seed;
     bool xor, f16_accumulate, reproducible, in_place;
 
@@ -114,7 +123,7 @@ typedef struct settings {
     int verify; /* verify_choice_t */
     bool quick, full;
 
-    const char *output, *csv, *html, *svg, *plot;
+    const char *output, *csv, *resume, *html, *svg, *plot;
     int plot_kind; /* plot_choice_t */
     bool force;
     int print;  /* print_choice_t */

@@ -9,12 +9,19 @@ static json_t *real(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* A scalar or an element, of which "nan" and "inf" say more than null. */
+static json_t *value(double number) {
+    return isfinite(number) ? json_real(number)
+           : isnan(number)  ? json_string("nan")
+                            : json_string(number > 0 ? "inf" : "-inf");
+}
+
 static json_t *rate(double operations, double time) {
     return time > 0 ? json_real(operations / time * 1e-12) : json_null();
 }
 
-static json_t *count(size_t value) {
-    return json_integer((json_int_t)value);
+static json_t *count(size_t number) {
+    return json_integer((json_int_t)number);
 }
 
 static json_t *problem_data(const run_facts_t *f) {
@@ -24,8 +31,8 @@ static json_t *problem_data(const run_facts_t *f) {
                      "type", f->type->name, "a_dtype", tcgemm_dtype_name(f->type->a), "b_dtype",
                      tcgemm_dtype_name(f->type->b), "accumulator_dtype",
                      tcgemm_dtype_name(f->type->accumulator), "d_dtype",
-                     tcgemm_dtype_name(f->type->d), "alpha", real(s->alpha), "beta", real(s->beta),
-                     "trans_a", s->trans_a, "trans_b", s->trans_b, "order",
+                     tcgemm_dtype_name(f->type->d), "alpha", value(s->alpha), "beta",
+                     value(s->beta), "trans_a", s->trans_a, "trans_b", s->trans_b, "order",
                      p->order == TCGEMM_ROW_MAJOR ? "row" : "col", "m", (json_int_t)p->m, "n",
                      (json_int_t)p->n, "k", (json_int_t)p->k, "batch", (json_int_t)p->batch);
 }
@@ -108,7 +115,7 @@ static json_t *wrong_data(const tcgemm_verify_report_t *r) {
         return json_null();
     return json_pack("{s:I, s:I, s:I, s:o, s:o}", "batch", (json_int_t)r->wrong_batch, "row",
                      (json_int_t)r->wrong_row, "col", (json_int_t)r->wrong_col, "got",
-                     real(r->wrong_got), "expected", real(r->wrong_expected));
+                     value(r->wrong_got), "expected", value(r->wrong_expected));
 }
 
 static json_t *check_data(const run_facts_t *f) {

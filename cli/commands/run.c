@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/statistics.h"
 #include "commands/cli.h"
 #include "commands/job.h"
 #include "commands/report.h"
@@ -14,12 +15,6 @@
 #include "support/clock.h"
 #include "support/message.h"
 #include "support/progress.h"
-#include "support/sort.h"
-
-static double median(double *values, int64_t count) {
-    sort_doubles(values, (size_t)count);
-    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
-}
 
 /* Runs `repeat` times; `times` has room for four values each. */
 static int time_runs(job_t *job, const tcgemm_plan_t *plan, run_facts_t *facts, double *times) {
@@ -38,10 +33,10 @@ static int time_runs(job_t *job, const tcgemm_plan_t *plan, run_facts_t *facts, 
         times[2 * repeat + i] = stats.total_seconds;
         times[3 * repeat + i] = stats.transfer_seconds;
     }
-    facts->stats.pack_seconds = median(times, repeat);
-    facts->stats.product_seconds = median(times + repeat, repeat);
-    facts->stats.total_seconds = median(times + 2 * repeat, repeat);
-    facts->stats.transfer_seconds = median(times + 3 * repeat, repeat);
+    facts->stats.pack_seconds = statistics_median(times, repeat);
+    facts->stats.product_seconds = statistics_median(times + repeat, repeat);
+    facts->stats.total_seconds = statistics_median(times + 2 * repeat, repeat);
+    facts->stats.transfer_seconds = statistics_median(times + 3 * repeat, repeat);
     return CLI_OK;
 }
 

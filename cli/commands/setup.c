@@ -68,7 +68,8 @@ int setup_size(const settings_t *s, const char *option, const char *text, int64_
 
 static int three_sizes(const settings_t *s, size_shape_t *shape) {
     if (!s->m || !s->n || !s->k)
-        return message_usage(command_name(s), "-m, -n and -k are needed, or --shape, or A and B");
+        return message_usage(command_name(s), "-m, -n and -k are needed, or --shape, or %s",
+                             s->command == COMMAND_EXPLAIN ? "M N K" : "A and B");
     int status = setup_size(s, "-m", s->m, &shape->m);
     if (status == CLI_OK)
         status = setup_size(s, "-n", s->n, &shape->n);

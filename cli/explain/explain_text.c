@@ -6,6 +6,8 @@
 #include "explain/explain.h"
 #include "support/units.h"
 
+enum { LINE_WIDTH = 100, INDENT = 13 };
+
 /* Every line begins with what it is about, as those of `run` do. */
 static void line(FILE *out, const char *about) {
     (void)fprintf(out, "%-12s ", about);
@@ -22,13 +24,17 @@ static const char *rate(const tcgemm_analysis_t *f, double operations, char text
 static void show_problem(const settings_t *s, const tcgemm_analysis_t *f, FILE *out) {
     const tcgemm_problem_t *p = &f->problem;
     char formula[128];
+    char sizes[128];
     report_formula(s, formula, sizeof formula);
-    (void)fprintf(out, "D = %s   %s, %s-major, m %" PRId64 ", n %" PRId64 ", k %" PRId64, formula,
-                  f->type->name, p->order == TCGEMM_ROW_MAJOR ? "row" : "column", p->m, p->n, p->k);
+    const int used = fprintf(out, "D = %s   %s, %s-major,", formula, f->type->name,
+                             p->order == TCGEMM_ROW_MAJOR ? "row" : "column");
+    int length =
+        snprintf(sizes, sizeof sizes, "m %" PRId64 ", n %" PRId64 ", k %" PRId64, p->m, p->n, p->k);
     if (p->batch != 1)
-        (void)fprintf(out, ", batch %" PRId64, p->batch);
-    (void)fprintf(out, "\non %s%s\n\n", f->machine.name,
-                  f->machine.is_here ? "" : ", by its data sheet");
+        length +=
+            snprintf(sizes + length, sizeof sizes - (size_t)length, ", batch %" PRId64, p->batch);
+    (void)fprintf(out, "%s%s\non %s%s\n\n", used + 1 + length > LINE_WIDTH ? "\n    " : " ", sizes,
+                  f->machine.name, f->machine.is_here ? "" : ", by its data sheet");
 }
 
 static void show_work(const tcgemm_analysis_t *f, FILE *out) {
@@ -71,34 +77,56 @@ static void show_peak(const tcgemm_analysis_t *f, FILE *out) {
                   units_seconds(f->memory_floor, text), f->is_memory_bound ? "memory" : "peak");
 }
 
-/* Exact while it fits its column. */
-static const char *count_text(double count, char text[UNITS_SIZE]) {
-    if (count < 1e9)
-        return units_grouped(count, text);
-    (void)snprintf(text, UNITS_SIZE, "%.3e", count);
+/* The number with as many of six digits as `width` >= 5 characters hold: 0.850460 in 6 -> "0.8505",
+ * 16777216 -> "1.7e+07". */
+static const char *fitted(double number, int width, char text[UNITS_SIZE]) {
+    for (int digits = 6; digits > 0; --digits)
+        if (snprintf(text, UNITS_SIZE, "%.*g", digits, number) <= width)
+            break;
     return text;
 }
 
-static void show_level(const tcgemm_analysis_t *f, int index, FILE *out) {
-    const tcgemm_analysis_level_t *l = &f->levels[index];
+/* "m x n x k" of a tile in at most `width` characters: exact if it fits, else each to what does. */
+static void shape_text(const tcgemm_analysis_level_t *l, int width, char text[UNITS_SIZE]) {
+    const int64_t sizes[3] = {l->tile.m, l->tile.n, l->tile.k};
+    char rounded[3][UNITS_SIZE];
+    const int length = snprintf(text, UNITS_SIZE, "%" PRId64 "x%" PRId64 "x%" PRId64, sizes[0],
+                                sizes[1], sizes[2]);
+    if (length <= width)
+        return;
+    for (int i = 0; i < 3; ++i)
+        fitted((double)sizes[i], (width - 2) / 3, rounded[i]);
+    (void)snprintf(text, UNITS_SIZE, "%.20sx%.20sx%.20s", rounded[0], rounded[1], rounded[2]);
+}
+
+/* A count of 11 columns: its thousands apart while they fit. */
+static const char *count_text(double count, char text[UNITS_SIZE]) {
+    return count < 1e9 ? units_grouped(count, text) : fitted(count, 9, text);
+}
+
+static void show_level(const tcgemm_analysis_level_t *l, FILE *out) {
     char shape[UNITS_SIZE];
     char count[UNITS_SIZE];
     char tile[UNITS_SIZE];
+    char a_reads[UNITS_SIZE];
+    char b_reads[UNITS_SIZE];
     char moved[UNITS_SIZE];
-    const int length = snprintf(shape, sizeof shape, "%" PRId64 "x%" PRId64 "x%" PRId64, l->tile.m,
-                                l->tile.n, l->tile.k);
-    const int beyond = length > 17 ? length - 17 : 0; /* taken from the next column */
-    (void)fprintf(out, "%-13s %-17s %*s  %-13s %9s %6.0f %6.0f %9s %6.5g\n", l->tile.name, shape,
-                  12 - beyond, count_text((double)l->tile.count, count), l->tile.home,
-                  units_bytes(l->tile_bytes, tile), l->a_reads, l->b_reads,
-                  units_bytes(l->a_bytes + l->b_bytes, moved), l->reuse);
+    char reuse[UNITS_SIZE];
+    const int wanted = (int)strlen(count_text((double)l->tile.count, count));
+    shape_text(l, 17 + 11 - wanted, shape); /* it may reach into the blanks of the next column */
+    const int length = (int)strlen(shape);
+    (void)fprintf(out, "%-13s %-17s %*s %-13s %10s %6s %6s %10s %6s\n", l->tile.name, shape,
+                  length > 17 ? 11 - (length - 17) : 11, count, l->tile.home,
+                  units_bytes(l->tile_bytes, tile), fitted(l->a_reads, 6, a_reads),
+                  fitted(l->b_reads, 6, b_reads), units_bytes(l->a_bytes + l->b_bytes, moved),
+                  fitted(l->reuse, 6, reuse));
 }
 
 static void show_levels(const tcgemm_analysis_t *f, FILE *out) {
-    (void)fprintf(out, "\n%-13s %-17s %12s  %-13s %9s %6s %6s %9s %6s\n", "tile", "m x n x k",
+    (void)fprintf(out, "\n%-13s %-17s %11s %-13s %10s %6s %6s %10s %6s\n", "tile", "m x n x k",
                   "of them", "lives in", "A and B", "A read", "B read", "moved in", "reuse");
     for (int i = 0; i < f->num_levels; ++i)
-        show_level(f, i, out);
+        show_level(&f->levels[i], out);
     (void)fprintf(out, "  (A, B read: times each element; reuse: multiply-adds for each byte moved)"
                        "\n\n");
 }
@@ -118,10 +146,10 @@ static void show_launch(const tcgemm_analysis_t *f, FILE *out) {
                   units_bytes((double)f->machine.smem_block_bytes, text2));
     line(out, "occupancy");
     (void)fprintf(out,
-                  "%d block%s an SM, %d of %d warps (threads allow %d, registers %d, shared memory "
-                  "%d, slots %d)\n",
+                  "%d block%s an SM, %d of %d warps; threads allow %d, registers %d,\n"
+                  "%*sshared memory %d, slots %d\n",
                   o->blocks, o->blocks == 1 ? "" : "s", o->warps, o->most_warps, o->by_threads,
-                  o->by_registers, o->by_smem, o->by_slots);
+                  o->by_registers, INDENT, "", o->by_smem, o->by_slots);
 }
 
 static void show_threads(const tcgemm_analysis_t *f, FILE *out) {
@@ -163,6 +191,25 @@ static void show_quantisation(const tcgemm_analysis_t *f, FILE *out) {
         (void)fprintf(out, "the busiest thread is %.1f %% in use\n", 100 * e->wave_efficiency);
 }
 
+/* "launch 2.0 us, start 3.1 us, ...": on as many lines as it takes. */
+static void show_parts(const tcgemm_estimate_t *e, FILE *out) {
+    char time[UNITS_SIZE];
+    char part[2 * UNITS_SIZE];
+    int column = INDENT;
+    line(out, "");
+    for (int i = 0; i < e->num_parts; ++i) {
+        const int length =
+            snprintf(part, sizeof part, "%s %s%s", e->parts[i].name,
+                     units_seconds(e->parts[i].seconds, time), i + 1 < e->num_parts ? "," : "");
+        const bool fits = column + 1 + length <= LINE_WIDTH;
+        if (!fits)
+            (void)fprintf(out, "\n%*s", INDENT, "");
+        (void)fprintf(out, "%s%s", i > 0 && fits ? " " : "", part);
+        column = (fits ? column + 1 : INDENT) + length;
+    }
+    (void)fprintf(out, "\n");
+}
+
 static void show_prediction(const tcgemm_analysis_t *f, FILE *out) {
     const tcgemm_estimate_t *e = &f->estimates[0];
     const double speed = e->seconds > 0 ? f->flop / e->seconds : 0;
@@ -175,11 +222,7 @@ static void show_prediction(const tcgemm_analysis_t *f, FILE *out) {
     (void)fprintf(out, "\n");
     if (e->num_parts == 0)
         return;
-    line(out, "");
-    for (int i = 0; i < e->num_parts; ++i)
-        (void)fprintf(out, "%s%s %s", i ? ", " : "", e->parts[i].name,
-                      units_seconds(e->parts[i].seconds, text));
-    (void)fprintf(out, "\n");
+    show_parts(e, out);
     if (e->memory_seconds > 0) {
         line(out, "");
         (void)fprintf(out, "beside all but the launch, the memory is busy for %s\n",

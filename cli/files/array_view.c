@@ -41,6 +41,11 @@ bool array_shape_bits(const array_shape_t *shape, int bits, int64_t *total) {
     return true;
 }
 
+size_t array_view_element_bytes(const array_view_t *view) {
+    return view->coding == ELEMENT_PLAIN ? (size_t)tcgemm_dtype_bits(view->dtype) / 8
+                                         : element_file_bytes(view->coding);
+}
+
 bool array_view_set_shape(array_view_t *view, const array_shape_t *shape, const char *name,
                           file_error_t *err) {
     char text[128];
@@ -51,7 +56,7 @@ bool array_view_set_shape(array_view_t *view, const array_shape_t *shape, const 
                          shape->num_dims, shape->num_dims == 1 ? "" : "s", text);
 
     int64_t bits;
-    if (!array_shape_bits(shape, tcgemm_dtype_bits(view->dtype), &bits))
+    if (!array_shape_bits(shape, 8 * (int)array_view_element_bytes(view), &bits))
         return file_fail(err, FILE_EXIT_BAD_FILE, name,
                          "the header says %s %s, more than any memory can hold", text,
                          tcgemm_dtype_name(view->dtype));

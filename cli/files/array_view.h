@@ -8,16 +8,26 @@
 
 #include <tcgemm/tcgemm.h>
 
+#include "files/element.h"
 #include "files/file_error.h"
 
+/* What is known of an array before its file is read; it settles what the file leaves open. 0: not
+ * said. */
+typedef struct array_hint {
+    tcgemm_dtype_t said;   /* what the user says that the file holds */
+    tcgemm_dtype_t wanted; /* what the operand is in the product */
+} array_hint_t;
+
 typedef struct array_view {
-    tcgemm_dtype_t dtype;
-    char dtype_text[32]; /* in the file's own words */
+    tcgemm_dtype_t dtype;    /* once decoded */
+    element_coding_t coding; /* of the file */
+    bool taken;              /* the file leaves the type open: it is taken for what was wanted */
+    char dtype_text[32];     /* in the file's own words */
     tcgemm_order_t order;
     bool big_endian;
     int64_t rows, cols;
     size_t offset;    /* of the data in the file; offset + num_bytes <= the size of the file */
-    size_t num_bytes; /* rows * cols * bytes of one element */
+    size_t num_bytes; /* in the file: rows * cols * bytes of one element */
 } array_view_t;
 
 #define ARRAY_MAX_DIMS 64
@@ -35,8 +45,11 @@ const char *array_shape_text(const array_shape_t *shape, char *text, size_t size
  * overflow of the other dimensions, because later arithmetic may multiply these alone. */
 bool array_shape_bits(const array_shape_t *shape, int bits, int64_t *total);
 
-/* Sets rows, cols and num_bytes of `view` (whose dtype is set). Fails, naming the shape, unless
- * there are two dimensions whose bytes can be counted. */
+/* Bytes of one element in the file. */
+size_t array_view_element_bytes(const array_view_t *view);
+
+/* Sets rows, cols and num_bytes of `view` (whose dtype and coding are set). Fails, naming the
+ * shape, unless there are two dimensions whose bytes can be counted. */
 bool array_view_set_shape(array_view_t *view, const array_shape_t *shape, const char *name,
                           file_error_t *err);
 

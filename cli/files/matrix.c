@@ -111,13 +111,15 @@ static void copy_swapped(uint8_t *dst, const uint8_t *src, size_t count, size_t 
 
 static bool copy_data(const uint8_t *src, const array_view_t *view, const char *path, matrix_t *out,
                       file_error_t *err) {
-    const size_t element_bytes = (size_t)tcgemm_dtype_bits(view->dtype) / 8;
+    const size_t element_bytes = array_view_element_bytes(view);
     out->data = allocate(view->num_bytes);
     if (out->data == NULL)
         return file_fail(err, FILE_EXIT_NO_MEMORY, path, "out of memory for %zu bytes",
                          view->num_bytes);
     out->owned = true;
-    if (view->big_endian)
+    if (view->coding != ELEMENT_PLAIN)
+        element_decode(view->coding, src, view->num_bytes / element_bytes, out->data);
+    else if (view->big_endian)
         copy_swapped(out->data, src, view->num_bytes / element_bytes, element_bytes);
     else
         memcpy(out->data, src, view->num_bytes);
@@ -128,17 +130,18 @@ static bool copy_data(const uint8_t *src, const array_view_t *view, const char *
 static bool take_data(const mapped_file_t *file, const array_view_t *view, const char *path,
                       matrix_t *out, file_error_t *err) {
     const uint8_t *data = file->bytes + view->offset;
-    const size_t element_bytes = (size_t)tcgemm_dtype_bits(view->dtype) / 8;
+    const size_t element_bytes = array_view_element_bytes(view);
 
     *out = (matrix_t){.dtype = view->dtype,
                       .rows = view->rows,
                       .cols = view->cols,
                       .ld = view->order == TCGEMM_COL_MAJOR ? view->rows : view->cols,
                       .order = view->order,
+                      .taken = view->taken,
                       .swapped = view->big_endian};
     memcpy(out->dtype_text, view->dtype_text, sizeof out->dtype_text);
 
-    if (view->big_endian || (uintptr_t)data % element_bytes != 0)
+    if (view->coding != ELEMENT_PLAIN || view->big_endian || (uintptr_t)data % element_bytes != 0)
         return copy_data(data, view, path, out, err);
     out->mapping = (void *)(uintptr_t)file->bytes;
     out->mapping_bytes = file->num_bytes;
@@ -146,18 +149,40 @@ static bool take_data(const mapped_file_t *file, const array_view_t *view, const
     return true;
 }
 
-static bool parse(const mapped_file_t *file, const matrix_spec_t *spec, tcgemm_dtype_t hint,
-                  array_view_t *view, file_error_t *err) {
-    if (spec->kind == FILE_KIND_SAFETENSORS)
-        return safetensors_parse(file->bytes, file->num_bytes, spec->path, spec->tensor, view, err);
-    if (spec->tensor)
-        return file_fail(err, FILE_EXIT_BAD_FILE, spec->path,
-                         "an .npy file holds one array without a name, so there is no '%.100s'",
-                         spec->tensor);
-    return npy_parse(file->bytes, file->num_bytes, spec->path, hint, view, err);
+/* What stands after the name of an .npy file is the user's word for its elements. */
+static bool hint_of(const matrix_spec_t *spec, array_hint_t *hint, file_error_t *err) {
+    tcgemm_dtype_t said;
+    if (!spec->tensor)
+        return true;
+    if (!element_from_word(spec->tensor, &said))
+        return file_fail(
+            err, FILE_EXIT_BAD_FILE, spec->path,
+            "an .npy file holds one array without a name, and '%.100s' is no type such "
+            "as int4, e4m3 or bf16",
+            spec->tensor);
+    if (hint->said != 0 && hint->said != said)
+        return file_fail(err, FILE_EXIT_USAGE, spec->path, "is said to hold %s and %s",
+                         tcgemm_dtype_name(said), tcgemm_dtype_name(hint->said));
+    hint->said = said;
+    return true;
 }
 
-bool matrix_load(const char *spec_text, tcgemm_dtype_t hint, matrix_t *out, file_error_t *err) {
+static bool parse(const mapped_file_t *file, const matrix_spec_t *spec, const array_hint_t *hint,
+                  array_view_t *view, file_error_t *err) {
+    array_hint_t known = hint ? *hint : (array_hint_t){0};
+    if (spec->kind == FILE_KIND_SAFETENSORS)
+        return safetensors_parse(file->bytes, file->num_bytes, spec->path, spec->tensor, view,
+                                 err) &&
+               (known.said == 0 || known.said == view->dtype ||
+                file_fail(err, FILE_EXIT_BAD_FILE, spec->path, "the type '%s' is %s, not %s",
+                          view->dtype_text, tcgemm_dtype_name(view->dtype),
+                          tcgemm_dtype_name(known.said)));
+    return hint_of(spec, &known, err) &&
+           npy_parse(file->bytes, file->num_bytes, spec->path, &known, view, err);
+}
+
+bool matrix_load(const char *spec_text, const array_hint_t *hint, matrix_t *out,
+                 file_error_t *err) {
     matrix_spec_t spec;
     mapped_file_t file;
     array_view_t view;

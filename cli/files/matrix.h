@@ -22,9 +22,10 @@
 
 #include <tcgemm/tcgemm.h>
 
+#include "files/array_view.h"
 #include "files/file_error.h"
 
-#define MATRIX_NO_HINT ((tcgemm_dtype_t)0)
+#define MATRIX_NO_HINT ((const array_hint_t *)NULL)
 
 /* A dense matrix, as tcgemm_problem_t wants to hear of it. */
 typedef struct matrix {
@@ -34,6 +35,7 @@ typedef struct matrix {
     tcgemm_order_t order;
     void *data;    /* element 0, aligned to its element, never NULL after a success;
                       read-only unless `owned` */
+    bool taken;    /* the file leaves its type open: it was taken for what the product wants */
     bool swapped;  /* the file was big-endian; `data` is little-endian all the same */
     bool owned;    /* `data` is memory of ours, else it lies in the mapping */
     void *mapping; /* of the whole file; NULL if there is none */
@@ -44,15 +46,16 @@ typedef struct matrix {
 /* Reads a matrix. `spec` names it:
  *
  *     A.npy                        the array of the file
+ *     A.npy:int4                   and what its raw elements are: a word of element.h
  *     model.safetensors:w.0        the tensor "w.0"
  *     model.safetensors            its only 2-D tensor
  *
- * With another extension the first bytes of the file tell its kind. `hint` is the type the user
- * asked for, or MATRIX_NO_HINT; it only decides what the file leaves open (.npy "V1", which may be
- * either fp8: e4m3 unless the hint is e5m2). The matrix comes as the file has it, so compare its
- * dtype and use matrix_convert. A size of zero is legal.
- * Fails with FILE_EXIT_BAD_FILE, FILE_EXIT_NO_MEMORY. */
-bool matrix_load(const char *spec, tcgemm_dtype_t hint, matrix_t *out, file_error_t *err);
+ * With another extension the first bytes of the file tell its kind. `hint`, or MATRIX_NO_HINT,
+ * settles what the file leaves open: .npy "V1" may be int4, uint4, e4m3 or e5m2, "|V2" may be bf16;
+ * a file that nobody says a word about is refused. The matrix comes as the file has it, so compare
+ * its dtype and use matrix_convert. A size of zero is legal. Fails with FILE_EXIT_BAD_FILE,
+ * FILE_EXIT_NO_MEMORY. */
+bool matrix_load(const char *spec, const array_hint_t *hint, matrix_t *out, file_error_t *err);
 
 /* Releases what matrix_load or matrix_convert made and empties the struct; may be repeated. */
 void matrix_free(matrix_t *matrix);

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "files/destination.h"
 #include "files/matrix.h"
 #include "files/matrix_spec.h"
 #include "files/npy.h"
@@ -271,12 +272,18 @@ static bool fill_temp(int fd, const saving_t *saving) {
 }
 
 static bool run_saving(const saving_t *saving, bool overwrite, file_error_t *err) {
-    const int fd = open_temp(saving->spec.path);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", saving->spec.path);
+    if (overwrite && !destination_resolve(saving->spec.path, path))
+        return fail_writing(saving, err);
+    const int fd = open_temp(path);
     if (fd < 0)
         return fail_writing(saving, err);
-    const bool ok = fill_temp(fd, saving) &&
-                    (overwrite ? rename(temp_path, saving->spec.path)
-                               : rename_without_replacing(temp_path, saving->spec.path)) == 0;
+    if (overwrite)
+        destination_keep_mode(fd, path);
+    const bool ok =
+        fill_temp(fd, saving) &&
+        (overwrite ? rename(temp_path, path) : rename_without_replacing(temp_path, path)) == 0;
     if (!ok) {
         fail_writing(saving, err);
         drop_temp();

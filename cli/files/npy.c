@@ -216,8 +216,51 @@ static bool take_header(cursor_t *c, header_t *h) {
 
 /* ---- From the header to the view ------------------------------------------------------------ */
 
-static bool set_dtype(const char *descr, tcgemm_dtype_t hint, array_view_t *view, const char *name,
-                      file_error_t *err) {
+/* ml_dtypes writes int4, uint4, e4m3 and more as V1, NumPy's void, which is no type; '<V2' is its
+ * bfloat16, but whoever loads that without ml_dtypes and saves it again writes '|V2'. */
+static bool may_be(const char *code, tcgemm_dtype_t dtype) {
+    if (strcmp(code, "V2") == 0)
+        return dtype == TCGEMM_DTYPE_BF16;
+    return dtype == TCGEMM_DTYPE_E4M3 || dtype == TCGEMM_DTYPE_E5M2 || dtype == TCGEMM_DTYPE_S4 ||
+           dtype == TCGEMM_DTYPE_U4;
+}
+
+/* Which type raw bytes are: what the user says, or the product wants; never a guess. */
+static bool set_raw_dtype(const char *descr, const array_hint_t *hint, array_view_t *view,
+                          const char *name, file_error_t *err) {
+    const char *code = descr + 1;
+    if (hint->said != 0 && may_be(code, hint->said))
+        view->dtype = hint->said;
+    else if (hint->said != 0)
+        return file_fail(err, FILE_EXIT_BAD_FILE, name, "the type '%s' does not hold %s", descr,
+                         tcgemm_dtype_name(hint->said));
+    else if (strcmp(descr, "<V2") == 0)
+        view->dtype = TCGEMM_DTYPE_BF16;
+    else if (hint->wanted != 0 && may_be(code, hint->wanted)) {
+        view->dtype = hint->wanted;
+        view->taken = true;
+    } else
+        return file_fail(err, FILE_EXIT_BAD_FILE, name,
+                         "the type '%s' does not say what it holds: add :%s to the name, or give "
+                         "--a-dtype, --b-dtype or --c-dtype",
+                         descr, code[1] == '2' ? "bf16" : "int4, :uint4, :e4m3 or :e5m2");
+    view->coding = view->dtype == TCGEMM_DTYPE_S4   ? ELEMENT_INT4
+                   : view->dtype == TCGEMM_DTYPE_U4 ? ELEMENT_UINT4
+                                                    : ELEMENT_PLAIN;
+    return true;
+}
+
+static bool check_said(const char *descr, const array_hint_t *hint, const array_view_t *view,
+                       const char *name, file_error_t *err) {
+    if (hint->said == 0 || hint->said == view->dtype)
+        return true;
+    return file_fail(err, FILE_EXIT_BAD_FILE, name, "the type '%s' is %s, not %s", descr,
+                     tcgemm_dtype_name(view->dtype), tcgemm_dtype_name(hint->said));
+}
+
+static bool set_dtype(const char *descr, const array_hint_t *hint, array_view_t *view,
+                      const char *name, file_error_t *err) {
+    static const array_hint_t nothing = {0};
     if (strchr(descr, 'O') != NULL)
         return file_fail(err, FILE_EXIT_BAD_FILE, name,
                          "the array holds Python objects ('%s'), which are never read", descr);
@@ -234,15 +277,17 @@ static bool set_dtype(const char *descr, tcgemm_dtype_t hint, array_view_t *view
                        (order == '|' && (raw || bits == 8));
     if (row == NULL || !known)
         return file_fail(err, FILE_EXIT_BAD_FILE, name,
-                         "the type '%s' is not one of f2 f4 f8 i1 u1 i4, V2 (bf16), V1 (fp8) "
+                         "the type '%s' is not one of f2 f4 f8 i1 u1 i4, V2 (bf16), V1 (fp8, int4) "
                          "and f1 (e5m2)",
                          descr);
+    hint = hint ? hint : &nothing;
     view->dtype = row->dtype;
-    if (row->dtype == TCGEMM_DTYPE_E4M3 && hint == TCGEMM_DTYPE_E5M2)
-        view->dtype = TCGEMM_DTYPE_E5M2;
+    view->coding = ELEMENT_PLAIN;
+    view->taken = false;
     view->big_endian = order == '>' && bits > 8;
     snprintf(view->dtype_text, sizeof view->dtype_text, "%s", descr);
-    return true;
+    return raw ? set_raw_dtype(descr, hint, view, name, err)
+               : check_said(descr, hint, view, name, err);
 }
 
 /* The data must fill the rest of the file exactly. */
@@ -297,7 +342,7 @@ bool npy_has_magic(const uint8_t *bytes, size_t num_bytes) {
     return num_bytes >= MAGIC_BYTES && memcmp(bytes, MAGIC, MAGIC_BYTES) == 0;
 }
 
-bool npy_parse(const uint8_t *bytes, size_t num_bytes, const char *name, tcgemm_dtype_t hint,
+bool npy_parse(const uint8_t *bytes, size_t num_bytes, const char *name, const array_hint_t *hint,
                array_view_t *view, file_error_t *err) {
     cursor_t c = {bytes, bytes, name, err};
     header_t h = {.descr = ""};

@@ -15,8 +15,9 @@
 bool npy_has_magic(const uint8_t *bytes, size_t num_bytes);
 
 /* Reads the header of a whole file that lies in memory. Pure: touches nothing but its arguments,
- * allocates nothing. `name` is for the message; `hint` decides what "V1" is (matrix.h). */
-bool npy_parse(const uint8_t *bytes, size_t num_bytes, const char *name, tcgemm_dtype_t hint,
+ * allocates nothing. `name` is for the message; `hint` decides what "V1" is (matrix.h);
+ * NULL: nothing is known. */
+bool npy_parse(const uint8_t *bytes, size_t num_bytes, const char *name, const array_hint_t *hint,
                array_view_t *view, file_error_t *err);
 
 #define NPY_MAX_WRITTEN_HEADER 192

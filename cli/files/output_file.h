@@ -8,14 +8,16 @@
 #ifndef CLI_OUTPUT_FILE_H
 #define CLI_OUTPUT_FILE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { OUTPUT_NAME_SIZE = 4096 };
+enum { OUTPUT_NAME_SIZE = PATH_MAX };
 
 typedef struct output {
     FILE *stream;
     const char *path;
+    char place[OUTPUT_NAME_SIZE]; /* where it is behind its links */
     char temporary[OUTPUT_NAME_SIZE];
 } output_t;
 

@@ -396,6 +396,8 @@ static bool make_view(const header_t *h, const char *name, const tensor_t *tenso
                          tensor->name, tensor->format->text);
     snprintf(view->dtype_text, sizeof view->dtype_text, "%s", tensor->format->text);
     view->order = TCGEMM_ROW_MAJOR;
+    view->coding = ELEMENT_PLAIN;
+    view->taken = false;
     view->big_endian = false;
     view->offset = h->data_offset + (size_t)extent->begin;
     return array_view_set_shape(view, &tensor->shape, name, err);

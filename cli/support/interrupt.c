@@ -1,6 +1,7 @@
 /* interrupt.c - everything here is async-signal-safe. */
 #include "support/interrupt.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -11,8 +12,20 @@
 
 static _Atomic(const char *) guarded;
 
+static atomic_bool deferred;
+static atomic_bool came;
+
 static void stop(int number) {
     (void)number;
+    if (atomic_load(&deferred) && !atomic_exchange(&came, true)) {
+        static const char text[] =
+            "\ntcgemm: stopping behind the product that is under way; again to stop at once\n";
+        const int reason = errno;
+        const ssize_t done = write(STDERR_FILENO, text, sizeof text - 1);
+        (void)done;
+        errno = reason;
+        return;
+    }
     matrix_save_abort();
     const char *path = atomic_load(&guarded);
     if (path)
@@ -20,17 +33,37 @@ static void stop(int number) {
     _exit(CLI_INTERRUPTED);
 }
 
+static atomic_bool pipe_broke;
+
+static void hear(int number) {
+    (void)number;
+    atomic_store(&pipe_broke, true);
+}
+
+bool interrupt_pipe_broke(void) {
+    return atomic_load(&pipe_broke);
+}
+
+void interrupt_defer(void) {
+    atomic_store(&deferred, true);
+}
+
+bool interrupt_came(void) {
+    return atomic_load(&came);
+}
+
 void interrupt_guard(const char *path) {
     atomic_store(&guarded, path);
 }
 
 void interrupt_install(void) {
-    struct sigaction action = {.sa_handler = stop};
+    struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
     (void)sigemptyset(&action.sa_mask);
     (void)sigaddset(&action.sa_mask, SIGINT);
     (void)sigaddset(&action.sa_mask, SIGTERM);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    /* A closed pipe is a write error with a sentence, not a silent death. */
-    (void)signal(SIGPIPE, SIG_IGN);
+    /* Not ignored, but heard: what is under way, a file for instance, is finished first. */
+    action.sa_handler = hear;
+    (void)sigaction(SIGPIPE, &action, NULL);
 }

@@ -87,6 +87,16 @@ void progress_set(double fraction) {
     pthread_mutex_unlock(&bar.lock);
 }
 
+void progress_clear(void) {
+    pthread_mutex_lock(&bar.lock);
+    if (bar.running && bar.drawn) {
+        (void)fputs("\r\033[K", stderr);
+        (void)fflush(stderr);
+        bar.drawn = false;
+    }
+    pthread_mutex_unlock(&bar.lock);
+}
+
 void progress_end(void) {
     if (!bar.running)
         return;

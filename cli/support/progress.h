@@ -14,7 +14,10 @@ void progress_begin(const char *label, double seconds);
 /* Sets the part that is done, 0 .. 1. */
 void progress_set(double fraction);
 
-/* Wipes the bar. Harmless without one. */
+/* Wipes the bar off its line, so that a row can be printed; it comes back by itself. */
+void progress_clear(void);
+
+/* Ends the bar. Harmless without one. */
 void progress_end(void);
 
 #endif

@@ -69,6 +69,10 @@ static bool append_shape(reader_t *r, size_shapes_t *shapes, size_shape_t shape)
     return true;
 }
 
+static bool at_item_end(const reader_t *r) {
+    return r->at == r->end || *r->at == ',';
+}
+
 /* The rest of a range, after "first:". */
 static bool take_range(reader_t *r, int64_t first, size_list_t *list) {
     int64_t last;
@@ -80,6 +84,8 @@ static bool take_range(reader_t *r, int64_t first, size_list_t *list) {
     const bool multiply = take(r, '*');
     if (!take_number(r, &step))
         return false;
+    if (!at_item_end(r))
+        return fail(r, "has a step that is no whole number");
     if (multiply ? step < 2 || first == 0 : step < 1)
         return fail(r, "never ends");
     if (first > last)
@@ -92,10 +98,6 @@ static bool take_range(reader_t *r, int64_t first, size_list_t *list) {
             break;
     }
     return true;
-}
-
-static bool at_item_end(const reader_t *r) {
-    return r->at == r->end || *r->at == ',';
 }
 
 bool sizes_parse_list(const char *text, size_t length, size_list_t *list,

@@ -8,7 +8,9 @@
 struct table {
     const table_column_t *columns;
     size_t num_columns;
-    json_t *cells; /* all of them, row after row */
+    json_t *cells;  /* all of them, row after row */
+    size_t *widths; /* of the columns on a screen, for the heading and the rows measured so far */
+    size_t num_measured;
     bool out_of_memory;
 };
 
@@ -18,14 +20,17 @@ table_t *table_new(const table_column_t *columns, size_t num_columns) {
     table_t *table = malloc(sizeof *table);
     if (!table)
         return NULL;
-    *table = (table_t){columns, num_columns, json_array(), false};
-    table->out_of_memory = !table->cells;
+    *table = (table_t){.columns = columns, .num_columns = num_columns, .cells = json_array()};
+    table->widths = calloc(num_columns, sizeof *table->widths);
+    table->out_of_memory = !table->cells || !table->widths;
     return table;
 }
 
 void table_free(table_t *table) {
-    if (table)
+    if (table) {
         json_decref(table->cells);
+        free(table->widths);
+    }
     free(table);
 }
 
@@ -98,15 +103,29 @@ static size_t width_of(const char *text) {
     return width;
 }
 
-static size_t column_width(const table_t *table, size_t col) {
-    const table_column_t *column = &table->columns[col];
-    size_t width = width_of(column->heading);
-    for (size_t row = 0; row < table_num_rows(table); ++row) {
-        char buffer[CELL_SIZE];
-        const size_t cell = width_of(cell_text(cell_at(table, row, col), column->digits, buffer));
-        width = cell > width ? cell : width;
+static void widen(table_t *table, size_t col, size_t width) {
+    if (table->widths[col] < width)
+        table->widths[col] = width;
+}
+
+void table_set_width(table_t *table, const char *name, size_t width) {
+    for (size_t col = 0; table && table->widths && col < table->num_columns; ++col)
+        if (strcmp(table->columns[col].name, name) == 0)
+            widen(table, col, width);
+}
+
+/* The rows that came since the last time. */
+static void measure(table_t *table) {
+    for (size_t col = 0; col < table->num_columns; ++col) {
+        const table_column_t *column = &table->columns[col];
+        widen(table, col, width_of(column->heading));
+        for (size_t row = table->num_measured; row < table_num_rows(table); ++row) {
+            char buffer[CELL_SIZE];
+            widen(table, col,
+                  width_of(cell_text(cell_at(table, row, col), column->digits, buffer)));
+        }
     }
-    return width;
+    table->num_measured = table_num_rows(table);
 }
 
 static void pad(FILE *out, size_t count, char c) {
@@ -135,8 +154,7 @@ static bool is_data(const table_t *table, size_t col) {
 }
 
 /* Row -1 is the heading. */
-static void write_screen_row(const table_t *table, const size_t *widths, long row, bool md,
-                             FILE *out) {
+static void write_screen_row(const table_t *table, long row, bool md, FILE *out) {
     bool first = true;
     for (size_t col = 0; col < table->num_columns; ++col) {
         if (!is_shown(table, col))
@@ -147,37 +165,23 @@ static void write_screen_row(const table_t *table, const size_t *widths, long ro
             row < 0 ? column->heading
                     : cell_text(cell_at(table, (size_t)row, col), column->digits, buffer);
         (void)fputs(md ? (first ? "| " : " | ") : (first ? "" : "  "), out);
-        write_aligned(out, text, column->align, widths[col], !md && col + 1 == table->num_columns);
+        write_aligned(out, text, column->align, table->widths[col],
+                      !md && col + 1 == table->num_columns);
         first = false;
     }
     (void)fputs(md ? " |\n" : "\n", out);
 }
 
-static void write_md_rule(const table_t *table, const size_t *widths, FILE *out) {
+static void write_md_rule(const table_t *table, FILE *out) {
     for (size_t col = 0; col < table->num_columns; ++col) {
         if (!is_shown(table, col))
             continue;
         const bool right = table->columns[col].align == TABLE_RIGHT;
         (void)fputs("| ", out);
-        pad(out, widths[col] - (right && widths[col] > 0), '-');
+        pad(out, table->widths[col] - (right && table->widths[col] > 0), '-');
         (void)fputs(right ? ": " : " ", out);
     }
     (void)fputs("|\n", out);
-}
-
-static bool write_screen(const table_t *table, bool md, FILE *out) {
-    size_t *widths = calloc(table->num_columns, sizeof *widths);
-    if (!widths)
-        return false;
-    for (size_t col = 0; col < table->num_columns; ++col)
-        widths[col] = column_width(table, col);
-    write_screen_row(table, widths, -1, md, out);
-    if (md)
-        write_md_rule(table, widths, out);
-    for (size_t row = 0; row < table_num_rows(table); ++row)
-        write_screen_row(table, widths, (long)row, md, out);
-    free(widths);
-    return true;
 }
 
 /* CSV quotes as RFC 4180 says; TSV has no quotes, so a tab or newline becomes a blank. */
@@ -195,24 +199,22 @@ static void write_separated_cell(FILE *out, const char *text, bool tsv) {
     }
 }
 
-static bool write_separated(const table_t *table, bool tsv, FILE *out) {
-    for (long row = -1; row < (long)table_num_rows(table); ++row) {
-        bool first = true;
-        for (size_t col = 0; col < table->num_columns; ++col) {
-            char buffer[CELL_SIZE];
-            if (!is_data(table, col))
-                continue;
-            if (!first)
-                (void)putc(tsv ? '\t' : ',', out);
-            first = false;
-            write_separated_cell(out,
-                                 row < 0 ? table->columns[col].name
-                                         : cell_text(cell_at(table, (size_t)row, col), 0, buffer),
-                                 tsv);
-        }
-        (void)putc('\n', out);
+/* Row -1 is the heading. */
+static void write_separated_row(const table_t *table, long row, bool tsv, FILE *out) {
+    bool first = true;
+    for (size_t col = 0; col < table->num_columns; ++col) {
+        char buffer[CELL_SIZE];
+        if (!is_data(table, col))
+            continue;
+        if (!first)
+            (void)putc(tsv ? '\t' : ',', out);
+        first = false;
+        write_separated_cell(out,
+                             row < 0 ? table->columns[col].name
+                                     : cell_text(cell_at(table, (size_t)row, col), 0, buffer),
+                             tsv);
     }
-    return true;
+    (void)putc('\n', out);
 }
 
 static json_t *row_object(const table_t *table, size_t row) {
@@ -237,13 +239,10 @@ bool table_write_json(const json_t *value, table_format_t format, FILE *out) {
     return true;
 }
 
-static bool write_lines(const table_t *table, FILE *out) {
-    bool good = true;
-    for (size_t row = 0; good && row < table_num_rows(table); ++row) {
-        json_t *object = row_object(table, row);
-        good = object && table_write_json(object, TABLE_FORMAT_JSONL, out);
-        json_decref(object);
-    }
+static bool write_line(const table_t *table, size_t row, FILE *out) {
+    json_t *object = row_object(table, row);
+    const bool good = object && table_write_json(object, TABLE_FORMAT_JSONL, out);
+    json_decref(object);
     return good;
 }
 
@@ -259,22 +258,50 @@ static bool write_document(const table_t *table, const char *schema, FILE *out) 
     return good;
 }
 
-bool table_write(const table_t *table, table_format_t format, const char *schema, FILE *out) {
-    if (!table || table->out_of_memory)
-        return false;
+/* Row -1 is the heading. */
+static bool write_row(const table_t *table, long row, table_format_t format, FILE *out) {
     switch (format) {
     case TABLE_FORMAT_TEXT:
     case TABLE_FORMAT_MD:
-        return write_screen(table, format == TABLE_FORMAT_MD, out);
+        write_screen_row(table, row, format == TABLE_FORMAT_MD, out);
+        break;
     case TABLE_FORMAT_CSV:
     case TABLE_FORMAT_TSV:
-        return write_separated(table, format == TABLE_FORMAT_TSV, out);
-    case TABLE_FORMAT_JSON:
-        return write_document(table, schema, out);
+        write_separated_row(table, row, format == TABLE_FORMAT_TSV, out);
+        break;
     case TABLE_FORMAT_JSONL:
-        return write_lines(table, out);
+        return row < 0 || write_line(table, (size_t)row, out);
+    case TABLE_FORMAT_JSON:
+        break;
     }
-    return false;
+    return true;
+}
+
+bool table_write_heading(table_t *table, table_format_t format, FILE *out) {
+    if (!table || table->out_of_memory)
+        return false;
+    measure(table);
+    (void)write_row(table, -1, format, out);
+    if (format == TABLE_FORMAT_MD)
+        write_md_rule(table, out);
+    return true;
+}
+
+bool table_write_rows(table_t *table, table_format_t format, size_t first, FILE *out) {
+    bool good = table && !table->out_of_memory;
+    if (good)
+        measure(table);
+    for (size_t row = first; good && row < table_num_rows(table); ++row)
+        good = write_row(table, (long)row, format, out);
+    return good;
+}
+
+bool table_write(table_t *table, table_format_t format, const char *schema, FILE *out) {
+    if (!table || table->out_of_memory)
+        return false;
+    return format == TABLE_FORMAT_JSON
+               ? write_document(table, schema, out)
+               : table_write_heading(table, format, out) && table_write_rows(table, format, 0, out);
 }
 
 static void flatten(table_t *table, const char *prefix, const json_t *value) {

@@ -59,9 +59,19 @@ void table_empty(table_t *table);
 
 size_t table_num_rows(const table_t *table);
 
+/* Makes the column of that name at least so many characters wide on a screen, for tables that are
+ * written before their last row is known. */
+void table_set_width(table_t *table, const char *name, size_t width);
+
+/* Writes a table as it grows: the heading, if the format has one, and the rows from `first` on.
+ * Columns are as wide as the rows so far ask for. JSON is one document and cannot be written so:
+ * nothing is. Both return false without memory. */
+bool table_write_heading(table_t *table, table_format_t format, FILE *out);
+bool table_write_rows(table_t *table, table_format_t format, size_t first, FILE *out);
+
 /* Writes the whole. JSON is {"schema": ..., "rows": [{...}]}, JSON lines one object a row. Returns
  * false without memory; a fault of the stream is left to ferror(). */
-bool table_write(const table_t *table, table_format_t format, const char *schema, FILE *out);
+bool table_write(table_t *table, table_format_t format, const char *schema, FILE *out);
 
 /* Writes a JSON value as JSON (indented) or as one line; for reports that are no table. */
 bool table_write_json(const json_t *value, table_format_t format, FILE *out);

@@ -14,6 +14,9 @@ count() {
 
 printf '# shapes\nNT,3,4,5\n\n7x8x9  # another\n TT , \n' > bad.txt
 printf '# shapes\nNT,3,4,5\n\n7x8x9  # another\n' > shapes.txt
+# shellcheck disable=SC2086
+threads=$(OMP_NUM_THREADS=1 "$tool" bench $fast --format csv --shape 8 | tail -n 1 | cut -d, -f 10)
+[ "$threads" = 1 ] || fail "OMP_NUM_THREADS=1 gives $threads threads"
 count 2 --shapes shapes.txt
 count 3 --shape 4,8x9x10,16
 count 4 --shape 4:32:*2

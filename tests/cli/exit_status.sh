@@ -43,12 +43,15 @@ expect 2 'not a size' run -m 3q -n 4 -k 5
 expect 2 'not a size' run -m -3 -n 4 -k 5
 expect 2 'is a list' run -m 3,4 -n 4 -k 5
 expect 2 '2^63-1' run -m 99999999999999999999 -n 4 -k 5
-expect 2 'needed' run -m 3
+expect 2 'needed, or --shape, or A and B' run -m 3
+expect 2 'needed, or --shape, or M N K' explain
 expect 2 'unknown type' run $small --type f17
 expect 2 'nosuch' run $small --algo nosuch
 expect 2 'nosuch' run $small --kernel nosuch
 expect 2 'device' run $small --device toaster
-expect 2 'threads' run $small --threads 5000
+expect 2 'threads is 5000, more than 4095' run $small --threads 5000
+expect 2 'threads is 4096, more than 4095' run $small --threads 4096
+expect 2 'threads is 4096, more than 4095' bench --shape 8 --threads 1,4096
 expect 2 'alpha is 0.5' run $small --type s8_s32 --alpha 0.5
 expect 2 'XOR' run $small --xor
 expect 2 'address space' run --shape 4000000000x4000000000x4000000000
@@ -60,6 +63,7 @@ expect 2 'exclude' run $small --print python --json
 expect 2 'exclude' verify --quick --full
 expect 2 'which sizes' bench
 expect 2 'never ends' bench --shape 1:8:0
+expect 2 'has a step that is no whole number' bench --shape '64:128:*1.5'
 expect 2 'nosuch' run a.npy b.npy -o D.nosuch
 expect 3 'nothere.npy' run nothere.npy b.npy
 expect 3 'truncated.npy' run a.npy truncated.npy

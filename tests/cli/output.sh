@@ -32,13 +32,40 @@ fi
 ("$tool" list; echo $? > status) 2> err | true
 # The list may fit into the pipe before its reader is gone; a longer one does not.
 ("$tool" run --shape 500x500x5 --print table; echo $? > status) 2> err | true
-[ "$(cat status)" -eq 3 ] || fail "status $(cat status) for a closed pipe"
+[ "$(cat status)" -eq 141 ] || fail "status $(cat status) for a closed pipe, not that of SIGPIPE"
+[ -s err ] && fail "a closed pipe is spoken of: $(cat err)"
+("$tool" bench --shape 8,9,10,11,12 --samples 3 --min-seconds 0; echo $? > status) 2> err | true
+[ "$(cat status)" -eq 141 ] || fail "status $(cat status) for a bench into a closed pipe"
 
 # A file that may not be overwritten stays as it was.
 echo precious > d.npy
 "$tool" run -m 2 -n 2 -k 2 -o d.npy > out 2> err
 [ $? -eq 3 ] || fail 'an existing file is overwritten without --force'
 [ "$(cat d.npy)" = precious ] || fail 'an existing file was changed'
+
+# --force keeps the permissions of what it replaces, and writes through links, also to what is not there.
+chmod 600 d.npy
+ln -s d.npy link.npy
+mkdir -p deep
+ln -s ../deep/new.npy deep/dangling.npy
+for name in link.npy deep/dangling.npy; do
+    "$tool" run -m 2 -n 2 -k 2 -o $name --force --quiet || fail "--force through $name"
+    [ -L $name ] || fail "$name was a link"
+done
+[ "$(stat -c %a d.npy)" = 600 ] || fail "0600 has become $(stat -c %a d.npy)"
+[ "$(wc -c < d.npy)" -eq 144 ] && [ "$(wc -c < deep/new.npy)" -eq 144 ] || fail 'the links lead to no result'
+"$tool" run -m 2 -n 2 -k 2 -o link.npy > out 2> err && fail 'a link is replaced without --force'
+ln -s round.npy round.npy
+"$tool" run -m 2 -n 2 -k 2 -o round.npy --force > out 2> err
+[ $? -eq 3 ] || fail 'a link to itself is written'
+: > page.html
+chmod 640 page.html
+ln -s page.html link.html
+"$tool" explain 64 --gpu h200 --html link.html --force --quiet || fail '--html --force'
+[ -L link.html ] && [ -s page.html ] && [ "$(stat -c %a page.html)" = 640 ] || fail 'a page is not written through a link'
+ln -s nowhere.html gone.html
+"$tool" explain 64 --gpu h200 --html gone.html > out 2> err
+[ $? -eq 3 ] && [ -L gone.html ] || fail 'a dangling link is replaced without --force'
 
 [ -z "$("$tool" run -m 2 -n 2 -k 2 --quiet 2>&1)" ] || fail '--quiet is not quiet'
 for format in table md csv tsv json jsonl; do

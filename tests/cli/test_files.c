@@ -110,6 +110,14 @@ static void refuse_spec(const char *spec, const char *path, int status, const ch
     check_refusal(&err, status, path, reason);
 }
 
+static void refuse_hint(const char *name, const array_hint_t *hint, const char *reason) {
+    matrix_t m;
+    file_error_t err;
+    if (matrix_load(name, hint, &m, &err))
+        fail_msg("%s was accepted, not refused with \"%s\"", name, reason);
+    check_refusal(&err, FILE_EXIT_BAD_FILE, name, reason);
+}
+
 static void refuse(const char *name, const char *reason) {
     save_file(name);
     refuse_spec(name, name, FILE_EXIT_BAD_FILE, reason);
@@ -125,19 +133,20 @@ static void refuse_st(const char *text, const char *reason) {
     refuse("bad.safetensors", reason);
 }
 
-static matrix_t accept_spec(const char *spec, tcgemm_dtype_t hint) {
+static matrix_t accept_spec(const char *spec, const array_hint_t *hint) {
     matrix_t m;
     file_error_t err;
     if (!matrix_load(spec, hint, &m, &err))
         fail_msg("%s", err.message);
     assert_non_null(m.data);
-    assert_int_equal((uintptr_t)m.data % ((uintptr_t)tcgemm_dtype_bits(m.dtype) / 8), 0);
+    const uintptr_t bits = (uintptr_t)tcgemm_dtype_bits(m.dtype);
+    assert_int_equal((uintptr_t)m.data % (bits < 8 ? 1 : bits / 8), 0);
     return m;
 }
 
 /* The file being made must load as rows x cols of `dtype` with the last bytes of the file. */
-static void accept_file(const char *name, tcgemm_dtype_t hint, tcgemm_dtype_t dtype, int64_t rows,
-                        int64_t cols, tcgemm_order_t order) {
+static void accept_file(const char *name, const array_hint_t *hint, tcgemm_dtype_t dtype,
+                        int64_t rows, int64_t cols, tcgemm_order_t order) {
     save_file(name);
     matrix_t m = accept_spec(name, hint);
     const size_t size = (size_t)(rows * cols * tcgemm_dtype_bits(dtype) / 8);
@@ -175,9 +184,6 @@ static void test_npy_good(void **state) {
     accept_npy(NPY_TEXT("'<f4'", "False", "(2, 3)"), TCGEMM_DTYPE_F32, 24);
     accept_npy(NPY_TEXT("'<f2'", "False", "(2, 3)"), TCGEMM_DTYPE_F16, 12);
     accept_npy(NPY_TEXT("'<V2'", "False", "(2, 3)"), TCGEMM_DTYPE_BF16, 12);
-    accept_npy(NPY_TEXT("'|V2'", "False", "(2, 3)"), TCGEMM_DTYPE_BF16, 12);
-    accept_npy(NPY_TEXT("'<V1'", "False", "(2, 3)"), TCGEMM_DTYPE_E4M3, 6);
-    accept_npy(NPY_TEXT("'|V1'", "False", "(2, 3)"), TCGEMM_DTYPE_E4M3, 6);
     accept_npy(NPY_TEXT("'<f1'", "False", "(2, 3)"), TCGEMM_DTYPE_E5M2, 6);
     accept_npy(NPY_TEXT("'<i4'", "False", "(2, 3)"), TCGEMM_DTYPE_S32, 24);
     accept_npy(NPY_TEXT("'|i1'", "False", "(2, 3)"), TCGEMM_DTYPE_S8, 6);
@@ -189,19 +195,72 @@ static void test_npy_good(void **state) {
                TCGEMM_DTYPE_F32, 24);
 }
 
-static void test_npy_orders_hints_and_zeros(void **state) {
+static void test_npy_orders_and_zeros(void **state) {
     (void)state;
     make_npy(NPY_TEXT("'<f4'", "True", "(2, 3)"), 24);
     accept_file("good.npy", MATRIX_NO_HINT, TCGEMM_DTYPE_F32, 2, 3, TCGEMM_COL_MAJOR);
-    make_npy(NPY_TEXT("'|V1'", "False", "(2, 3)"), 6);
-    accept_file("good.npy", TCGEMM_DTYPE_E5M2, TCGEMM_DTYPE_E5M2, 2, 3, TCGEMM_ROW_MAJOR);
-    accept_file("good.npy", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_E4M3, 2, 3, TCGEMM_ROW_MAJOR);
     make_npy(NPY_TEXT("'<f8'", "False", "(0, 3)"), 0);
     accept_file("good.npy", MATRIX_NO_HINT, TCGEMM_DTYPE_F64, 0, 3, TCGEMM_ROW_MAJOR);
     make_npy(NPY_TEXT("'<f8'", "True", "(3, 0)"), 0);
     accept_file("good.npy", MATRIX_NO_HINT, TCGEMM_DTYPE_F64, 3, 0, TCGEMM_COL_MAJOR);
     make_npy(NPY_TEXT("'<f4'", "False", "(2, 3)"), 24);
     accept_file("by.magic", MATRIX_NO_HINT, TCGEMM_DTYPE_F32, 2, 3, TCGEMM_ROW_MAJOR);
+}
+
+/* NumPy's void says nothing of its elements: the user's word goes before what the product wants,
+ * and without either the file is refused. */
+static void test_npy_raw(void **state) {
+    (void)state;
+    const array_hint_t says_e5m2 = {.said = TCGEMM_DTYPE_E5M2, .wanted = TCGEMM_DTYPE_E4M3};
+    const array_hint_t wants_e4m3 = {.wanted = TCGEMM_DTYPE_E4M3};
+    const array_hint_t says_f32 = {.said = TCGEMM_DTYPE_F32};
+    const array_hint_t wants_f32 = {.wanted = TCGEMM_DTYPE_F32};
+    const array_hint_t says_bf16 = {.said = TCGEMM_DTYPE_BF16};
+    static const char *const texts[] = {NPY_TEXT("'|V1'", "False", "(2, 3)"),
+                                        NPY_TEXT("'<V1'", "False", "(2, 3)")};
+    for (int i = 0; i < 2; ++i) {
+        make_npy(texts[i], 6);
+        accept_file("raw.npy", &says_e5m2, TCGEMM_DTYPE_E5M2, 2, 3, TCGEMM_ROW_MAJOR);
+        accept_file("raw.npy", &wants_e4m3, TCGEMM_DTYPE_E4M3, 2, 3, TCGEMM_ROW_MAJOR);
+        refuse("raw.npy", "does not say what it holds: add :int4, :uint4, :e4m3 or :e5m2");
+        refuse_hint("raw.npy", &wants_f32, "does not say what it holds");
+        refuse_hint("raw.npy", &says_f32, "does not hold f32");
+        refuse_hint("raw.npy", &says_bf16, "does not hold bf16");
+    }
+    make_npy(NPY_TEXT("'|V2'", "False", "(2, 3)"), 12);
+    accept_file("raw.npy", &says_bf16, TCGEMM_DTYPE_BF16, 2, 3, TCGEMM_ROW_MAJOR);
+    refuse("raw.npy", "add :bf16 to the name");
+    make_npy(NPY_TEXT("'<f4'", "False", "(2, 3)"), 24);
+    save_file("raw.npy");
+    refuse_hint("raw.npy", &says_e5m2, "the type '<f4' is f32, not e5m2");
+}
+
+/* ml_dtypes keeps one four-bit value in the low half of each byte; the library packs two. */
+static void test_npy_int4(void **state) {
+    (void)state;
+    static const uint8_t packed[] = {0x50, 0xFE, 0x07};
+    make_npy(NPY_TEXT("'<V1'", "True", "(1, 5)"), 0);
+    add("\x00\x05\x0E\xFF\x07", 5); /* the high half of -1 is not looked at */
+    save_file("four.npy");
+    for (int i = 0; i < 2; ++i) {
+        const tcgemm_dtype_t dtype = i ? TCGEMM_DTYPE_U4 : TCGEMM_DTYPE_S4;
+        const array_hint_t wants = {.wanted = dtype};
+        matrix_t m = accept_spec(i ? "four.npy:uint4" : "four.npy:int4", MATRIX_NO_HINT);
+        assert_int_equal(m.dtype, dtype);
+        assert_memory_equal(m.data, packed, 3);
+        assert_false(m.taken);
+        matrix_free(&m);
+        m = accept_spec("four.npy", &wants);
+        assert_memory_equal(m.data, packed, 3);
+        assert_true(m.taken);
+        matrix_free(&m);
+    }
+    refuse_spec("four.npy:float", "four.npy", FILE_EXIT_BAD_FILE, "'float' is no type");
+    const array_hint_t says = {.said = TCGEMM_DTYPE_E4M3};
+    matrix_t m;
+    file_error_t err;
+    assert_false(matrix_load("four.npy:int4", &says, &m, &err));
+    check_refusal(&err, FILE_EXIT_USAGE, "four.npy", "is said to hold s4 and e4m3");
 }
 
 static void test_npy_big_endian(void **state) {
@@ -558,7 +617,7 @@ static void test_paths(void **state) {
     refuse("text.npy", "not an .npy file");
     make_npy(NPY_PLAIN, 24);
     save_file("a.npy");
-    refuse_spec("a.npy:w", "a.npy", 3, "there is no 'w'");
+    refuse_spec("a.npy:w", "a.npy", 3, "without a name, and 'w' is no type");
     char longer[5000];
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
@@ -590,7 +649,8 @@ static void check_round_trip(const char *spec, tcgemm_dtype_t dtype, tcgemm_orde
     const int64_t ld = (col ? ROWS : COLS) + padding;
     if (!matrix_save(spec, dtype, ROWS, COLS, order, padding ? ld : 0, data, true, &err))
         fail_msg("%s", err.message);
-    matrix_t m = accept_spec(spec, MATRIX_NO_HINT);
+    const array_hint_t says = {.said = dtype};
+    matrix_t m = accept_spec(spec, strchr(spec, ':') ? MATRIX_NO_HINT : &says);
     assert_int_equal(m.dtype, dtype);
     assert_int_equal(m.rows, ROWS);
     assert_int_equal(m.cols, COLS);
@@ -844,7 +904,9 @@ static int leave_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_npy_good),
-        cmocka_unit_test(test_npy_orders_hints_and_zeros),
+        cmocka_unit_test(test_npy_orders_and_zeros),
+        cmocka_unit_test(test_npy_raw),
+        cmocka_unit_test(test_npy_int4),
         cmocka_unit_test(test_npy_big_endian),
         cmocka_unit_test(test_npy_versions),
         cmocka_unit_test(test_npy_truncated),

@@ -1,4 +1,5 @@
 /* The report's screen and data for results that the library does not give on demand: wrong ones. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,6 +114,26 @@ static void test_wrong_as_data(void **state) {
     json_decref(data);
 }
 
+/* What JSON has no number for is said in a word, so that a case can be told from its report. */
+static void test_no_numbers_as_data(void **state) {
+    (void)state;
+    settings_t odd = settings;
+    odd.alpha = -INFINITY;
+    odd.beta = NAN;
+    run_facts_t facts = wrong_facts();
+    facts.settings = &odd;
+    facts.check.wrong_got = NAN;
+    facts.check.wrong_expected = INFINITY;
+    json_t *data = data_of(&facts);
+    const json_t *problem = json_object_get(data, "problem");
+    const json_t *first = json_object_get(json_object_get(data, "verification"), "first_wrong");
+    assert_string_equal(json_string_value(json_object_get(problem, "alpha")), "-inf");
+    assert_string_equal(json_string_value(json_object_get(problem, "beta")), "nan");
+    assert_string_equal(json_string_value(json_object_get(first, "got")), "nan");
+    assert_string_equal(json_string_value(json_object_get(first, "expected")), "inf");
+    json_decref(data);
+}
+
 static run_facts_t gpu_facts(void) {
     run_facts_t f = wrong_facts();
     f.plan.device = "A GPU of a test";
@@ -153,9 +174,10 @@ static void test_gpu_as_data(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations),    cmocka_unit_test(test_wrong_on_screen),
-        cmocka_unit_test(test_not_verified),  cmocka_unit_test(test_wrong_as_data),
-        cmocka_unit_test(test_gpu_on_screen), cmocka_unit_test(test_gpu_as_data),
+        cmocka_unit_test(test_operations),         cmocka_unit_test(test_wrong_on_screen),
+        cmocka_unit_test(test_not_verified),       cmocka_unit_test(test_wrong_as_data),
+        cmocka_unit_test(test_gpu_on_screen),      cmocka_unit_test(test_gpu_as_data),
+        cmocka_unit_test(test_no_numbers_as_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

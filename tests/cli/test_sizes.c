@@ -55,6 +55,8 @@ static void test_refused_lists(void **state) {
     refuse_list("1:2", "lacks its step");
     refuse_list("1:8:0", "never ends");
     refuse_list("1:8:*1", "never ends");
+    refuse_list("1:8:*1.5", "has a step that is no whole number");
+    refuse_list("1:8:0x", "has a step that is no whole number");
     refuse_list("0:8:*2", "never ends");
     refuse_list("8:1:1", "ends before it starts");
     refuse_list("1:9223372036854775807:1", "more than 10000");

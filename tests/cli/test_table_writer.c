@@ -82,19 +82,50 @@ static void test_json(void **state) {
     free(text);
 }
 
+/* A table that is written as it grows: made room for, no width taken back, each row once. */
+static void test_rows_as_they_come(void **state) {
+    (void)state;
+    table_t *table = table_new(columns, 4);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    table_set_width(table, "name", 6);
+    for (int row = 0; row < 3; ++row) {
+        table_text(table, row == 1 ? "long name" : "a");
+        table_real(table, 0.5);
+        table_empty(table);
+        table_text(table, "x");
+        if (row == 0)
+            assert_true(table_write_heading(table, TABLE_FORMAT_TEXT, out));
+        assert_true(table_write_rows(table, TABLE_FORMAT_TEXT, (size_t)row, out));
+    }
+    (void)fflush(out);
+    assert_string_equal(text, "name      s  shown\n"
+                              "a       0.5  x\n"
+                              "long name  0.5  x\n"
+                              "a          0.5  x\n");
+    assert_true(table_write_rows(table, TABLE_FORMAT_CSV, 2, out));
+    assert_true(table_write_rows(table, TABLE_FORMAT_JSON, 0, out));
+    (void)fclose(out);
+    assert_string_equal(strrchr(text, 'x'), "x\na,0.5,\n");
+    free(text);
+    table_free(table);
+}
+
 static void test_no_table(void **state) {
     (void)state;
     table_text(NULL, "nowhere"); /* what happens when table_new found no memory */
     assert_int_equal(table_num_rows(NULL), 0);
     assert_false(table_write(NULL, TABLE_FORMAT_TEXT, "", stderr));
+    assert_false(table_write_rows(NULL, TABLE_FORMAT_TEXT, 0, stderr));
+    assert_false(table_write_heading(NULL, TABLE_FORMAT_TEXT, stderr));
     table_free(NULL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_screen),
-        cmocka_unit_test(test_separated),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_screen),   cmocka_unit_test(test_separated),
+        cmocka_unit_test(test_json),     cmocka_unit_test(test_rows_as_they_come),
         cmocka_unit_test(test_no_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void check_message(const file_error_t *err) {
 }
 
 static void check_view(const array_view_t *view, size_t num_bytes) {
-    const size_t element_bytes = (size_t)tcgemm_dtype_bits(view->dtype) / 8;
+    const size_t element_bytes = array_view_element_bytes(view);
     require(element_bytes > 0);
     require(view->rows >= 0 && view->cols >= 0);
     require(view->offset <= num_bytes && view->num_bytes == num_bytes - view->offset);
@@ -28,11 +28,11 @@ static void check_view(const array_view_t *view, size_t num_bytes) {
 }
 
 /* What is accepted, once written by us, must be accepted again and mean the same. */
-static void check_again(const array_view_t *view, tcgemm_dtype_t hint) {
+static void check_again(const array_view_t *view, const array_hint_t *hint) {
     uint8_t header[NPY_MAX_WRITTEN_HEADER];
     const size_t length =
         npy_write_header(header, view->dtype, view->rows, view->cols, view->order);
-    if (view->num_bytes > 4096)
+    if (view->num_bytes > 4096 || view->coding != ELEMENT_PLAIN)
         return;
     uint8_t *file = calloc(1, length + view->num_bytes);
     require(file != NULL);
@@ -46,13 +46,16 @@ static void check_again(const array_view_t *view, tcgemm_dtype_t hint) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t num_bytes) {
-    const tcgemm_dtype_t hints[] = {(tcgemm_dtype_t)0, TCGEMM_DTYPE_E5M2};
+    const array_hint_t hints[] = {{0},
+                                  {.said = TCGEMM_DTYPE_E5M2},
+                                  {.wanted = TCGEMM_DTYPE_S4},
+                                  {.wanted = TCGEMM_DTYPE_BF16}};
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
         array_view_t view;
         file_error_t err;
-        if (npy_parse(bytes, num_bytes, "fuzz", hints[i], &view, &err)) {
+        if (npy_parse(bytes, num_bytes, "fuzz", &hints[i], &view, &err)) {
             check_view(&view, num_bytes);
-            check_again(&view, hints[i]);
+            check_again(&view, &hints[i]);
         } else {
             check_message(&err);
         }

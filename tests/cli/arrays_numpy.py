@@ -1,0 +1,113 @@
+"""Arrays that NumPy users have: what the tool makes of each element type, shape and container equals NumPy's
+own product, or is refused with a sentence that names the array and the reason.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+TOOL = os.environ["TCGEMM"]
+RANDOM = np.random.RandomState(2)
+failures = 0
+
+
+def check(good, what):
+    global failures
+    if not good:
+        failures += 1
+        print("FAIL:", what)
+
+
+def tool(*arguments, status=0, stderr=None, text=True, **more):
+    """Runs the tool; without `stderr` nothing may stand there but notes, else those words."""
+    words = [TOOL, *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, text=text, timeout=60, **more)
+    said = done.stderr if text else done.stderr.decode()
+    good = done.returncode == status and (stderr is None or stderr in said)
+    check(good, f"{done.returncode} {said!r} from tcgemm {' '.join(words[1:])}, expected {status} {stderr!r}")
+    return done
+
+
+def product(*arguments, **more):
+    """What `run` writes; None if it failed."""
+    if os.path.exists("d.npy"):
+        os.remove("d.npy")
+    tool("run", *arguments, "-o", "d.npy", **more)
+    return np.load("d.npy") if os.path.exists("d.npy") else None
+
+
+def equal(got, expected, what):
+    check(got is not None and got.shape == expected.shape and np.array_equal(got, expected),
+          f"{what}: {got} is not {expected}")
+
+
+def save_raw(name, array, descr="<V1"):
+    """As ml_dtypes saves its types: NumPy's header says no more than how many bytes."""
+    with open(name, "wb") as file:
+        order = bool(array.flags.f_contiguous and not array.flags.c_contiguous)
+        np.lib.format.write_array_header_1_0(
+            file, {"descr": descr, "fortran_order": order, "shape": array.shape})
+        file.write(array.tobytes(order="F" if order else "C"))
+
+
+def four_bits():
+    """int4 and uint4 of ml_dtypes feed s4 and u4, in both orders and all transposes, odd sizes included."""
+    for way in range(32):
+        signed, fortran, trans_a, trans_b = bool(way & 1), bool(way & 2), bool(way & 4), bool(way & 8)
+        m, n, k = (int(x) for x in RANDOM.randint(1, 20, 3))
+        low, high, kind = (-8, 8, "s4") if signed else (0, 16, "u4")
+        a = RANDOM.randint(low, high, (k, m) if trans_a else (m, k))
+        b = RANDOM.randint(low, high, (n, k) if trans_b else (k, n))
+        for name, values in (("a.npy", a), ("b.npy", b)):
+            raw = (values & 15).astype("u1")
+            save_raw(name, np.asfortranarray(raw) if fortran else raw, "|V1" if way & 16 else "<V1")
+        expected = (a.T if trans_a else a) @ (b.T if trans_b else b)
+        ops = ["--trans-a"] * trans_a + ["--trans-b"] * trans_b
+        note = f"a.npy: '{'|V1' if way & 16 else '<V1'}' taken for {kind}"
+        equal(product("a.npy", "b.npy", "--type", f"{kind}_s32", *ops, stderr=note), expected, f"{kind} by --type")
+        word = "int4" if signed else "uint4"
+        equal(product(f"a.npy:{word}", f"b.npy:{word}", *ops), expected, f"FILE:{word}")
+        equal(product("a.npy", "b.npy", "--a-dtype", word, "--b-dtype", word, *ops), expected, "--a-dtype")
+        wide = product(f"a.npy:{word}", f"b.npy:{word}", "--type", "f32_f32", *ops)
+        equal(wide, expected.astype("f4"), f"{word} as f32")
+
+
+def raw_bytes_are_never_guessed():
+    save_raw("a.npy", np.array([[1, 14], [3, 4]], "u1"))
+    save_raw("b.npy", np.array([[1, 0], [0, 1]], "u1"))
+    for more in ([], ["--type", "f32_f32"], ["--type", "bf16_f32"]):
+        tool("run", "a.npy", "b.npy", *more, status=3, stderr="the type '<V1' does not say what it holds")
+    tool("run", "a.npy:e4m3", "b.npy", status=3, stderr="b.npy: the type '<V1' does not say")
+    tool("run", "a.npy:int4", "b.npy:int4", "--a-dtype", "uint4", status=2, stderr="is said to hold s4 and u4")
+    tool("run", "a.npy:f32", "b.npy:int4", status=3, stderr="the type '<V1' does not hold f32")
+    np.save("c.npy", np.eye(2, dtype="f4"))
+    tool("run", "c.npy", "c.npy", "--b-dtype", "e4m3", status=3, stderr="the type '<f4' is f32, not e4m3")
+    tool("run", "-m", 2, "-n", 2, "-k", 2, "-o", "c.safetensors", "--quiet")
+    tool("run", "c.safetensors", "c.npy", "--a-dtype", "bf16", status=3, stderr="the type 'F32' is f32, not bf16")
+    one = np.full((2, 2), 0x38, "u1")  # 1 in e4m3
+    save_raw("a.npy", one)
+    save_raw("b.npy", one)
+    equal(product("a.npy:e4m3", "b.npy:e4m3"), np.full((2, 2), 2, "f4"), "e4m3")
+    equal(product("a.npy", "b.npy", "--type", "e4m3_f32", stderr="taken for e4m3"), np.full((2, 2), 2, "f4"), "e4m3")
+    half = np.array([[0x80, 0x3F, 0, 0x40]], "u1").view("V2")  # 1 and 2 in bf16
+    np.save("a.npy", half)
+    save_raw("b.npy", half.reshape(2, 1), "<V2")
+    tool("run", "a.npy", "b.npy", status=3, stderr="the type '|V2' does not say what it holds: add :bf16")
+    equal(product("a.npy:bf16", "b.npy"), np.array([[5]], "f4"), "bf16")
+    equal(product("a.npy", "b.npy", "--type", "bf16_f32", stderr="'|V2' taken for bf16"), np.array([[5]], "f4"), "bf16")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        four_bits()
+        raw_bytes_are_never_guessed()
+        os.chdir("/")
+    print(f"{failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+/* The contest by a clock of our own, which only products move: whose turn it is, what counts as a
+ * sample, when it is enough. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "bench/contest.h"
+#include "commands/cli.h"
+#include "files/layout.h"
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+tcgemm_status_t __wrap_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
+                                  const void *b, double beta, const void *c, void *d);
+
+enum { MAX_CALLS = 1 << 16 };
+
+static int64_t nanoseconds;   /* the time */
+static int64_t cost[2];       /* of a product of either contestant */
+static char order[MAX_CALLS]; /* who multiplied: 'a', 'b' */
+static const void *operands[MAX_CALLS];
+static int num_calls;
+static int fail_at; /* the call that fails; -1: none */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now) {
+    (void)clock;
+    *now = (struct timespec){nanoseconds / 1000000000, nanoseconds % 1000000000};
+    return 0;
+}
+
+/* The plans are no plans: pointers to tell the contestants apart. */
+static const char plans[2];
+
+tcgemm_status_t __wrap_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
+                                  const void *b, double beta, const void *c, void *d) {
+    (void)b, (void)c, (void)d;
+    const int who = (const char *)plan == &plans[1];
+    assert_true(alpha == 2 && beta == 3);
+    assert_true(num_calls < MAX_CALLS);
+    operands[num_calls] = a;
+    order[num_calls++] = who ? 'b' : 'a';
+    nanoseconds += cost[who];
+    return num_calls - 1 == fail_at ? TCGEMM_STATUS_INTERNAL : TCGEMM_STATUS_OK;
+}
+
+static rotation_t data;
+static contestant_t both[2];
+
+static int run(int64_t cost_a, int64_t cost_b, int64_t samples, double seconds, int64_t *rounds) {
+    const contest_limits_t limits = {samples, seconds};
+    memset(both, 0, sizeof both);
+    for (int i = 0; i < 2; ++i)
+        both[i] =
+            (contestant_t){.plan = (const void *)&plans[i], .data = &data, .alpha = 2, .beta = 3};
+    cost[0] = cost_a;
+    cost[1] = cost_b;
+    num_calls = 0;
+    nanoseconds = 0;
+    return contest_run(both, 2, &limits, rounds);
+}
+
+static void make_data(double min_bytes) {
+    tcgemm_problem_t problem = tcgemm_problem(TCGEMM_F32_F32, 16, 16, 16);
+    assert_int_equal(layout_place(&problem, 0), TCGEMM_STATUS_OK);
+    assert_int_equal(rotation_create(&data, &problem, 0, false, min_bytes), CLI_OK);
+}
+
+/* Products of 1 ms and 3 ms: one call is a sample, and they take turns behind the warm-up. */
+static void turns(void **state) {
+    (void)state;
+    int64_t rounds = 0;
+    make_data(0);
+    assert_int_equal(run(1000000, 3000000, 5, 0, &rounds), CLI_OK);
+    assert_int_equal(rounds, 5);
+    assert_memory_equal(order + num_calls - 10, "ababababab", 10);
+    for (int i = 0; i < 5; ++i) {
+        assert_true(both[0].samples[i] > 0.99e-3 && both[0].samples[i] < 1.01e-3);
+        assert_true(both[1].samples[i] > 2.99e-3 && both[1].samples[i] < 3.01e-3);
+    }
+    contest_free(both, 2);
+    rotation_free(&data);
+}
+
+/* A product of 10 us is called 32 times for a sample of at least 0.2 ms, which is divided again. */
+static void short_products_are_called_often(void **state) {
+    (void)state;
+    int64_t rounds = 0;
+    make_data(0);
+    assert_int_equal(run(10000, 1000000, 3, 0, &rounds), CLI_OK);
+    assert_int_equal(both[0].inner, 32);
+    assert_int_equal(both[1].inner, 1);
+    assert_true(both[0].samples[2] > 0.99e-5 && both[0].samples[2] < 1.01e-5);
+    contest_free(both, 2);
+    rotation_free(&data);
+}
+
+/* So many samples, and so long per contestant without the warm-up; never beyond patience. */
+static void when_it_is_enough(void **state) {
+    (void)state;
+    int64_t rounds = 0;
+    make_data(0);
+    assert_int_equal(run(10000000, 20000000, 3, 0.0999, &rounds), CLI_OK);
+    assert_int_equal(rounds, 10); /* the quicker one's 0.1 s */
+    contest_free(both, 2);
+    assert_int_equal(run(10000000, 10000000, 25, 0.1, &rounds), CLI_OK);
+    assert_int_equal(rounds, 25);
+    contest_free(both, 2);
+    /* Rounds of 11 s: after the third the 30 s are over, though ten samples were asked for. */
+    assert_int_equal(run(1000000000, 10000000000, 10, 0, &rounds), CLI_OK);
+    assert_int_equal(rounds, 3);
+    contest_free(both, 2);
+    rotation_free(&data);
+}
+
+/* --cold: the copies come one after the other, as many as lie beyond the bytes asked for. */
+static void cold_operands(void **state) {
+    (void)state;
+    int64_t rounds = 0;
+    make_data(10 * 1024); /* a copy has 4 matrices of 1 KiB */
+    assert_int_equal(data.count, 3);
+    assert_int_equal(run(1000000, 1000000, 3, 0, &rounds), CLI_OK);
+    for (int i = 3; i < num_calls; ++i) {
+        assert_ptr_equal(operands[i], operands[i - 3]);
+        assert_ptr_not_equal(operands[i], operands[i - 1]);
+    }
+    contest_free(both, 2);
+    assert_true(rotation_bytes(&data.copies[0].problem, 10 * 1024) == 3 * 4096);
+    rotation_free(&data);
+}
+
+static void a_failing_product_ends_it(void **state) {
+    (void)state;
+    int64_t rounds = 0;
+    make_data(0);
+    fail_at = 9;
+    assert_int_equal(run(1000000, 1000000, 100, 0, &rounds), CLI_INTERNAL);
+    assert_int_equal(num_calls, 10);
+    fail_at = -1;
+    contest_free(both, 2);
+    rotation_free(&data);
+}
+
+int main(void) {
+    fail_at = -1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(turns),
+        cmocka_unit_test(short_products_are_called_often),
+        cmocka_unit_test(when_it_is_enough),
+        cmocka_unit_test(cold_operands),
+        cmocka_unit_test(a_failing_product_ends_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
