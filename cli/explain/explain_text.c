@@ -210,11 +210,31 @@ static void show_parts(const tcgemm_estimate_t *e, FILE *out) {
     (void)fprintf(out, "\n");
 }
 
+/* The steps, where there are more than the product. */
+static void show_steps(const tcgemm_plan_t *plan, FILE *out) {
+    tcgemm_step_info_t s = {.struct_size = sizeof s};
+    char bytes[UNITS_SIZE];
+    char time[UNITS_SIZE];
+    const int count = tcgemm_plan_step_count(plan);
+    for (int i = 0; count > 1 && i < count; ++i) {
+        if (tcgemm_plan_get_step(plan, i, &s) != TCGEMM_STATUS_OK)
+            return;
+        line(out, i ? "" : "steps");
+        (void)fprintf(out, "%-8s %s%s%s -> %s, %s written", s.name, s.reads[0],
+                      s.reads[1] ? ", " : "", s.reads[1] ? s.reads[1] : "", s.writes,
+                      units_bytes((double)s.written_bytes, bytes));
+        if (s.splits > 1)
+            (void)fprintf(out, ", %" PRId64 " parts of k", s.splits);
+        (void)fprintf(out, ", %s\n", units_seconds(s.seconds, time));
+    }
+}
+
 static void show_prediction(const tcgemm_analysis_t *f, FILE *out) {
     const tcgemm_estimate_t *e = &f->estimates[0];
     const double speed = e->seconds > 0 ? f->flop / e->seconds : 0;
     char text[UNITS_SIZE];
     char text2[UNITS_SIZE];
+    show_steps(f->plan, out);
     line(out, "predicted");
     (void)fprintf(out, "%s = %s", units_seconds(e->seconds, text), rate(f, speed, text2));
     if (f->machine.peak > 0)

@@ -33,6 +33,32 @@ typedef struct tcgemm_occupancy_info {
 TCGEMM_API tcgemm_status_t tcgemm_plan_get_occupancy(const tcgemm_plan_t *plan,
                                                      tcgemm_occupancy_info_t *info);
 
+/* ---- 12b. Steps ---------------------------------------------------------------------------- */
+
+/* One step of a plan, in the order of the run. Strings live as long as the library. */
+typedef struct tcgemm_step_info {
+    size_t struct_size;
+    const char *name;     /* "pack A", "pack B", "product", "reduce" */
+    const char *kernel;   /* of a product, the row whose code multiplies; else NULL */
+    const char *reads[2]; /* "A", "B", "C" of the caller, "workspace", or NULL; C beside others is
+                           * not named */
+    const char *writes;   /* "D" or "workspace" */
+    int64_t splits;       /* of a product, parts of k that are summed apart; of a reduction, parts
+                           * that are added up, in order; else 1 */
+    int64_t split_k;      /* elements of k in each part but the last */
+    size_t written_bytes; /* all items and parts */
+    double seconds;       /* that the model expects */
+} tcgemm_step_info_t;
+
+/* The steps of a plan: 1 to 4. If A or B do not lie on a 16-byte boundary of GPU memory, a plan may
+ * take other packing steps than these; the bits of D are the same. 0 for a NULL plan. */
+TCGEMM_API int tcgemm_plan_step_count(const tcgemm_plan_t *plan);
+
+/* Fills `step` (set its struct_size first) for step 0 .. tcgemm_plan_step_count() - 1.
+ * Returns OK or BAD_ARGUMENT. */
+TCGEMM_API tcgemm_status_t tcgemm_plan_get_step(const tcgemm_plan_t *plan, int index,
+                                                tcgemm_step_info_t *step);
+
 /* ---- 13. Tiles of D ------------------------------------------------------------------------ */
 
 /* One tile of D as a plan shares it out: what a GPU block computes, or what a thread of the CPU
@@ -59,13 +85,14 @@ TCGEMM_API tcgemm_status_t tcgemm_plan_find_tile(const tcgemm_plan_t *plan, int6
 
 /* ---- 14. Estimate -------------------------------------------------------------------------- */
 
-#define TCGEMM_MAX_PARTS 6
+#define TCGEMM_MAX_PARTS 8
 
 /* What the planner's model expects of one kernel for a plan's problem, and where the time goes.
  * On the CPU: "pack", "multiply", "store" (D), "barrier" (threads waiting for one another). On a
  * GPU: "launch", "start" (first loads of each round of blocks), "wait" (what resident blocks do not
- * hide from one another), "multiply", "finish" (D). The parts follow one another; beside them the
- * memory moves A, B and D, and if that takes longer it decides. */
+ * hide from one another), "multiply", "finish" (D), and where the plan has such steps "pack" and
+ * "reduce". The parts follow one another; beside those of the product (all but "launch", "pack" and
+ * "reduce") the memory moves A, B and D, and if that takes longer it decides. */
 typedef struct tcgemm_estimate {
     size_t struct_size;
     const char *kernel, *algo;

@@ -44,6 +44,11 @@ static void add_string(tcgemm_text_t *out, const char *key, const char *value) {
     string(out, value ? value : "");
 }
 
+static void add_null(tcgemm_text_t *out, const char *key) {
+    name(out, key);
+    tcgemm_text_put(out, "null");
+}
+
 static void add_real(tcgemm_text_t *out, const char *key, double value) {
     name(out, key);
     real(out, value);
@@ -107,7 +112,10 @@ static void write_work(tcgemm_text_t *out, const tcgemm_analysis_t *f) {
     add_real(out, "balance_operations_per_byte", f->balance);
     add_real(out, "multiply_floor_seconds", f->multiply_floor);
     add_real(out, "memory_floor_seconds", f->memory_floor);
-    add_string(out, "bound_by", f->is_memory_bound ? "memory" : "peak");
+    if (f->machine.bandwidth > 0)
+        add_string(out, "bound_by", f->is_memory_bound ? "memory" : "peak");
+    else
+        add_null(out, "bound_by");
     tcgemm_text_put(out, "}");
 }
 
@@ -194,6 +202,25 @@ static void write_arrays(tcgemm_text_t *out, const tcgemm_analysis_t *f, bool le
     tcgemm_text_put(out, "]");
 }
 
+static void write_steps(tcgemm_text_t *out, const tcgemm_plan_t *plan) {
+    tcgemm_step_info_t s = {.struct_size = sizeof s};
+    name(out, "steps");
+    tcgemm_text_put(out, "[");
+    for (int i = 0; i < tcgemm_plan_step_count(plan); ++i) {
+        (void)tcgemm_plan_get_step(plan, i, &s);
+        tcgemm_text_put(out, i ? ", " : "");
+        add_string(out, "{name", s.name);
+        add_string(out, "reads", s.reads[0]);
+        add_string(out, "and", s.reads[1]);
+        add_string(out, "writes", s.writes);
+        add_int(out, "splits", s.splits);
+        add_int(out, "written_bytes", (int64_t)s.written_bytes);
+        add_real(out, "predicted_seconds", s.seconds);
+        tcgemm_text_put(out, "}");
+    }
+    tcgemm_text_put(out, "]");
+}
+
 void tcgemm_page_json(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
     const tcgemm_plan_info_t *p = &f->info;
     const double seconds = f->estimates[0].seconds;
@@ -208,6 +235,7 @@ void tcgemm_page_json(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
     add_string(out, "algo", p->algo);
     add_string(out, "reason", p->reason);
     write_arrays(out, f, true);
+    write_steps(out, f->plan);
     name(out, "launch");
     write_launch(out, f);
     add_int(out, "k_steps", f->k_steps);

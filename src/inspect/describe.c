@@ -143,7 +143,38 @@ static const char *op_name(tcgemm_op_t op, const char *name) {
     return op == TCGEMM_OP_T ? transposed[name[0] - 'A'] : name;
 }
 
-static void write_text(tcgemm_text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_info_t *i) {
+/* A line for each step, if there are more than the product. */
+static void write_steps(tcgemm_text_t *t, const tcgemm_plan_t *plan) {
+    tcgemm_step_info_t s = {.struct_size = sizeof s};
+    const int count = tcgemm_plan_step_count(plan);
+    for (int i = 0; count > 1 && i < count; ++i) {
+        (void)tcgemm_plan_get_step(plan, i, &s);
+        tcgemm_text_add(t, "%-10s %-8s %s%s%s -> %s, %.3g s", i ? "" : "steps", s.name, s.reads[0],
+                        s.reads[1] ? ", " : "", s.reads[1] ? s.reads[1] : "", s.writes, s.seconds);
+        if (s.splits > 1)
+            tcgemm_text_add(t, "; %lld parts of k", (long long)s.splits);
+        tcgemm_text_add(t, "\n");
+    }
+}
+
+static void write_steps_json(tcgemm_text_t *t, const tcgemm_plan_t *plan) {
+    tcgemm_step_info_t s = {.struct_size = sizeof s};
+    tcgemm_text_add(t, "\"steps\":[");
+    for (int i = 0; i < tcgemm_plan_step_count(plan); ++i) {
+        (void)tcgemm_plan_get_step(plan, i, &s);
+        tcgemm_text_add(t, "%s{\"name\":\"%s\",\"reads\":[\"%s\"", i ? "," : "", s.name,
+                        s.reads[0]);
+        if (s.reads[1])
+            tcgemm_text_add(t, ",\"%s\"", s.reads[1]);
+        tcgemm_text_add(t, "],\"writes\":\"%s\",\"splits\":%lld,\"written_bytes\":%zu,", s.writes,
+                        (long long)s.splits, s.written_bytes);
+        tcgemm_text_add(t, "\"seconds\":%.6g}", s.seconds);
+    }
+    tcgemm_text_add(t, "],");
+}
+
+static void write_text(tcgemm_text_t *t, const tcgemm_plan_t *plan, const tcgemm_plan_info_t *i) {
+    const tcgemm_problem_t *p = &plan->problem;
     tcgemm_text_add(
         t, "D = alpha * %s * %s + beta * C   %s, %s-major, m %lld, n %lld, k %lld, batch %lld\n",
         op_name(p->op_a, "A"), op_name(p->op_b, "B"), tcgemm_type_info(p->type)->name,
@@ -170,11 +201,13 @@ static void write_text(tcgemm_text_t *t, const tcgemm_problem_t *p, const tcgemm
                     (long long)i->padded_n, (long long)i->padded_k);
     tcgemm_text_add(t, "packing    A %zu bytes, B %zu bytes; workspace %zu bytes\n",
                     i->packed_a_bytes, i->packed_b_bytes, i->workspace_bytes);
+    write_steps(t, plan);
     tcgemm_text_add(t, "predicted  %.3g s\n", i->predicted_seconds);
     tcgemm_text_add(t, "error      %s, u = %.3g\n", i->error_bound, i->error_unit);
 }
 
-static void write_json(tcgemm_text_t *t, const tcgemm_problem_t *p, const tcgemm_plan_info_t *i) {
+static void write_json(tcgemm_text_t *t, const tcgemm_plan_t *plan, const tcgemm_plan_info_t *i) {
+    const tcgemm_problem_t *p = &plan->problem;
     tcgemm_text_add(t, "{\"schema\":\"tcgemm.plan/1\",\"type\":\"%s\",\"order\":\"%s\",",
                     tcgemm_type_info(p->type)->name, p->order == TCGEMM_ROW_MAJOR ? "row" : "col");
     tcgemm_text_add(
@@ -203,6 +236,7 @@ static void write_json(tcgemm_text_t *t, const tcgemm_problem_t *p, const tcgemm
                         "\"smem_bytes\":%zu,\"blocks_per_sm\":%d,",
                         (long long)i->grid_blocks, i->threads_per_block, i->registers_per_thread,
                         i->smem_bytes, i->blocks_per_sm);
+    write_steps_json(t, plan);
     tcgemm_text_add(t, "\"predicted_seconds\":%.6g,\"error_unit\":%.17g,\"error_bound\":\"%s\"}",
                     i->predicted_seconds, i->error_unit, i->error_bound);
 }
@@ -220,8 +254,8 @@ size_t tcgemm_plan_describe(const tcgemm_plan_t *plan, tcgemm_format_t format, c
     tcgemm_text_t t;
     tcgemm_text_begin(&t, buffer, size);
     if (format == TCGEMM_FORMAT_JSON)
-        write_json(&t, &plan->problem, &info);
+        write_json(&t, plan, &info);
     else
-        write_text(&t, &plan->problem, &info);
+        write_text(&t, plan, &info);
     return tcgemm_text_end(&t);
 }

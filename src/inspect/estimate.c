@@ -30,6 +30,23 @@ static double padding(const tcgemm_canonical_t *g, int m, int n, int k) {
     return whole > 0.0 ? (double)g->m * (double)g->n * (double)g->k / whole : 1.0;
 }
 
+/* What comes before and after the product. */
+static void add_steps(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
+    double pack = 0.0;
+    double reduce = 0.0;
+    for (int i = 0; i < plan->steps.count; ++i) {
+        const tcgemm_step_t *step = &plan->steps.step[i];
+        if (step->kind == TCGEMM_STEP_REDUCE)
+            reduce += step->seconds;
+        else if (step->kind != TCGEMM_STEP_PRODUCT)
+            pack += step->seconds;
+    }
+    if (pack > 0.0)
+        add_part(e, "pack", pack);
+    if (reduce > 0.0)
+        add_part(e, "reduce", reduce);
+}
+
 static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
     const tcgemm_step_t *product = tcgemm_plan_product(plan);
@@ -40,7 +57,7 @@ static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
     add_part(e, "wait", t.wait);
     add_part(e, "multiply", t.multiply);
     add_part(e, "finish", t.finish);
-    add_part(e, "move", plan->steps.seconds - product->seconds);
+    add_steps(plan, e);
     e->seconds = plan->steps.seconds;
     e->memory_seconds = t.memory;
     e->rounds = t.rounds;

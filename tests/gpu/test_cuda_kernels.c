@@ -137,6 +137,9 @@ static int sizes_of(const tcgemm_kernel_info_t *k, const settings_t *s,
         {17, 300, 7},
         {129, 257, 511},
         {5, 3, 1000},
+        {m / 2 + 3, n / 3 + 1, 64 * d + 5}, /* k is split */
+        {70, 50, 8195},
+        {2 * m + 1, 3 * n + 1, 1031}, /* rows are packed */
     };
     const int count = s->cover ? 2 : s->full ? (int)(sizeof all / sizeof all[0]) : 5;
     memcpy(sizes, all, (size_t)count * sizeof all[0]);

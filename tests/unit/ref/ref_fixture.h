@@ -65,7 +65,7 @@ static inline void fixture_init(fixture_t *f, tcgemm_problem_t p) {
     }
     f->plan.problem = p;
     assert_int_equal(tcgemm_canonicalize(&p, &f->plan.g), TCGEMM_STATUS_OK);
-    f->kernel = (tcgemm_kernel_t){.name = "reference"};
+    f->kernel = (tcgemm_kernel_t){.name = "reference", .bound = TCGEMM_BOUND_NEAREST};
     f->plan.kernel = &f->kernel;
     f->plan.num_threads = 2;
     f->alpha = 1.0;
