@@ -107,7 +107,12 @@ static void write_work(tcgemm_text_t *out, const tcgemm_analysis_t *f) {
     add_real(out, "balance_operations_per_byte", f->balance);
     add_real(out, "multiply_floor_seconds", f->multiply_floor);
     add_real(out, "memory_floor_seconds", f->memory_floor);
-    add_string(out, "bound_by", f->is_memory_bound ? "memory" : "peak");
+    if (f->machine.bandwidth > 0) {
+        add_string(out, "bound_by", f->is_memory_bound ? "memory" : "peak");
+    } else {
+        name(out, "bound_by");
+        tcgemm_text_put(out, "null");
+    }
     tcgemm_text_put(out, "}");
 }
 
