@@ -1,6 +1,7 @@
 /* text.c - see text.h. */
 #include "base/text.h"
 
+#include <fenv.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +13,12 @@ void tcgemm_text_begin(tcgemm_text_t *t, char *buffer, size_t size) {
     t->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (t->c_locale)
         t->callers_locale = uselocale(t->c_locale);
+    t->callers_rounding = fegetround();
+    (void)fesetround(FE_TONEAREST);
 }
 
 size_t tcgemm_text_end(tcgemm_text_t *t) {
+    (void)fesetround(t->callers_rounding);
     if (t->c_locale) {
         (void)uselocale(t->callers_locale);
         freelocale(t->c_locale);

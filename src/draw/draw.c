@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fpmode.h"
 #include "base/struct.h"
 #include "draw/page.h"
 #include "draw/picture.h"
@@ -39,7 +40,11 @@ static tcgemm_status_t read_picture(const char *name, tcgemm_picture_t *picture)
     return tcgemm_error_set(TCGEMM_STATUS_BAD_ARGUMENT, "no picture is called \"%.40s\"", name);
 }
 
-static tcgemm_status_t check_options(const tcgemm_draw_options_t *o) {
+static tcgemm_status_t read_options(const tcgemm_draw_options_t *given, tcgemm_draw_options_t *o) {
+    *o = tcgemm_draw_options(TCGEMM_FORMAT_SVG);
+    if (given)
+        TCGEMM_FORWARD(tcgemm_struct_read(
+            "options", given, TCGEMM_STRUCT_END(tcgemm_draw_options_t, format), o, sizeof *o));
     TCGEMM_RETURN_IF(o->format < TCGEMM_FORMAT_JSON || o->format > TCGEMM_FORMAT_HTML_PART,
                      TCGEMM_STATUS_BAD_ARGUMENT, "format is %d: nothing is drawn that way",
                      (int)o->format);
@@ -72,17 +77,16 @@ static void draw(const tcgemm_analysis_t *analysis, tcgemm_format_t format,
 
 size_t tcgemm_plan_draw(const tcgemm_plan_t *plan, const tcgemm_draw_options_t *options,
                         char *buffer, size_t size) {
-    tcgemm_draw_options_t o = tcgemm_draw_options(TCGEMM_FORMAT_SVG);
+    TCGEMM_DEFAULT_FP_MODES;
+    tcgemm_draw_options_t o;
     tcgemm_analysis_t analysis = {.struct_size = sizeof analysis};
     tcgemm_picture_t picture = PICTURE_BLOCKS;
     char prefix[ID_SIZE];
     tcgemm_text_t text;
     if (buffer && size > 0)
         buffer[0] = '\0';
-    if ((options &&
-         tcgemm_struct_read("options", options, TCGEMM_STRUCT_END(tcgemm_draw_options_t, format),
-                            &o, sizeof o) != TCGEMM_STATUS_OK) ||
-        check_options(&o) != TCGEMM_STATUS_OK || read_id(o.id, prefix) != TCGEMM_STATUS_OK ||
+    if (read_options(options, &o) != TCGEMM_STATUS_OK ||
+        read_id(o.id, prefix) != TCGEMM_STATUS_OK ||
         read_picture(o.picture, &picture) != TCGEMM_STATUS_OK ||
         tcgemm_plan_analyze(plan, o.analysis, &analysis) != TCGEMM_STATUS_OK)
         return 0;

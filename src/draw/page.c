@@ -128,19 +128,27 @@ static void write_roof_steps(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
     step(out, "floor of the memory", how, units_seconds(f->memory_floor, result));
 }
 
+static void write_roofs(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
+    const bool has_roofs = f->machine.bandwidth > 0;
+    tcgemm_text_put(out, "<div class=\"scroll\"><table>\n");
+    write_peak_steps(f, out);
+    if (has_roofs)
+        write_roof_steps(f, out);
+    tcgemm_text_put(out, "</table></div>\n");
+    if (has_roofs)
+        tcgemm_text_add(out, "<p>The %s bounds it.</p>\n", f->is_memory_bound ? "memory" : "peak");
+    else
+        tcgemm_text_put(out, "<p>The bandwidth of the memory was not measured.</p>\n");
+}
+
 static void write_peak(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
     tcgemm_text_put(out, "<section id=\"peak\"><h2>The peak, step by step</h2>\n");
-    if (f->machine.peak > 0 && f->machine.bandwidth > 0) {
-        tcgemm_text_put(out, "<div class=\"scroll\"><table>\n");
-        write_peak_steps(f, out);
-        write_roof_steps(f, out);
-        tcgemm_text_add(out, "</table></div>\n<p>The %s bounds it.</p>\n",
-                        f->is_memory_bound ? "memory" : "peak");
-    } else if (f->machine.is_gpu) {
-        tcgemm_text_put(out, "<p>This machine has no units for the type.</p>\n");
-    } else {
-        tcgemm_text_put(out, "<p>Its peak and its bandwidth were not measured.</p>\n");
-    }
+    if (f->machine.peak > 0)
+        write_roofs(f, out);
+    else
+        tcgemm_text_put(out, f->machine.is_gpu
+                                 ? "<p>This machine has no units for the type.</p>\n"
+                                 : "<p>The peak of this machine was not measured.</p>\n");
     tcgemm_text_put(out, "</section>\n");
 }
 

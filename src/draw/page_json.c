@@ -44,11 +44,6 @@ static void add_string(tcgemm_text_t *out, const char *key, const char *value) {
     string(out, value ? value : "");
 }
 
-static void add_null(tcgemm_text_t *out, const char *key) {
-    name(out, key);
-    tcgemm_text_put(out, "null");
-}
-
 static void add_real(tcgemm_text_t *out, const char *key, double value) {
     name(out, key);
     real(out, value);
@@ -112,10 +107,12 @@ static void write_work(tcgemm_text_t *out, const tcgemm_analysis_t *f) {
     add_real(out, "balance_operations_per_byte", f->balance);
     add_real(out, "multiply_floor_seconds", f->multiply_floor);
     add_real(out, "memory_floor_seconds", f->memory_floor);
-    if (f->machine.bandwidth > 0)
+    if (f->machine.bandwidth > 0) {
         add_string(out, "bound_by", f->is_memory_bound ? "memory" : "peak");
-    else
-        add_null(out, "bound_by");
+    } else {
+        name(out, "bound_by");
+        tcgemm_text_put(out, "null");
+    }
     tcgemm_text_put(out, "}");
 }
 

@@ -94,7 +94,8 @@ static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_
     const int64_t ld = x->col_stride == 1 ? x->row_stride : x->col_stride;
     const double aligned =
         tcgemm_gpu_alignment(NULL, x->dtype, 2, ld, 2, x->batch_stride); /* more rows than one */
-    const bool ends = q->row->pads_rows && length * tcgemm_dtype_bits(x->dtype) % 128 != 0;
+    const bool ends =
+        q->row->pads_rows && !x->padded && length * tcgemm_dtype_bits(x->dtype) % 128 != 0;
     if (aligned >= WIDEST_LOAD)
         return ends ? fmin(q->cost->narrow, 1.5) : 1.0;
     if (q->row->smem_bytes == 0 || aligned < NARROWEST_COPY)

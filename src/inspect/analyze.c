@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fpmode.h"
 #include "base/num.h"
 #include "base/struct.h"
 #include "host/caches.h"
@@ -11,8 +12,9 @@
 
 tcgemm_status_t tcgemm_plan_get_problem(const tcgemm_plan_t *plan, tcgemm_problem_t *problem) {
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_FORWARD(tcgemm_struct_check("problem", problem, sizeof *problem));
-    tcgemm_struct_write(problem, &plan->problem, sizeof plan->problem);
+    TCGEMM_RETURN_IF(!problem || problem->struct_size != sizeof *problem,
+                     TCGEMM_STATUS_BAD_ARGUMENT, "problem is NULL or its struct_size is not set");
+    *problem = plan->problem;
     return TCGEMM_STATUS_OK;
 }
 
@@ -64,9 +66,9 @@ static void analyze_cpu(tcgemm_analysis_t *a, const tcgemm_analysis_options_t *o
         .peak_is_measured = theory <= 0 && o->measured_peak > 0,
         .bandwidth = o->bandwidth,
         .bandwidth_is_measured = o->bandwidth > 0,
+        .l2_bytes = tcgemm_cpu_caches().bytes[1],
     };
     tcgemm_cpu_brand(a->machine.name, sizeof a->machine.name);
-    a->machine.l2_bytes = tcgemm_cpu_caches().bytes[1];
 }
 
 /* ---- the work ---- */
@@ -144,7 +146,13 @@ static bool is_known_or_0(double value) {
     return value >= 0 && isfinite(value);
 }
 
-static tcgemm_status_t check_options(const tcgemm_analysis_options_t *o) {
+static tcgemm_status_t read_options(const tcgemm_analysis_options_t *given,
+                                    tcgemm_analysis_options_t *o) {
+    *o = tcgemm_analysis_options();
+    if (given)
+        TCGEMM_FORWARD(tcgemm_struct_read("analysis options", given,
+                                          TCGEMM_STRUCT_END(tcgemm_analysis_options_t, struct_size),
+                                          o, sizeof *o));
     TCGEMM_RETURN_IF(!isfinite(o->alpha) || !isfinite(o->beta), TCGEMM_STATUS_BAD_ARGUMENT,
                      "alpha or beta of the analysis is not finite");
     TCGEMM_RETURN_IF(!is_known_or_0(o->theoretical_peak) || !is_known_or_0(o->measured_peak) ||
@@ -154,37 +162,36 @@ static tcgemm_status_t check_options(const tcgemm_analysis_options_t *o) {
     return TCGEMM_STATUS_OK;
 }
 
-tcgemm_status_t tcgemm_plan_analyze(const tcgemm_plan_t *plan,
-                                    const tcgemm_analysis_options_t *options,
-                                    tcgemm_analysis_t *analysis) {
-    tcgemm_analysis_options_t o = tcgemm_analysis_options();
-    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_FORWARD(tcgemm_struct_check("analysis", analysis, sizeof *analysis));
-    if (options)
-        TCGEMM_FORWARD(tcgemm_struct_read("options", options,
-                                          TCGEMM_STRUCT_END(tcgemm_analysis_options_t, struct_size),
-                                          &o, sizeof o));
-    TCGEMM_FORWARD(check_options(&o));
-    tcgemm_analysis_t whole;
-    tcgemm_analysis_t *const a = &whole;
-    *a = (tcgemm_analysis_t){.struct_size = sizeof *a,
-                             .plan = plan,
-                             .type = tcgemm_type_info(plan->problem.type),
-                             .problem = plan->problem,
-                             .alpha = o.alpha,
-                             .beta = o.beta,
-                             .info = {.struct_size = sizeof a->info}};
-    TCGEMM_FORWARD(tcgemm_plan_get_info(plan, &a->info));
-    if (a->info.device_index == TCGEMM_DEVICE_CPU)
-        analyze_cpu(a, &o);
-    else
-        TCGEMM_FORWARD(analyze_gpu(a));
-    analyze_work(a);
+static void analyze_levels(tcgemm_analysis_t *a) {
     a->num_levels = a->info.num_levels;
     for (int i = 0; i < a->num_levels; ++i)
         analyze_level(a, i);
     a->k_steps = a->num_levels > 1 ? parts(a->problem.k, a->levels[1].tile.k) : 0;
-    gather_estimates(a);
-    tcgemm_struct_write(analysis, a, sizeof *a);
+}
+
+tcgemm_status_t tcgemm_plan_analyze(const tcgemm_plan_t *plan,
+                                    const tcgemm_analysis_options_t *options,
+                                    tcgemm_analysis_t *analysis) {
+    TCGEMM_DEFAULT_FP_MODES;
+    tcgemm_analysis_options_t o;
+    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
+    TCGEMM_FORWARD(tcgemm_struct_check("analysis", analysis, sizeof *analysis));
+    TCGEMM_FORWARD(read_options(options, &o));
+    tcgemm_analysis_t a = {.struct_size = sizeof a,
+                           .plan = plan,
+                           .type = tcgemm_type_info(plan->problem.type),
+                           .problem = plan->problem,
+                           .alpha = o.alpha,
+                           .beta = o.beta,
+                           .info = {.struct_size = sizeof a.info}};
+    TCGEMM_FORWARD(tcgemm_plan_get_info(plan, &a.info));
+    if (a.info.device_index == TCGEMM_DEVICE_CPU)
+        analyze_cpu(&a, &o);
+    else
+        TCGEMM_FORWARD(analyze_gpu(&a));
+    analyze_work(&a);
+    analyze_levels(&a);
+    gather_estimates(&a);
+    tcgemm_struct_write(analysis, &a, sizeof a);
     return TCGEMM_STATUS_OK;
 }

@@ -1,5 +1,6 @@
 /* Drawing and analyzing a plan through the public header: what options do, what is refused, and
  * that nothing of the caller's shows in it. */
+#include <fenv.h>
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -326,6 +327,40 @@ static void the_analysis_checks_its_arguments(void **state) {
     assert_true(problem.m == 1000 && problem.n == 1500 && problem.k == 4000);
 }
 
+/* An older program's structs end earlier: what they lack has its default. */
+static void shorter_structs_are_taken(void **state) {
+    const fixture_t *f = *state;
+    tcgemm_draw_options_t options = svg_of(NULL);
+    tcgemm_analysis_t a = {.struct_size = offsetof(tcgemm_analysis_t, eops), .eops = -1};
+    options.picture = "nonsense";
+    options.struct_size = offsetof(tcgemm_draw_options_t, picture);
+    char *const svg = drawn(f->plan, &options);
+    char *const first = drawn(f->plan, NULL);
+    assert_string_equal(svg, first);
+    free(first);
+    free(svg);
+    assert_int_equal(tcgemm_plan_analyze(f->plan, NULL, &a), TCGEMM_STATUS_OK);
+    assert_int_equal(a.struct_size, offsetof(tcgemm_analysis_t, eops));
+    assert_true(a.eops == -1 && a.problem.m == 1000);
+}
+
+/* The caller's rounding shows in no digit. */
+static void digits_do_not_follow_the_rounding(void **state) {
+    const fixture_t *f = *state;
+    static const tcgemm_format_t formats[] = {TCGEMM_FORMAT_JSON, TCGEMM_FORMAT_HTML};
+    for (int i = 0; i < 2; ++i) {
+        const tcgemm_draw_options_t options = tcgemm_draw_options(formats[i]);
+        char *const before = drawn(f->plan, &options);
+        assert_int_equal(fesetround(FE_UPWARD), 0);
+        char *const after = drawn(f->plan, &options);
+        assert_int_equal(fegetround(), FE_UPWARD);
+        assert_int_equal(fesetround(FE_TONEAREST), 0);
+        assert_string_equal(before, after);
+        free(before);
+        free(after);
+    }
+}
+
 /* ---- the caller's locale ---- */
 
 static bool has_comma(const char *name) {
@@ -397,6 +432,8 @@ int main(void) {
         cmocka_unit_test(a_cpu_is_as_fast_as_the_caller_says),
         cmocka_unit_test(a_peak_needs_no_clock),
         cmocka_unit_test(the_analysis_checks_its_arguments),
+        cmocka_unit_test(shorter_structs_are_taken),
+        cmocka_unit_test(digits_do_not_follow_the_rounding),
         cmocka_unit_test(a_decimal_point_is_a_point_everywhere),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
