@@ -38,6 +38,8 @@
  * `*_seconds` counts seconds. Nothing here prints or exits. Every function may be called from any
  * thread. Matrices lie in host memory unless a function says that they may lie on a GPU.
  *
+ * Text - sentences, names, JSON - is that of the C locale in every locale.
+ *
  * Floating-point modes: everything is computed to nearest, with subnormals and without traps,
  * whatever modes the calling thread has set (or -ffast-math has set for it). On return its control
  * and status registers are what they were: sticky exception flags are neither raised nor cleared.
