@@ -38,6 +38,8 @@
  * `*_seconds` counts seconds. Nothing here prints or exits. Every function may be called from any
  * thread. Matrices lie in host memory unless a function says that they may lie on a GPU.
  *
+ * Text - sentences, names, JSON - is that of the C locale in every locale.
+ *
  * Floating-point modes: everything is computed to nearest, with subnormals and without traps,
  * whatever modes the calling thread has set (or -ffast-math has set for it). On return its control
  * and status registers are what they were: sticky exception flags are neither raised nor cleared.
@@ -380,8 +382,8 @@ TCGEMM_API tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, c
                                       const void *b, double beta, const void *c, void *d);
 
 /* Where the time of one run went, summed over the steps. With several threads a step lasts until
- * the last of them is through with it; where each thread takes whole items of a batch, the times
- * are those of the slowest thread. */
+ * the last of them is through with it; where each thread takes whole items of a batch, the time
+ * is that of the slowest thread, divided as the time of all threads is. */
 typedef struct tcgemm_run_stats {
     size_t struct_size;
     double pack_seconds;     /* copying and converting A and B into panels, and waiting for it */

@@ -1,16 +1,23 @@
 /* error.c - status texts and the last sentence of each thread. */
 #include "base/error.h"
 
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 static _Thread_local char last_error[512];
 
 tcgemm_status_t tcgemm_error_set(tcgemm_status_t status, const char *format, ...) {
+    const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* 0.5, never 0,5 */
+    const locale_t callers_locale = c_locale ? uselocale(c_locale) : (locale_t)0;
     va_list args;
     va_start(args, format);
     (void)vsnprintf(last_error, sizeof last_error, format, args);
     va_end(args);
+    if (c_locale) {
+        (void)uselocale(callers_locale);
+        freelocale(c_locale);
+    }
     return status;
 }
 

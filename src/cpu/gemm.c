@@ -394,7 +394,8 @@ typedef struct job {
     product_t shared; /* of all threads, unless each takes items of its own */
     atomic_int_fast64_t next_item;
     pthread_mutex_t stats_lock;           /* for the threads with items of their own: ... */
-    double pack_seconds, product_seconds; /* ... the times of the slowest */
+    double slowest_seconds;               /* ... the longest time of one, ... */
+    double pack_seconds, product_seconds; /* ... and the sums over all of them */
 } job_t;
 
 static void set_up_product(product_t *x, const job_t *job, char *workspace) {
@@ -423,12 +424,23 @@ static void select_item(product_t *x, int64_t item) {
 
 /* A thread with items of its own is through with them. */
 static void report_times(job_t *job, const phases_t *own) {
+    const double seconds = own->pack_seconds + own->product_seconds;
     (void)pthread_mutex_lock(&job->stats_lock);
-    if (own->pack_seconds + own->product_seconds > job->pack_seconds + job->product_seconds) {
-        job->pack_seconds = own->pack_seconds;
-        job->product_seconds = own->product_seconds;
-    }
+    job->pack_seconds += own->pack_seconds;
+    job->product_seconds += own->product_seconds;
+    if (seconds > job->slowest_seconds)
+        job->slowest_seconds = seconds;
     (void)pthread_mutex_unlock(&job->stats_lock);
+}
+
+/* The time of the slowest thread, divided as that of all threads is: the slowest may have been
+ * stopped in its only packing. */
+static void fill_stats(const job_t *job, tcgemm_run_stats_t *stats) {
+    const phases_t *const shared = &job->shared.phases;
+    const double all = job->pack_seconds + job->product_seconds;
+    const double share = all > 0.0 ? job->slowest_seconds / all : 0.0;
+    stats->pack_seconds = shared->pack_seconds + share * job->pack_seconds;
+    stats->product_seconds = shared->product_seconds + share * job->product_seconds;
 }
 
 /* Items are many and small: each thread takes whole ones. */
@@ -468,15 +480,13 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     job.call = call;
     job.workspace = workspace ? (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64 : NULL;
     job.timed = stats != NULL;
-    job.pack_seconds = job.product_seconds = 0.0;
+    job.slowest_seconds = job.pack_seconds = job.product_seconds = 0.0;
     (void)pthread_mutex_init(&job.stats_lock, NULL);
     atomic_init(&job.next_item, 0);
     set_up_product(&job.shared, &job, job.workspace);
     tcgemm_pool_run(plan->num_threads, worker, &job);
     (void)pthread_mutex_destroy(&job.stats_lock);
-    if (stats) { /* one of the two is 0 */
-        stats->pack_seconds = job.pack_seconds + job.shared.phases.pack_seconds;
-        stats->product_seconds = job.product_seconds + job.shared.phases.product_seconds;
-    }
+    if (stats)
+        fill_stats(&job, stats);
     return TCGEMM_STATUS_OK;
 }
