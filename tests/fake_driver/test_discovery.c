@@ -48,6 +48,20 @@ static void no_count(const void *argument) {
     check_none("sees no GPU");
 }
 
+/* A GPU without its number of SMs is none; the one before it is. */
+static void silent_gpus(const void *argument) {
+    const fake_gpu_t silent = {"Fake", 80, 0, (size_t)1 << 30, 166912};
+    const bool is_first = *(const int *)argument == 0;
+    const fake_gpu_t gpus[] = {is_first ? silent : fake_ampere, silent};
+    fake_set_gpus(2, gpus);
+    if (is_first) {
+        check_none("does not tell what its GPU can do");
+    } else {
+        CHECK(tcgemm_device_count() == 1, "%d GPUs", tcgemm_device_count());
+        CHECK(strcmp(tcgemm_device_reason(), "") == 0, "reason: %s", tcgemm_device_reason());
+    }
+}
+
 static void one_gpu(const void *argument) {
     (void)argument;
     tcgemm_device_info_t info = {.struct_size = sizeof info};
@@ -207,6 +221,8 @@ int main(void) {
     failed += run_alone("driver and kernel module differ", no_driver_function_works, NULL);
     failed += run_alone("an error without words", unknown_error_of_init, NULL);
     failed += run_alone("GPUs cannot be counted", no_count, NULL);
+    failed += run_alone("a silent GPU", silent_gpus, &(int){0});
+    failed += run_alone("a silent second GPU", silent_gpus, &(int){1});
     failed += run_alone("one GPU", one_gpu, NULL);
     failed += run_alone("three GPUs", three_gpus, NULL);
     failed += run_alone("a GPU too old", old_gpu, NULL);
