@@ -26,8 +26,7 @@ static tcgemm_status_t make_plan(const testcase_t *t, tcgemm_context_t **context
     options.num_threads = 1;
     *plan = NULL;
     const tcgemm_status_t status = tcgemm_context_create(&options, context);
-    return status != TCGEMM_STATUS_OK ? status
-                                      : tcgemm_plan_create(*context, &t->p, NULL, plan);
+    return status != TCGEMM_STATUS_OK ? status : tcgemm_plan_create(*context, &t->p, NULL, plan);
 }
 
 /* Whatever tcgemm_run_with returns, it has waited: the caller may free the matrices. */
@@ -200,8 +199,7 @@ static void check_again(const trial_t *trial, const testcase_t *t) {
         check_status(trial, status, &x);
     else
         report_failure("%s, call %ld (%s): the next try gives %s (%s)", trial->setup->name,
-                       trial->call, trial->failed, tcgemm_status_name(status),
-                       tcgemm_last_error());
+                       trial->call, trial->failed, tcgemm_status_name(status), tcgemm_last_error());
     operands_free(&x);
 }
 
