@@ -149,8 +149,10 @@ typedef struct trial {
     char *failed; /* shared: the function that failed, "" if there was no such call any more */
 } trial_t;
 
-static testcase_t trial_case(void) {
-    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 130, 140, 270);
+/* Large enough for panels that cut all three sizes if memory is limited. */
+static testcase_t trial_case(const setup_t *setup) {
+    const tcgemm_problem_t p = setup->limit ? tcgemm_problem(TCGEMM_F32_F32, 260, 60, 270)
+                                            : tcgemm_problem(TCGEMM_F32_F32, 70, 66, 40);
     testcase_t t = testcase_make(NULL, p, 3);
     t.alpha = 2;
     t.beta = -1;
@@ -221,7 +223,7 @@ static void check_leaks(const trial_t *trial) {
 
 static void try_one(const void *argument) {
     const trial_t *trial = argument;
-    const testcase_t t = trial_case();
+    const testcase_t t = trial_case(trial->setup);
     operands_t x;
     if (trial->setup->limit)
         (void)setenv("TCGEMM_CUDA_MEMORY_LIMIT", trial->setup->limit, 1);
@@ -275,10 +277,10 @@ static int try_all(const setup_t *setup) {
 /* Room for ever more: the product fails with a sentence until all of it fits. */
 static void memory_ends(const void *argument) {
     const setup_t *setup = argument;
-    const testcase_t t = trial_case();
+    const testcase_t t = trial_case(setup);
     operands_t x;
     tcgemm_status_t status = TCGEMM_STATUS_INTERNAL;
-    for (size_t bytes = 0; bytes < 4 << 20 && status != TCGEMM_STATUS_OK; bytes += 60000) {
+    for (size_t bytes = 0; bytes < 4 << 20 && status != TCGEMM_STATUS_OK; bytes += 20000) {
         fake_set_memory(0, bytes);
         operands_make(&t, &x);
         status = setup->scenario(&t, &x);
@@ -298,7 +300,7 @@ static void memory_ends(const void *argument) {
 /* The first kernel faults: the GPU is lost from then on, with a sentence; the CPU is not. */
 static void kernel_faults(const void *argument) {
     const setup_t *setup = argument;
-    const testcase_t t = trial_case();
+    const testcase_t t = trial_case(setup);
     operands_t x;
     tcgemm_device_info_t info = {.struct_size = sizeof info};
     fake_fault_kernel(1, CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -322,7 +324,7 @@ int main(void) {
     int failed = 0;
     static const setup_t setups[] = {
         {"host matrices", host, NULL, true},
-        {"host matrices in panels", host_timed, "350000", true},
+        {"host matrices in panels", host_timed, "260000", true},
         {"GPU matrices, one call", gpu_one_call, NULL, true},
         {"GPU matrices, timed", gpu_timed, NULL, true},
         {"GPU matrices in a stream", gpu_queued, NULL, true},

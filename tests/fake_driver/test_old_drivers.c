@@ -21,7 +21,7 @@ static const symbol_t symbols[] = {TCGEMM_DRIVER_FUNCTIONS(ROW)};
 enum { NUM_SYMBOLS = sizeof symbols / sizeof symbols[0] };
 
 static testcase_t some_case(tcgemm_type_t type) {
-    testcase_t t = testcase_make(NULL, tcgemm_problem(type, 150, 140, 130), 1);
+    testcase_t t = testcase_make(NULL, tcgemm_problem(type, 70, 66, 40), 1);
     t.beta = 2;
     return t;
 }
@@ -98,7 +98,8 @@ static void without(const void *argument) {
     fake_hide(symbol->name);
     if (strcmp(symbol->name, "cuEventElapsedTime_v2") == 0)
         fake_hide("cuEventElapsedTime");
-    check_auto(symbol);
+    if (symbol->feature == TCGEMM_DRIVER_STAGING || symbol->feature == TCGEMM_DRIVER_MEMORY_INFO)
+        check_auto(symbol);
     CHECK(tcgemm_device_get_info(0, &info) == TCGEMM_STATUS_OK && info.num_kernels > 10,
           "no GPU without %s: %s", symbol->name, tcgemm_device_reason());
     CHECK(strcmp(info.name, symbol->feature == TCGEMM_DRIVER_NAMES ? "GPU 0" : "Fake H200") == 0,
