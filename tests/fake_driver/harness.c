@@ -53,6 +53,8 @@ void check_end(void) {
     CHECK(live.device <= gpus && live.pinned <= 2 * gpus && live.managed == 0,
           "%d allocations on %d GPUs, %d pinned, %d managed", live.device, gpus, live.pinned,
           live.managed);
+    CHECK(live.streams <= 2 * gpus && live.events <= 7 * gpus, "%d streams, %d events on %d GPUs",
+          live.streams, live.events, gpus);
 }
 
 /* ---- operands on a GPU ---- */
