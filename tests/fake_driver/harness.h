@@ -29,8 +29,8 @@ bool passes_alone(const char *name, body_t *body, const void *argument);
 int run_alone(const char *name, body_t *body, const void *argument);
 
 /* At the end of a body: no complaint, no work left over, this thread's contexts as they were, and
- * nothing left but what the library keeps on each GPU: two pinned buffers, an arena, two streams and
- * seven events (staging.c). */
+ * nothing left but what the library keeps on each GPU: two pinned buffers, an arena, two streams
+ * and seven events (staging.c). */
 void check_end(void);
 
 /* ---- GPUs ---- */

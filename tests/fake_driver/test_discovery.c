@@ -118,6 +118,22 @@ static void old_gpu(const void *argument) {
     check_end();
 }
 
+/* The library's code is newer than the driver: its kernels are refused, the CPU computes. */
+static void code_too_new(const void *argument) {
+    (void)argument;
+    const testcase_t t = small_case();
+    tcgemm_context_t *context = context_on(0);
+    tcgemm_plan_t *plan = NULL;
+    fake_fail("cuModuleLoadData", 1, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    CHECK(tcgemm_plan_create(context, &t.p, NULL, &plan) == TCGEMM_STATUS_UNSUPPORTED && !plan,
+          "a plan");
+    CHECK(strstr(tcgemm_last_error(), "CUDA error 222"), "sentence: %s", tcgemm_last_error());
+    (void)product_is_right(&t, NULL, TCGEMM_DEVICE_CPU, HOST);
+    (void)product_is_right(&t, context, 0, GPU); /* it was only once */
+    tcgemm_context_destroy(context);
+    check_end();
+}
+
 /* TCGEMM_CUDA_ARCH: the GPU appears older and runs PTX; what cannot be is ignored. */
 static void plays(const void *argument) {
     const char *const text = argument;
@@ -226,6 +242,7 @@ int main(void) {
     failed += run_alone("one GPU", one_gpu, NULL);
     failed += run_alone("three GPUs", three_gpus, NULL);
     failed += run_alone("a GPU too old", old_gpu, NULL);
+    failed += run_alone("code too new for the driver", code_too_new, NULL);
     failed += run_alone("it plays 8.0", plays, "80");
     failed += run_alone("it plays 7.5", plays, "75");
     failed += run_alone("it cannot play 10.0", plays, "100");
