@@ -64,8 +64,8 @@ static bool find_facts(tcgemm_gpu_t *gpu, int index) {
         if (f->smem_block_bytes > tcgemm_smem_of_cc(played))
             f->smem_block_bytes = tcgemm_smem_of_cc(played);
     }
-    return f->cc >= 10 && f->num_sms > 0 && f->smem_block_bytes > 0 && f->smem_sm_bytes > 0 &&
-           f->registers_per_sm > 0 && f->threads_per_sm > 0;
+    return f->cc >= 10 && f->num_sms > 0 && f->memory_bytes > 0 && f->smem_block_bytes > 0 &&
+           f->smem_sm_bytes > 0 && f->registers_per_sm > 0 && f->threads_per_sm > 0;
 }
 
 static void find_gpus(void) {

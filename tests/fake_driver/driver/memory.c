@@ -70,11 +70,16 @@ static bool place(allocation_t *x) {
     return true;
 }
 
+static size_t free_memory(CUcontext context) {
+    const size_t used = context->used_bytes + context->others_bytes;
+    return used < context->facts.memory_bytes ? context->facts.memory_bytes - used : 0;
+}
+
 static CUresult make(kind_t kind, size_t bytes, uintptr_t *address) {
     CUcontext context = fake_current();
     if (bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (kind != PINNED && bytes > context->facts.memory_bytes - context->used_bytes)
+    if (kind != PINNED && bytes > free_memory(context))
         return CUDA_ERROR_OUT_OF_MEMORY;
     allocation_t *const x = calloc(1, sizeof *x);
     if (!x)
@@ -196,7 +201,7 @@ void fake_check_canaries(void) {
 CUresult cuMemGetInfo(size_t *available, size_t *total) {
     FAKE_CALL(FAKE_NEEDS_CONTEXT);
     *total = fake_current()->facts.memory_bytes;
-    *available = *total - fake_current()->used_bytes;
+    *available = free_memory(fake_current());
     return CUDA_SUCCESS;
 }
 
