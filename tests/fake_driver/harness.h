@@ -55,7 +55,7 @@ bool on_gpu_fetch(const on_gpu_t *x);
 
 /* The case in host memory or on GPU `device`, by a plan of this context; what comes out is judged,
  * what was around D must be there. True if all is well. */
-typedef enum way { HOST, HOST_STATS, GPU, GPU_STATS, GPU_ASYNC } way_t;
+typedef enum way { HOST, HOST_STATS, GPU, GPU_STATS, GPU_ASYNC, GPU_WORKSPACE } way_t;
 bool product_is_right(const testcase_t *t, tcgemm_context_t *context, int device, way_t way);
 
 /* Fails unless the case's D in host memory is right, its surroundings included. */

@@ -139,6 +139,7 @@ typedef struct setup {
     const char *name;
     scenario_t *scenario;
     const char *limit; /* TCGEMM_CUDA_MEMORY_LIMIT */
+    int64_t k;         /* a long one makes several steps of a product */
     bool computes;
 } setup_t;
 
@@ -151,8 +152,8 @@ typedef struct trial {
 
 /* Large enough for panels that cut all three sizes if memory is limited. */
 static testcase_t trial_case(const setup_t *setup) {
-    const tcgemm_problem_t p = setup->limit ? tcgemm_problem(TCGEMM_F32_F32, 260, 60, 270)
-                                            : tcgemm_problem(TCGEMM_F32_F32, 70, 66, 40);
+    const tcgemm_problem_t p = setup->limit ? tcgemm_problem(TCGEMM_F32_F32, 260, 30, setup->k)
+                                            : tcgemm_problem(TCGEMM_F32_F32, 70, 66, setup->k);
     testcase_t t = testcase_make(NULL, p, 3);
     t.alpha = 2;
     t.beta = -1;
@@ -322,12 +323,14 @@ static void kernel_faults(const void *argument) {
 int main(void) {
     int failed = 0;
     static const setup_t setups[] = {
-        {"host matrices", host, NULL, true},
-        {"host matrices in panels", host_timed, "400000", true},
-        {"GPU matrices, one call", gpu_one_call, NULL, true},
-        {"GPU matrices, timed", gpu_timed, NULL, true},
-        {"GPU matrices in a stream", gpu_queued, NULL, true},
-        {"the measurement of a peak", peak, NULL, false},
+        {"host matrices", host, NULL, 40, true},
+        {"host matrices in panels", host_timed, "300000", 270, true},
+        {"GPU matrices, one call", gpu_one_call, NULL, 40, true},
+        {"GPU matrices, timed", gpu_timed, NULL, 40, true},
+        {"GPU matrices in a stream", gpu_queued, NULL, 40, true},
+        {"GPU matrices, several steps", gpu_one_call, NULL, 401, true},
+        {"GPU matrices, several steps in a stream", gpu_queued, NULL, 401, true},
+        {"the measurement of a peak", peak, NULL, 40, false},
     };
     enum { NUM_SETUPS = sizeof setups / sizeof setups[0] };
     for (int i = 0; i < NUM_SETUPS; ++i)

@@ -50,6 +50,29 @@ static void check_device_way(tcgemm_context_t *context) {
         }
 }
 
+/* A plan with a workspace: its own only where it can wait, or where the stream gives memory. */
+static void check_workspace(tcgemm_context_t *context, const symbol_t *symbol) {
+    const testcase_t t = testcase_make(NULL, tcgemm_problem(TCGEMM_F32_F32, 40, 48, 3001), 1);
+    operands_t x;
+    on_gpu_t there;
+    const way_t ways[] = {GPU, GPU_STATS, GPU_WORKSPACE};
+    for (int i = 0; i < 3; ++i)
+        (void)product_is_right(&t, context, 0, ways[i]);
+    operands_make(&t, &x);
+    tcgemm_plan_t *plan = plan_of(context, &t.p, NULL);
+    CHECK(on_gpu_make(&x, 0, &there), "no memory on the GPU");
+    const bool lacks = symbol->feature == TCGEMM_DRIVER_STREAM_MEMORY;
+    const tcgemm_status_t status =
+        tcgemm_run_async(plan, 1, on_gpu_data(&there, 0), on_gpu_data(&there, 1), 0, NULL,
+                         on_gpu_data(&there, 3), NULL, 0, NULL);
+    CHECK(status == (lacks ? TCGEMM_STATUS_UNSUPPORTED : TCGEMM_STATUS_OK), "a queued run: %s",
+          tcgemm_status_name(status));
+    CHECK(!lacks || strstr(tcgemm_last_error(), symbol->name), "sentence: %s", tcgemm_last_error());
+    on_gpu_free(&there);
+    tcgemm_plan_destroy(plan);
+    operands_free(&x);
+}
+
 static void check_host_way(tcgemm_context_t *context, const symbol_t *symbol) {
     const testcase_t t = some_case(TCGEMM_F16_F32);
     if (symbol->feature != TCGEMM_DRIVER_STAGING) {
@@ -111,6 +134,8 @@ static void without(const void *argument) {
         check_device_way(context);
     if (context)
         check_host_way(context, symbol);
+    if (context)
+        check_workspace(context, symbol);
     check_peak(symbol);
     tcgemm_context_destroy(context);
     check_end();
