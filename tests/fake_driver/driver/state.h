@@ -28,8 +28,8 @@ struct CUctx_st {
     int retained;
     size_t used_bytes;
     size_t others_bytes; /* of memory */
-    CUresult lost; /* CUDA_SUCCESS: it is well */
-    double clock;  /* seconds that its work has taken */
+    CUresult lost;       /* CUDA_SUCCESS: it is well */
+    double clock;        /* seconds that its work has taken */
     struct CUstream_st legacy;
 };
 
