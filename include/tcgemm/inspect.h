@@ -143,7 +143,8 @@ typedef struct tcgemm_kernel_info {
     const char *algo;               /* its family */
     const char *isa;                /* the instruction set it needs, "any" if none; "sm_80" */
     const char *device;             /* "cpu" or "gpu" */
-    int runnable;                   /* 1 if this machine can run it */
+    int runnable;                   /* 1 if this machine can run it; for a GPU's row the first
+                                     * such question wakes the driver */
     int64_t tile_m, tile_n, tile_k; /* the register tile, for a GPU the block tile; k per step */
     uint64_t types;                 /* bit (type - 1) is set if the row does that tcgemm_type_t */
 } tcgemm_kernel_info_t;

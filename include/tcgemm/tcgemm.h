@@ -288,7 +288,8 @@ TCGEMM_API tcgemm_status_t tcgemm_problem_check(const tcgemm_problem_t *problem)
  * managed memory): then the product runs there, behind the work of its default stream.
  *
  * Returns OK; any status of tcgemm_problem_check; BAD_ARGUMENT (a NULL pointer that is needed, or
- * matrices in different places); BAD_SCALAR, BAD_ALIGNMENT, OVERLAP; OUT_OF_MEMORY; DEVICE_ERROR,
+ * matrices in different places); BAD_SCALAR, BAD_ALIGNMENT, OVERLAP; UNSUPPORTED (no kernel for the
+ * type on the matrices' GPU, or a driver too old for them); OUT_OF_MEMORY; DEVICE_ERROR,
  * DEVICE_LOST, AFTER_FORK. D is untouched by all but OK and these last four. */
 TCGEMM_API tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha, const void *a,
                                        const void *b, double beta, const void *c, void *d);

@@ -69,6 +69,23 @@ static tcgemm_status_t run_here(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pla
     return status != TCGEMM_STATUS_OK ? status : waited;
 }
 
+/* With a driver that has no memory in streams, a workspace of our own comes before the run and goes
+ * after it. */
+static tcgemm_status_t run_on_gpu(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
+                                  const tcgemm_call_t *call, void *workspace,
+                                  size_t workspace_bytes, tcgemm_run_stats_t *stats) {
+    const size_t needed = call->alpha == 0.0 ? 0 : tcgemm_plan_workspace(plan);
+    if (workspace || needed == 0 || tcgemm_driver_has(TCGEMM_DRIVER_STREAM_MEMORY))
+        return run_here(gpu, plan, call, workspace, workspace_bytes, stats);
+    CUdeviceptr own = 0;
+    TCGEMM_FORWARD(
+        tcgemm_gpu_check(gpu, driver()->alloc(&own, needed), "allocating the workspace"));
+    const tcgemm_status_t status = run_here(gpu, plan, call, (void *)(uintptr_t)own, needed, stats);
+    const tcgemm_status_t freed =
+        tcgemm_gpu_check(gpu, driver()->release(own), "freeing the workspace");
+    return status != TCGEMM_STATUS_OK ? status : freed;
+}
+
 tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int place,
                                void *workspace, size_t workspace_bytes, tcgemm_run_stats_t *stats) {
     tcgemm_gpu_t *const gpu = tcgemm_gpu(plan->device->index);
@@ -78,7 +95,7 @@ tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call
     TCGEMM_FORWARD(tcgemm_gpu_enter(gpu));
     const tcgemm_status_t status =
         place == TCGEMM_PLACE_HOST ? tcgemm_gpu_run_panels(gpu, plan, call, stats)
-                                   : run_here(gpu, plan, call, workspace, workspace_bytes, stats);
+                                   : run_on_gpu(gpu, plan, call, workspace, workspace_bytes, stats);
     tcgemm_gpu_leave();
     return status;
 }

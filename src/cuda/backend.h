@@ -60,7 +60,8 @@ tcgemm_status_t tcgemm_gpu_place(const tcgemm_canonical_t *g, const tcgemm_call_
 tcgemm_status_t tcgemm_gpu_prepare(struct tcgemm_plan *plan);
 
 /* Runs a prepared plan, matrices in `place`, and waits for it. Nothing is empty.
- * Returns OK, BAD_ARGUMENT, OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST or AFTER_FORK. */
+ * Returns OK, BAD_ARGUMENT, UNSUPPORTED (the driver lacks what host matrices need), OUT_OF_MEMORY,
+ * DEVICE_ERROR, DEVICE_LOST or AFTER_FORK. */
 tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int place,
                                void *workspace, size_t workspace_bytes, tcgemm_run_stats_t *stats);
 

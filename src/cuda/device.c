@@ -27,7 +27,8 @@ static int played_cc(void) {
     return value >= 50 && value < 1000 ? (int)value : 0;
 }
 
-static void find_facts(tcgemm_gpu_t *gpu, int index) {
+/* False if the driver does not tell what every plan needs. */
+static bool find_facts(tcgemm_gpu_t *gpu, int index) {
     tcgemm_device_t *f = &gpu->facts;
     const CUdevice d = gpu->device;
     f->index = index;
@@ -63,6 +64,8 @@ static void find_facts(tcgemm_gpu_t *gpu, int index) {
         if (f->smem_block_bytes > tcgemm_smem_of_cc(played))
             f->smem_block_bytes = tcgemm_smem_of_cc(played);
     }
+    return f->cc >= 10 && f->num_sms > 0 && f->memory_bytes > 0 && f->smem_block_bytes > 0 &&
+           f->smem_sm_bytes > 0 && f->registers_per_sm > 0 && f->threads_per_sm > 0;
 }
 
 static void find_gpus(void) {
@@ -75,14 +78,16 @@ static void find_gpus(void) {
         return;
     for (int i = 0; i < count && num_gpus < TCGEMM_MAX_GPUS; ++i) {
         tcgemm_gpu_t *const gpu = &gpus[num_gpus];
-        if (driver->device(&gpu->device, i) != CUDA_SUCCESS)
+        if (driver->device(&gpu->device, i) != CUDA_SUCCESS || !find_facts(gpu, i))
             break; /* numbers must stay those of the driver */
         (void)pthread_mutex_init(&gpu->mutex, NULL);
         (void)pthread_mutex_init(&gpu->staging_mutex, NULL);
-        find_facts(gpu, i);
         num_gpus += 1;
-        absence = "";
     }
+    if (num_gpus > 0)
+        absence = "";
+    else if (count > 0)
+        absence = "the NVIDIA driver does not tell what its GPU can do";
 }
 
 tcgemm_gpu_t *tcgemm_gpu(int index) {

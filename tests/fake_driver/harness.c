@@ -53,6 +53,8 @@ void check_end(void) {
     CHECK(live.device <= gpus && live.pinned <= 2 * gpus && live.managed == 0,
           "%d allocations on %d GPUs, %d pinned, %d managed", live.device, gpus, live.pinned,
           live.managed);
+    CHECK(live.streams <= 2 * gpus && live.events <= 7 * gpus, "%d streams, %d events on %d GPUs",
+          live.streams, live.events, gpus);
 }
 
 /* ---- operands on a GPU ---- */
@@ -144,11 +146,35 @@ static tcgemm_status_t run_async(const testcase_t *t, const tcgemm_plan_t *plan,
     return status;
 }
 
+/* With a workspace of the caller's, after one that is a byte too small has been refused. */
+static tcgemm_status_t run_in_workspace(const testcase_t *t, const tcgemm_plan_t *plan, int device,
+                                        void *const data[4]) {
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+    void *workspace = NULL;
+    if (tcgemm_plan_get_info(plan, &info) != TCGEMM_STATUS_OK ||
+        tcgemm_device_alloc(device, info.workspace_bytes, &workspace) != TCGEMM_STATUS_OK)
+        return TCGEMM_STATUS_OUT_OF_MEMORY;
+    const long launches = fake_count("cuLaunchKernel");
+    if (info.workspace_bytes > 0)
+        CHECK(tcgemm_run_with(plan, t->alpha, data[0], data[1], t->beta, data[2], data[3],
+                              workspace, info.workspace_bytes - 1,
+                              NULL) == TCGEMM_STATUS_BAD_ARGUMENT &&
+                  fake_count("cuLaunchKernel") == launches,
+              "a workspace of %zu bytes is a byte too small", info.workspace_bytes - 1);
+    const tcgemm_status_t status =
+        tcgemm_run_with(plan, t->alpha, data[0], data[1], t->beta, data[2], data[3], workspace,
+                        info.workspace_bytes, NULL);
+    (void)tcgemm_device_free(device, workspace);
+    return status;
+}
+
 static tcgemm_status_t run_on(const testcase_t *t, const tcgemm_plan_t *plan, int device, way_t way,
                               void *const data[4]) {
     tcgemm_run_stats_t stats = {.struct_size = sizeof stats};
     if (way == GPU_ASYNC)
         return run_async(t, plan, device, data);
+    if (way == GPU_WORKSPACE)
+        return run_in_workspace(t, plan, device, data);
     if (way == HOST || way == GPU)
         return tcgemm_run(plan, t->alpha, data[0], data[1], t->beta, data[2], data[3]);
     const tcgemm_status_t status = tcgemm_run_with(plan, t->alpha, data[0], data[1], t->beta,

@@ -48,6 +48,20 @@ static void no_count(const void *argument) {
     check_none("sees no GPU");
 }
 
+/* A GPU without its number of SMs is none; the one before it is. */
+static void silent_gpus(const void *argument) {
+    const fake_gpu_t silent = {"Fake", 80, 0, (size_t)1 << 30, 166912};
+    const bool is_first = *(const int *)argument == 0;
+    const fake_gpu_t gpus[] = {is_first ? silent : fake_ampere, silent};
+    fake_set_gpus(2, gpus);
+    if (is_first) {
+        check_none("does not tell what its GPU can do");
+    } else {
+        CHECK(tcgemm_device_count() == 1, "%d GPUs", tcgemm_device_count());
+        CHECK(strcmp(tcgemm_device_reason(), "") == 0, "reason: %s", tcgemm_device_reason());
+    }
+}
+
 static void one_gpu(const void *argument) {
     (void)argument;
     tcgemm_device_info_t info = {.struct_size = sizeof info};
@@ -101,6 +115,22 @@ static void old_gpu(const void *argument) {
     CHECK(strstr(tcgemm_last_error(), "on this GPU"), "sentence: %s", tcgemm_last_error());
     tcgemm_context_destroy(context);
     (void)product_is_right(&t, NULL, TCGEMM_DEVICE_CPU, HOST);
+    check_end();
+}
+
+/* The library's code is newer than the driver: its kernels are refused, the CPU computes. */
+static void code_too_new(const void *argument) {
+    (void)argument;
+    const testcase_t t = small_case();
+    tcgemm_context_t *context = context_on(0);
+    tcgemm_plan_t *plan = NULL;
+    fake_fail("cuModuleLoadData", 1, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    CHECK(tcgemm_plan_create(context, &t.p, NULL, &plan) == TCGEMM_STATUS_UNSUPPORTED && !plan,
+          "a plan");
+    CHECK(strstr(tcgemm_last_error(), "CUDA error 222"), "sentence: %s", tcgemm_last_error());
+    (void)product_is_right(&t, NULL, TCGEMM_DEVICE_CPU, HOST);
+    (void)product_is_right(&t, context, 0, GPU); /* it was only once */
+    tcgemm_context_destroy(context);
     check_end();
 }
 
@@ -207,9 +237,12 @@ int main(void) {
     failed += run_alone("driver and kernel module differ", no_driver_function_works, NULL);
     failed += run_alone("an error without words", unknown_error_of_init, NULL);
     failed += run_alone("GPUs cannot be counted", no_count, NULL);
+    failed += run_alone("a silent GPU", silent_gpus, &(int){0});
+    failed += run_alone("a silent second GPU", silent_gpus, &(int){1});
     failed += run_alone("one GPU", one_gpu, NULL);
     failed += run_alone("three GPUs", three_gpus, NULL);
     failed += run_alone("a GPU too old", old_gpu, NULL);
+    failed += run_alone("code too new for the driver", code_too_new, NULL);
     failed += run_alone("it plays 8.0", plays, "80");
     failed += run_alone("it plays 7.5", plays, "75");
     failed += run_alone("it cannot play 10.0", plays, "100");

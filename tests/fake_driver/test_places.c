@@ -19,6 +19,31 @@ static void all_ways(const void *argument) {
     check_end();
 }
 
+/* Few tiles and a long k, or rows that wide loads cannot take: several launches, a workspace. */
+static void many_steps(const void *argument) {
+    const tcgemm_problem_t shapes[] = {tcgemm_problem(TCGEMM_F32_F32, 40, 48, 3001),
+                                       tcgemm_problem(TCGEMM_F32_F32, 151, 149, 301)};
+    size_t workspaces = 0;
+    fake_set_order(*(const fake_order_t *)argument, 5);
+    tcgemm_context_t *context = context_on(0);
+    for (int i = 0; context && i < num_gpu_types(); ++i)
+        for (int way = HOST; way <= GPU_WORKSPACE; ++way) {
+            testcase_t t = testcase_make(NULL, shapes[(i + way) % 2], (uint64_t)i);
+            tcgemm_plan_info_t info = {.struct_size = sizeof info};
+            t.p.type = gpu_type(i);
+            t.p.op_b = way % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+            t.beta = way % 3;
+            tcgemm_plan_t *plan = plan_of(context, &t.p, NULL);
+            if (plan && tcgemm_plan_get_info(plan, &info) == TCGEMM_STATUS_OK)
+                workspaces += info.workspace_bytes > 0;
+            tcgemm_plan_destroy(plan);
+            (void)product_is_right(&t, context, 0, (way_t)way);
+        }
+    CHECK(workspaces > 10, "only %zu plans with a workspace", workspaces);
+    tcgemm_context_destroy(context);
+    check_end();
+}
+
 /* alpha or k is 0: D = beta * C, A and B unread. */
 static void scaling(const void *argument) {
     (void)argument;
@@ -216,6 +241,8 @@ int main(void) {
     failed += run_alone("every type and way, eager", all_ways, &orders[0]);
     failed += run_alone("every type and way, lazy", all_ways, &orders[1]);
     failed += run_alone("every type and way, at random", all_ways, &orders[2]);
+    failed += run_alone("several steps, lazy", many_steps, &orders[1]);
+    failed += run_alone("several steps, at random", many_steps, &orders[2]);
     failed += run_alone("D = beta * C", scaling, NULL);
     failed += run_alone("every mixture of places", all_mixtures, NULL);
     failed += run_alone("refusals", refusals, NULL);

@@ -30,6 +30,10 @@ void fake_set_memory(int gpu, size_t bytes) {
     fake_contexts[gpu].facts.memory_bytes = bytes;
 }
 
+void fake_set_free_memory(int gpu, size_t bytes) {
+    fake_contexts[gpu].others_bytes = fake_contexts[gpu].facts.memory_bytes - bytes;
+}
+
 CUcontext fake_current(void) {
     return depth > 0 ? stack[depth - 1] : NULL;
 }

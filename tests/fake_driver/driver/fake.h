@@ -33,8 +33,9 @@ extern const fake_gpu_t fake_hopper, fake_ampere, fake_turing, fake_pascal;
 /* The GPUs of the machine, one fake_hopper at first. Before cuInit. */
 void fake_set_gpus(int count, const fake_gpu_t *gpus);
 
-/* Bytes that all allocations on a GPU may have together. */
+/* The memory of a GPU, and what other processes leave of it to this one (at first all). */
 void fake_set_memory(int gpu, size_t bytes);
+void fake_set_free_memory(int gpu, size_t bytes);
 
 /* ---- calls ---- */
 

@@ -70,11 +70,16 @@ static bool place(allocation_t *x) {
     return true;
 }
 
+static size_t free_memory(CUcontext context) {
+    const size_t used = context->used_bytes + context->others_bytes;
+    return used < context->facts.memory_bytes ? context->facts.memory_bytes - used : 0;
+}
+
 static CUresult make(kind_t kind, size_t bytes, uintptr_t *address) {
     CUcontext context = fake_current();
     if (bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (kind != PINNED && bytes > context->facts.memory_bytes - context->used_bytes)
+    if (kind != PINNED && bytes > free_memory(context))
         return CUDA_ERROR_OUT_OF_MEMORY;
     allocation_t *const x = calloc(1, sizeof *x);
     if (!x)
@@ -196,7 +201,7 @@ void fake_check_canaries(void) {
 CUresult cuMemGetInfo(size_t *available, size_t *total) {
     FAKE_CALL(FAKE_NEEDS_CONTEXT);
     *total = fake_current()->facts.memory_bytes;
-    *available = *total - fake_current()->used_bytes;
+    *available = free_memory(fake_current());
     return CUDA_SUCCESS;
 }
 
@@ -305,52 +310,5 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *which, void
         if (x && !x->is_freed && !attribute(x, which[i], values[i]))
             return CUDA_ERROR_INVALID_VALUE;
     }
-    return CUDA_SUCCESS;
-}
-
-/* ---- copies ---- */
-
-/* How far cuMemcpy waits ("API synchronization behavior" of the driver's manual): not at all
- * between two places on the GPU, and for pageable host memory only until it has been read. */
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-    FAKE_CALL(FAKE_NEEDS_CONTEXT);
-    CUstream stream = fake_stream(NULL);
-    const bool to_device = fake_is_on_device((uintptr_t)to);
-    const bool from_device = fake_is_on_device((uintptr_t)from);
-    void *snapshot = NULL;
-    if (bytes == 0)
-        return CUDA_SUCCESS;
-    if (to_device && !from_device && !fake_is_pinned((uintptr_t)from)) {
-        snapshot = malloc(bytes);
-        if (!snapshot)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        memcpy(snapshot, (void *)(uintptr_t)from, bytes);
-    }
-    fake_queue_copy(stream, (uintptr_t)to, (uintptr_t)from, bytes, snapshot);
-    if (!to_device || !(from_device || snapshot))
-        fake_finish_stream(stream);
-    return fake_current()->lost;
-}
-
-CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream handle) {
-    FAKE_CALL(FAKE_NEEDS_CONTEXT);
-    CUstream stream = fake_stream(handle);
-    if (!stream)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (!fake_is_pinned((uintptr_t)from))
-        fake_complain("an asynchronous copy from memory that is not pinned");
-    fake_queue_copy(stream, (uintptr_t)to, (uintptr_t)from, bytes, NULL);
-    return CUDA_SUCCESS;
-}
-
-/* What is there until the copy runs stays: the same bytes may be the source of one before it. */
-CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream handle) {
-    FAKE_CALL(FAKE_NEEDS_CONTEXT);
-    CUstream stream = fake_stream(handle);
-    if (!stream)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (!fake_is_pinned((uintptr_t)to))
-        fake_complain("an asynchronous copy to memory that is not pinned");
-    fake_queue_copy(stream, (uintptr_t)to, (uintptr_t)from, bytes, NULL);
     return CUDA_SUCCESS;
 }

@@ -27,8 +27,9 @@ struct CUctx_st {
     int index;
     int retained;
     size_t used_bytes;
-    CUresult lost; /* CUDA_SUCCESS: it is well */
-    double clock;  /* seconds that its work has taken */
+    size_t others_bytes; /* of memory */
+    CUresult lost;       /* CUDA_SUCCESS: it is well */
+    double clock;        /* seconds that its work has taken */
     struct CUstream_st legacy;
 };
 
