@@ -180,6 +180,13 @@ static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, con
 
 /* ---- the kernel ---- */
 
+/* In nn ptxas pairs registers of one parity in four FFMA of ten if the index is read again (45
+ * instead of 50 TFLOP/s), in the other layouts if it is not: scripts that count them beat reasoning
+ * here. */
+template <int A_TRANS, int B_TRANS> static __device__ __forceinline__ uint32_t block_index(void) {
+    return A_TRANS || B_TRANS ? tcgemm_block_index() : blockIdx.x;
+}
+
 /* BN x WN: columns of D of a block and of a warp; a lane has 8 x WN/4 elements. */
 template <int BN, int WN, int WIDE, int A_TRANS, int B_TRANS>
 static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &args) {
@@ -198,7 +205,7 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
     const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
     const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
     const tcgemm_batch_tile_t tile =
-        tcgemm_batch_raster(tcgemm_block_index(), tiles_m, tiles_n, args.raster_group);
+        tcgemm_batch_raster(block_index<A_TRANS, B_TRANS>(), tiles_m, tiles_n, args.raster_group);
     const int64_t m0 = (int64_t)tile.at.m * BM, n0 = (int64_t)tile.at.n * BN;
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t row0 = warp / WARPS_N * 64 + lane / 4 * 4; /* and 32 further down */
