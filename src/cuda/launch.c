@@ -126,10 +126,10 @@ static tcgemm_status_t launch_step(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
     if (step->kind == TCGEMM_STEP_PRODUCT)
         return launch_product(gpu, plan, step, &args, stream);
     if (step->kind == TCGEMM_STEP_REDUCE) {
-        /* A block adds up THREADS / 8 pieces or more. */
+        /* A block adds up THREADS / 32 pieces or more. */
         const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
         const double pieces = lines * (double)ceil_div(args.n, in_piece);
-        return launch_move(gpu, step->gpu.function, pieces / (MOVE_THREADS / 8) + 1, &args, stream,
+        return launch_move(gpu, step->gpu.function, pieces / (MOVE_THREADS / 32) + 1, &args, stream,
                            "launching the sum of the parts of k");
     }
     return launch_move(gpu, step->gpu.function, lines, &args, stream, "launching the packing");

@@ -87,7 +87,7 @@ struct reduce_s32 {
 
 /* Threads that share the parts of one place. */
 static __device__ __forceinline__ uint32_t lanes_for(uint32_t splits) {
-    return splits >= 16 ? 8 : splits >= 4 ? 2 : 1;
+    return splits >= 64 ? 32 : splits >= 16 ? 8 : splits >= 4 ? 2 : 1;
 }
 
 template <class Type> static __device__ __forceinline__ void reduce(const tcgemm_gpu_args_t &args) {
@@ -112,7 +112,7 @@ template <class Type> static __device__ __forceinline__ void reduce(const tcgemm
         if (at < all) {
             const sum *from = (const sum *)args.a + (item * args.splits + lane) * args.stride_a +
                               row * args.lda + col;
-#pragma unroll 4
+#pragma unroll 8
             for (uint32_t s = lane; s < args.splits; s += lanes, from += lanes * args.stride_a) {
                 const piece_t part = *(const piece_t *)from;
 #pragma unroll

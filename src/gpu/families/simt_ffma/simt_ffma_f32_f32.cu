@@ -4,8 +4,8 @@
  * enough; tf32 is four times as fast.
  *
  *     grid        one block a tile of D, in the order of tile/raster.h, batch by batch
- *     block       128 x 128, 8 warps (2 x 4)
- *     warp        64 x 32: lanes 8 x 4, each 8 x 8 of D as 2 x 2 squares of 4 x 4
+ *     block       128 x 128, 8 warps (2 x 4); 64 x 64, 4 warps (1 x 4), for small D and parts of k
+ *     warp        64 x 32: lanes 8 x 4, each 8 x 8 of D as 2 x 2 squares of 4 x 4 (64 x 16: 8 x 4)
  *
  *        n   0    4    8    12  | 16 ...      a lane reads, for each k, two 16-byte pieces of A
  *     m  0   l0   l1   l2   l3  | l0   l1     and two of B, and multiplies them 64 times
@@ -49,7 +49,7 @@
 #include "tile/raster.h"
 #include "tile/split.h"
 
-enum { BM = 128, BK = 16 };
+enum { BK = 16 };
 
 static __device__ __forceinline__ void copy_4(float *to, const float *from, bool inside) {
 #if TCGEMM_HAVE_CP_ASYNC
@@ -82,16 +82,16 @@ template <int MN, int TURN, int WIDE, int THREADS> struct simt_copy {
         THROUGH_REGISTERS = TURN && WIDE
     };
     static_assert(THREADS % ACROSS == 0 && DOWN * PASSES == (TURN ? MN : BK), "even passes");
-    static_assert(!TURN || DOWN % 16 == 0, "a pass leaves place() alone");
+    static_assert(!TURN || !WIDE || DOWN % 16 == 0, "a pass leaves place() alone");
 
     const float *from;
     float *to;
     int64_t pass_step, rewind; /* elements */
     int32_t limit, k0, left;
 
-    /* Turned rows lie 8 further or nearer in the second half of the block of k. */
+    /* Runs that are turned lie 8 rows further or nearer in the second half of the block of k. */
     static __device__ __forceinline__ int32_t place(int32_t row, int32_t k) {
-        return TURN ? row ^ (k & 8) : row;
+        return TURN && WIDE ? row ^ (k & 8) : row;
     }
 
     /* rows: those inside the matrix, at most MN. */
@@ -180,15 +180,11 @@ static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, con
 
 /* ---- the kernel ---- */
 
-/* In nn ptxas pairs registers of one parity in four FFMA of ten if the index is read again (45
- * instead of 50 TFLOP/s), in the other layouts if it is not: scripts that count them beat reasoning
- * here. */
-template <int A_TRANS, int B_TRANS> static __device__ __forceinline__ uint32_t block_index(void) {
-    return A_TRANS || B_TRANS ? tcgemm_block_index() : blockIdx.x;
-}
-
-/* BN x WN: columns of D of a block and of a warp; a lane has 8 x WN/4 elements. */
-template <int BN, int WN, int WIDE, int A_TRANS, int B_TRANS>
+/* The index of the block is read again for the epilogue, so that ptxas finds registers for the sums
+ * as told above: with blockIdx.x it pairs registers of one parity in four FFMA of ten in three of
+ * the layouts, 45 instead of 50 TFLOP/s. Whoever changes this file counts them again. */
+/* BM x BN: D of a block; WN: columns of a warp, which has 64 rows; a lane has 8 x WN/4 elements. */
+template <int BM, int BN, int WN, int WIDE, int A_TRANS, int B_TRANS>
 static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &args) {
     enum {
         WARPS_N = BN / WN,
@@ -198,14 +194,14 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
         PITCH_B = BN + 4,
         SLOT_FLOATS = BK * (PITCH_A + PITCH_B)
     };
-    static_assert(THREADS == TCGEMM_FFMA_THREADS(BN, WN) &&
-                      2 * SLOT_FLOATS * sizeof(float) == TCGEMM_FFMA_SMEM(BN),
+    static_assert(THREADS == TCGEMM_FFMA_THREADS(BM, BN, WN) &&
+                      2 * SLOT_FLOATS * sizeof(float) == TCGEMM_FFMA_SMEM(BM, BN),
                   "shape.h");
     extern __shared__ __align__(16) float memory[];
     const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
     const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
     const tcgemm_batch_tile_t tile =
-        tcgemm_batch_raster(block_index<A_TRANS, B_TRANS>(), tiles_m, tiles_n, args.raster_group);
+        tcgemm_batch_raster(tcgemm_block_index(), tiles_m, tiles_n, args.raster_group);
     const int64_t m0 = (int64_t)tile.at.m * BM, n0 = (int64_t)tile.at.n * BN;
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t row0 = warp / WARPS_N * 64 + lane / 4 * 4; /* and 32 further down */
@@ -340,20 +336,20 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
         }
 }
 
-#define SIMT_KERNEL(bn, wn, blocks_per_sm, tag, layout, a_trans, b_trans)                          \
-    extern "C" __global__ void __launch_bounds__(TCGEMM_FFMA_THREADS(bn, wn), blocks_per_sm)       \
-        tcgemm_mma_pipelined_f32_f32_128x##bn##x16_##tag##_##layout(                               \
+#define SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, layout, a_trans, b_trans)                      \
+    extern "C" __global__ void __launch_bounds__(TCGEMM_FFMA_THREADS(bm, bn, wn), blocks_per_sm)   \
+        tcgemm_mma_pipelined_f32_f32_##bm##x##bn##x16_##tag##_##layout(                            \
             const __grid_constant__ tcgemm_gpu_args_t args) {                                      \
         if (args.whole_a && args.whole_b)                                                          \
-            simt_pipelined<bn, wn, 1, a_trans, b_trans>(args);                                     \
+            simt_pipelined<bm, bn, wn, 1, a_trans, b_trans>(args);                                 \
         else                                                                                       \
-            simt_pipelined<bn, wn, 0, a_trans, b_trans>(args);                                     \
+            simt_pipelined<bm, bn, wn, 0, a_trans, b_trans>(args);                                 \
     }
 
 /* The four layouts of each row: f32 is the only type of this file. */
-#define ROW(type, sums, min_cc, max_cc, bn, wn, blocks_per_sm, tag)                                \
-    SIMT_KERNEL(bn, wn, blocks_per_sm, tag, nn, 0, 0)                                              \
-    SIMT_KERNEL(bn, wn, blocks_per_sm, tag, nt, 0, 1)                                              \
-    SIMT_KERNEL(bn, wn, blocks_per_sm, tag, tn, 1, 0)                                              \
-    SIMT_KERNEL(bn, wn, blocks_per_sm, tag, tt, 1, 1)
+#define ROW(type, sums, min_cc, max_cc, bm, bn, wn, blocks_per_sm, tag)                            \
+    SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, nn, 0, 0)                                          \
+    SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, nt, 0, 1)                                          \
+    SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, tn, 1, 0)                                          \
+    SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, tt, 1, 1)
 #include "gpu/families/simt_ffma/rows.def"
