@@ -345,6 +345,9 @@ TCGEMM_API void tcgemm_context_destroy(tcgemm_context_t *context);
  * run in many threads at once, with different data. */
 typedef struct tcgemm_plan tcgemm_plan_t;
 
+#define TCGEMM_OPERAND_A 1u
+#define TCGEMM_OPERAND_B 2u
+
 typedef struct tcgemm_plan_options {
     size_t struct_size;
     const char *algo;   /* a family: "auto" (also NULL), "cpu", "reference"; on a GPU "wmma-direct",
@@ -353,6 +356,10 @@ typedef struct tcgemm_plan_options {
     const char *tile;   /* "32x8x16", m x n x k: only rows with this tile, of an instruction for
                          * wmma-direct, of a block for other GPU rows, of registers for the CPU's;
                          * NULL: any */
+    unsigned packed;    /* TCGEMM_OPERAND_A, _B or both: given as a plan that packs them has made
+                         * them; CPU alone */
+    unsigned pack; /* TCGEMM_OPERAND_A or _B: the plan packs this operand ahead and does nothing
+                    * else; CPU alone */
 } tcgemm_plan_options_t;
 
 static inline tcgemm_plan_options_t tcgemm_plan_options(void) {
@@ -361,6 +368,8 @@ static inline tcgemm_plan_options_t tcgemm_plan_options(void) {
     o.algo = NULL;
     o.kernel = NULL;
     o.tile = NULL;
+    o.packed = 0;
+    o.pack = 0;
     return o;
 }
 
@@ -374,6 +383,28 @@ TCGEMM_API tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context,
                                               tcgemm_plan_t **plan);
 
 TCGEMM_API void tcgemm_plan_destroy(tcgemm_plan_t *plan); /* NULL is fine */
+
+/* Pack once, multiply often. A plan with options.pack reads that operand and writes
+ * plan_info.packed_bytes bytes to d; a plan of the same problem - any m for a packed B, any n for a
+ * packed A, any alpha, beta, C, threads - with options.packed takes what it wrote in the operand's
+ * place, and D has the bits that it would have without:
+ *
+ * @code
+ *     tcgemm_plan_options_t o = tcgemm_plan_options();
+ *     o.pack = TCGEMM_OPERAND_B;                          // 1. the plan that packs B
+ *     tcgemm_plan_create(context, &p, &o, &packer);
+ *     tcgemm_plan_get_info(packer, &info);
+ *     void *ahead = aligned_alloc(64, info.packed_bytes); // owned by the caller
+ *     tcgemm_run(packer, 1, NULL, b, 0, NULL, ahead);
+ *     o = tcgemm_plan_options();
+ *     o.packed = TCGEMM_OPERAND_B;                        // 2. the plan that multiplies
+ *     tcgemm_plan_create(context, &p, &o, &product);
+ *     tcgemm_run(product, 1, a, ahead, 0, NULL, d);
+ * @endcode
+ *
+ * Packed data lie on a 64-byte boundary (BAD_ALIGNMENT) and begin with a mark of what they are: of
+ * another kernel, size or type they are refused (BAD_ARGUMENT). They are good for this version of
+ * the library on this kind of processor. */
 
 /* Runs a plan: the formula, the rules and the statuses of tcgemm_gemm. A plan for a GPU takes
  * matrices on that GPU or in host memory; the latter travel in pieces, so they may be larger than
@@ -392,6 +423,62 @@ typedef struct tcgemm_run_stats {
     double product_seconds;  /* multiplying, alpha, beta and storing D */
     double total_seconds;    /* the whole call; on a GPU the steps overlap */
 } tcgemm_run_stats_t;
+
+/* alpha and beta: im is 0 until there are complex types. */
+typedef struct tcgemm_scalar {
+    double re, im;
+} tcgemm_scalar_t;
+
+/* What one run multiplies. Build it with tcgemm_data(), then change what differs. Fields that no
+ * kernel serves yet are refused by their names unless they are NULL (or 0). */
+typedef struct tcgemm_data {
+    size_t struct_size;
+    tcgemm_scalar_t alpha, beta;
+    const void *a, *b, *c;
+    void *d;
+    const void *bias;                  /* not served yet: n elements added to each row of D */
+    const void *row_scale, *col_scale; /* not served yet: m and n factors of the product */
+} tcgemm_data_t;
+
+/* D = op(A) * op(B). */
+static inline tcgemm_data_t tcgemm_data(const void *a, const void *b, void *d) {
+    tcgemm_data_t x;
+    x.struct_size = sizeof x;
+    x.alpha.re = 1.0;
+    x.alpha.im = x.beta.re = x.beta.im = 0.0;
+    x.a = a;
+    x.b = b;
+    x.c = NULL;
+    x.d = d;
+    x.bias = x.row_scale = x.col_scale = NULL;
+    return x;
+}
+
+/* How one run goes. Build it with tcgemm_run_options(). */
+typedef struct tcgemm_run_options {
+    size_t struct_size;
+    void *workspace; /* as tcgemm_run_with */
+    size_t workspace_bytes;
+    void *stream;              /* as tcgemm_run_async; NULL: the default stream */
+    int is_async;              /* 1: queued in the stream; 0: the call returns when D is complete */
+    tcgemm_run_stats_t *stats; /* filled in if not NULL (set its struct_size first); not if async */
+} tcgemm_run_options_t;
+
+static inline tcgemm_run_options_t tcgemm_run_options(void) {
+    tcgemm_run_options_t o;
+    o.struct_size = sizeof o;
+    o.workspace = NULL;
+    o.workspace_bytes = 0;
+    o.stream = NULL;
+    o.is_async = 0;
+    o.stats = NULL;
+    return o;
+}
+
+/* Runs a plan; `options` may be NULL. The three calls beside it are shorthands. Returns their
+ * statuses, and BAD_ARGUMENT for a field that is not served or statistics of an async run. */
+TCGEMM_API tcgemm_status_t tcgemm_execute(const tcgemm_plan_t *plan, const tcgemm_data_t *data,
+                                          const tcgemm_run_options_t *options);
 
 /* As tcgemm_run with two more rights. `workspace`: plan_info.workspace_bytes bytes at any address,
  * owned by the caller and free again on return; NULL: the library takes its own and keeps it for
@@ -452,6 +539,7 @@ typedef struct tcgemm_plan_info {
     double predicted_seconds; /* of one run by the planner's model, matrices in place */
     double error_unit;        /* u of the accumulator; 0 for exact types */
     const char *error_bound;  /* the bound |d - exact| obeys, in words */
+    size_t packed_bytes; /* of a plan that packs an operand ahead: what it writes to d; else 0 */
 } tcgemm_plan_info_t;
 
 /* Fills `info` (set its struct_size first). Returns OK or BAD_ARGUMENT. */

@@ -1,61 +1,23 @@
-/* run.c - the calls that compute: one-call product, plans and their runs. */
+/* run.c - the calls that compute: the one-call product, plans and their runs. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/context.h"
+#include "api/choice.h"
+#include "api/plan_cache.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fpmode.h"
+#include "base/struct.h"
 #include "cpu/gemm.h"
 #include "cuda/backend.h"
-#include "gpu/model.h"
-#include "host/memory.h"
-#include "plan/planner.h"
 #include "ref/reference.h"
 
-/* ---- on the CPU ---- */
+/* ---- a run ---- */
 
-/* The steps of a plan for the CPU: a product, by the reference or by the micro-kernels. */
-static tcgemm_status_t run_steps(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                                 void *workspace, tcgemm_run_stats_t *stats) {
-    return plan->kernel->cpu ? tcgemm_cpu_run(plan, call, workspace, stats)
-                             : tcgemm_reference_run(plan, call, stats);
-}
-
-/* Nothing is empty. */
-static tcgemm_status_t run_on_cpu(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                                  void *workspace, size_t workspace_bytes,
-                                  tcgemm_run_stats_t *stats) {
-    const size_t needed = tcgemm_plan_workspace(plan);
-    if (call->alpha == 0.0) {
-        tcgemm_cpu_scale(&plan->g, call);
-        return TCGEMM_STATUS_OK;
-    }
-    TCGEMM_RETURN_IF(workspace && workspace_bytes < needed, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "the workspace has %zu bytes, but the plan needs %zu", workspace_bytes,
-                     needed);
-    if (needed == 0 || workspace)
-        return run_steps(plan, call, workspace, stats);
-    const tcgemm_workspace_t own = tcgemm_workspace_take(needed);
-    TCGEMM_RETURN_IF(!own.data, TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for %zu bytes of workspace",
-                     needed);
-    const tcgemm_status_t status = run_steps(plan, call, own.data, stats);
-    tcgemm_workspace_give_back(own);
-    return status;
-}
-
-/* ---- wherever it is ---- */
-
-static tcgemm_status_t run_there(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                                 int place, void *workspace, size_t workspace_bytes,
-                                 tcgemm_run_stats_t *stats) {
-    TCGEMM_RETURN_IF(!plan->device && place != TCGEMM_PLACE_HOST, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "the matrices lie on GPU %d, but the plan is for the CPU: make its context "
-                     "with device %d",
-                     place, place);
-    if (plan->device && (call->alpha != 0.0 || place != TCGEMM_PLACE_HOST))
-        return tcgemm_gpu_run(plan, call, place, workspace, workspace_bytes, stats);
-    return run_on_cpu(plan, call, workspace, workspace_bytes, stats);
+static const tcgemm_backend_t *backend_of(const struct tcgemm_plan *plan) {
+    return plan->device        ? &tcgemm_gpu_backend
+           : plan->kernel->cpu ? &tcgemm_cpu_backend
+                               : &tcgemm_reference_backend;
 }
 
 /* A plan for a GPU that is known, but not here, can only be looked at. */
@@ -64,6 +26,22 @@ static tcgemm_status_t check_is_here(const struct tcgemm_plan *plan) {
                      TCGEMM_STATUS_NO_DEVICE,
                      "the plan is for a known GPU, %s, and only describes what it would do there",
                      plan->device->name);
+    return TCGEMM_STATUS_OK;
+}
+
+/* Whether the plan can reach matrices in this place. */
+static tcgemm_status_t check_place(const struct tcgemm_plan *plan, int place, bool is_async) {
+    TCGEMM_RETURN_IF(!plan->device && place != TCGEMM_PLACE_HOST, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the matrices lie on GPU %d, but the plan is for the CPU: make its context "
+                     "with device %d",
+                     place, place);
+    TCGEMM_RETURN_IF(plan->device && place != TCGEMM_PLACE_HOST && place != plan->device->index,
+                     TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the matrices lie on GPU %d, but the plan is for GPU %d", place,
+                     plan->device->index);
+    TCGEMM_RETURN_IF(is_async && place == TCGEMM_PLACE_HOST && !tcgemm_gpu_is_forked(),
+                     TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the matrices lie in host memory; an asynchronous run takes those on the GPU");
     return TCGEMM_STATUS_OK;
 }
 
@@ -76,129 +54,159 @@ static int home_of(const struct tcgemm_plan *plan) {
     return plan->device ? plan->device->index : TCGEMM_PLACE_HOST;
 }
 
-static tcgemm_status_t run_plan(const struct tcgemm_plan *plan, double alpha, const void *a,
-                                const void *b, double beta, const void *c, void *d, void *workspace,
-                                size_t workspace_bytes, tcgemm_run_stats_t *stats) {
+/* A checked call. The way of host matrices to a GPU is not worth it for D = beta * C. */
+static tcgemm_status_t run_call(const struct tcgemm_plan *plan, const tcgemm_run_t *run) {
+    if (run->call->alpha == 0.0 && run->place == TCGEMM_PLACE_HOST && !run->is_async) {
+        tcgemm_cpu_scale(&plan->g, run->call);
+        return TCGEMM_STATUS_OK;
+    }
+    return backend_of(plan)->run(plan, run);
+}
+
+/* A plan that packs an operand: from A or B to D. */
+static tcgemm_status_t run_packing(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                   tcgemm_run_t run) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool is_b = plan->packs == TCGEMM_OPERAND_B;
+    const void *const source = is_b != g->swapped ? x->b : x->a;
+    const tcgemm_call_t call = {
+        .alpha = 1.0, .a = is_b ? NULL : source, .b = is_b ? source : NULL, .d = x->d};
+    if (is_empty(g) || g->k == 0)
+        return TCGEMM_STATUS_OK;
+    TCGEMM_FORWARD(tcgemm_check_packing(g, is_b, source, x->d, plan->steps.step[0].written_bytes));
+    run.call = &call;
+    return backend_of(plan)->run(plan, &run);
+}
+
+static tcgemm_status_t run_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                tcgemm_run_t run) {
     const tcgemm_canonical_t *g = &plan->g;
     tcgemm_call_t call;
-    const double start = stats ? now_seconds() : 0.0;
-    TCGEMM_FORWARD(tcgemm_check_call(g, alpha, a, b, beta, c, d, true, &call));
-    if (stats)
-        stats->pack_seconds = stats->transfer_seconds = stats->product_seconds = 0.0;
-    tcgemm_status_t status = TCGEMM_STATUS_OK;
-    if (!is_empty(g)) {
-        int place;
-        TCGEMM_FORWARD(tcgemm_gpu_place(g, &call, home_of(plan), &place));
-        status = run_there(plan, &call, place, workspace, workspace_bytes, stats);
-    }
-    if (stats)
-        stats->total_seconds = now_seconds() - start;
+    if (plan->packs)
+        return run_packing(plan, x, run);
+    TCGEMM_FORWARD(
+        tcgemm_check_call(g, x->alpha.re, x->a, x->b, x->beta.re, x->c, x->d, true, &call));
+    run.call = &call;
+    if (is_empty(g))
+        return TCGEMM_STATUS_OK;
+    TCGEMM_FORWARD(tcgemm_gpu_place(g, &call, home_of(plan), &run.place));
+    TCGEMM_FORWARD(check_place(plan, run.place, run.is_async));
+    return run_call(plan, &run);
+}
+
+static tcgemm_status_t run_for_stats(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                     tcgemm_run_t run, tcgemm_run_stats_t *stats) {
+    tcgemm_run_stats_t filled = {.struct_size = sizeof filled};
+    const double start = now_seconds();
+    TCGEMM_FORWARD(tcgemm_struct_check("stats", stats, sizeof *stats));
+    run.stats = &filled;
+    const tcgemm_status_t status = run_plan(plan, x, run);
+    filled.total_seconds = now_seconds() - start;
+    tcgemm_struct_write(stats, &filled, sizeof filled);
     return status;
 }
 
-/* ---- plans ---- */
+/* ---- what the caller gives ---- */
 
-/* Below this the CPU is taken without a look at GPUs: waking one takes a hundred times as long. */
-static const double small_seconds = 2e-3;
-
-/* A plan for GPU `index`, its kernel loaded. */
-static tcgemm_status_t plan_on_gpu(int index, const tcgemm_problem_t *problem,
-                                   const tcgemm_plan_options_t *options, int threads,
-                                   struct tcgemm_plan *plan) {
-    const tcgemm_device_t *device;
-    TCGEMM_FORWARD(tcgemm_gpu_find(index, &device));
-    TCGEMM_FORWARD(tcgemm_plan_make_on(device, problem, options, threads, plan));
-    return tcgemm_gpu_prepare(plan);
+static tcgemm_status_t refuse(bool is_set, const char *field) {
+    TCGEMM_RETURN_IF(is_set, TCGEMM_STATUS_UNSUPPORTED,
+                     "data->%s is set, but no kernel serves it yet", field);
+    return TCGEMM_STATUS_OK;
 }
 
-/* The time by which a device is chosen: of the problem itself, or of the one that stands for it
- * (tcgemm_choice_problem). */
-static tcgemm_problem_t choice_problem(const tcgemm_problem_t *problem) {
-    tcgemm_canonical_t g;
-    tcgemm_problem_t p = *problem;
-    if (!(p.flags & TCGEMM_FLAG_REPRODUCIBLE) || tcgemm_canonicalize(&p, &g) != TCGEMM_STATUS_OK)
-        return p;
-    p.m = tcgemm_choice_rows;
-    p.batch = 1;
-    p.lda = p.ldb = p.ldc = p.ldd = 0;
-    return p;
+static tcgemm_status_t read_data(const tcgemm_data_t *data, tcgemm_data_t *x) {
+    *x = tcgemm_data(NULL, NULL, NULL);
+    TCGEMM_FORWARD(
+        tcgemm_struct_read("data", data, TCGEMM_STRUCT_END(tcgemm_data_t, d), x, sizeof *x));
+    TCGEMM_FORWARD(refuse(x->alpha.im != 0.0, "alpha.im"));
+    TCGEMM_FORWARD(refuse(x->beta.im != 0.0, "beta.im"));
+    TCGEMM_FORWARD(refuse(x->bias != NULL, "bias"));
+    TCGEMM_FORWARD(refuse(x->row_scale != NULL, "row_scale"));
+    return refuse(x->col_scale != NULL, "col_scale");
 }
 
-/* Whether GPU 0 is sooner done than the CPU, for which `plan` is made. */
-static bool gpu_is_better(const tcgemm_problem_t *problem, const tcgemm_plan_options_t *options,
-                          int threads, const struct tcgemm_plan *plan) {
-    const tcgemm_problem_t asked = choice_problem(problem);
-    const tcgemm_device_t *device;
-    struct tcgemm_plan cpu = *plan;
-    struct tcgemm_plan gpu;
-    if (problem->flags & TCGEMM_FLAG_REPRODUCIBLE &&
-        tcgemm_plan_make(&asked, options, threads, &cpu) != TCGEMM_STATUS_OK)
-        return false;
-    return cpu.steps.seconds >= small_seconds && tcgemm_gpu_count() > 0 &&
-           tcgemm_gpu_takes_host_matrices() && tcgemm_gpu_find(0, &device) == TCGEMM_STATUS_OK &&
-           tcgemm_plan_make_on(device, &asked, options, threads, &gpu) == TCGEMM_STATUS_OK &&
-           gpu.steps.seconds + tcgemm_gpu_predict_transfer(&gpu.g) < cpu.steps.seconds;
+static tcgemm_status_t check_workspace(const struct tcgemm_plan *plan,
+                                       const tcgemm_run_options_t *o) {
+    const size_t needed = tcgemm_plan_workspace(plan);
+    TCGEMM_RETURN_IF(o->workspace && o->workspace_bytes < needed, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the workspace has %zu bytes, but the plan needs %zu", o->workspace_bytes,
+                     needed);
+    return TCGEMM_STATUS_OK;
 }
 
-/* The better of the CPU, for which `plan` is made, and GPU 0. */
-static void improve_by_gpu(const tcgemm_problem_t *problem, const tcgemm_plan_options_t *options,
-                           int threads, struct tcgemm_plan *plan) {
-    struct tcgemm_plan other;
-    if (gpu_is_better(problem, options, threads, plan) &&
-        plan_on_gpu(0, problem, options, threads, &other) == TCGEMM_STATUS_OK)
-        *plan = other;
+static tcgemm_status_t execute(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                               const tcgemm_run_options_t *o) {
+    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
+    TCGEMM_RETURN_IF((o->is_async || o->stream) && !plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the plan is for the CPU, which has no streams");
+    TCGEMM_RETURN_IF(o->is_async && o->stats, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "an asynchronous run has no statistics");
+    TCGEMM_FORWARD(check_is_here(plan));
+    TCGEMM_FORWARD(check_workspace(plan, o));
+    tcgemm_run_t run = {
+        .place = TCGEMM_PLACE_HOST,
+        .workspace = o->workspace,
+        .stream = o->stream,
+        .is_async = o->is_async != 0,
+    };
+    return o->stats ? run_for_stats(plan, x, run, o->stats) : run_plan(plan, x, run);
 }
 
-static tcgemm_status_t plan_on_any(const tcgemm_problem_t *problem,
-                                   const tcgemm_plan_options_t *options, int threads,
-                                   struct tcgemm_plan *plan) {
-    if (tcgemm_plan_wants_gpu(options))
-        return plan_on_gpu(0, problem, options, threads, plan);
-    const tcgemm_status_t status = tcgemm_plan_make(problem, options, threads, plan);
-    const bool has_tile = options && options->tile;
-    if (tcgemm_plan_wants_cpu(options))
-        return status;
-    if (status == TCGEMM_STATUS_OK)
-        improve_by_gpu(problem, options, threads, plan);
-    else if (status == TCGEMM_STATUS_UNSUPPORTED && has_tile)
-        return plan_on_gpu(0, problem, options, threads, plan) == TCGEMM_STATUS_OK
-                   ? TCGEMM_STATUS_OK
-                   : tcgemm_plan_make(problem, options, threads, plan); /* its sentence again */
-    return status;
-}
-
-static tcgemm_status_t make_plan(const tcgemm_context_t *context, const tcgemm_problem_t *problem,
-                                 const tcgemm_plan_options_t *options, struct tcgemm_plan *plan) {
-    const int device = tcgemm_context_device(context);
-    const int threads = tcgemm_context_threads(context, problem);
-    if (device == TCGEMM_DEVICE_AUTO)
-        return plan_on_any(problem, options, threads, plan);
-    if (device == TCGEMM_DEVICE_CPU)
-        return tcgemm_plan_make(problem, options, threads, plan);
-    if (device == TCGEMM_DEVICE_KNOWN)
-        return tcgemm_plan_make_on(tcgemm_context_known(context), problem, options, threads, plan);
-    return plan_on_gpu(device, problem, options, threads, plan);
+static tcgemm_data_t data_of(double alpha, const void *a, const void *b, double beta, const void *c,
+                             void *d) {
+    tcgemm_data_t x = tcgemm_data(a, b, d);
+    x.alpha.re = alpha;
+    x.beta.re = beta;
+    x.c = c;
+    return x;
 }
 
 /* ---- the calls ---- */
 
-tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha, const void *a,
-                            const void *b, double beta, const void *c, void *d) {
+tcgemm_status_t tcgemm_execute(const tcgemm_plan_t *plan, const tcgemm_data_t *data,
+                               const tcgemm_run_options_t *options) {
     TCGEMM_DEFAULT_FP_MODES;
-    struct tcgemm_plan plan;
-    tcgemm_call_t call;
-    int place;
-    const int threads = tcgemm_context_threads(NULL, problem);
-    TCGEMM_FORWARD(tcgemm_plan_make(problem, NULL, threads, &plan));
-    TCGEMM_FORWARD(tcgemm_check_call(&plan.g, alpha, a, b, beta, c, d, true, &call));
-    if (is_empty(&plan.g))
-        return TCGEMM_STATUS_OK;
-    TCGEMM_FORWARD(tcgemm_gpu_place(&plan.g, &call, 0, &place));
-    if (place != TCGEMM_PLACE_HOST)
-        TCGEMM_FORWARD(plan_on_gpu(place, problem, NULL, threads, &plan));
-    else if (call.alpha != 0.0)
-        improve_by_gpu(problem, NULL, threads, &plan);
-    return run_there(&plan, &call, place, NULL, 0, NULL);
+    tcgemm_data_t x;
+    tcgemm_run_options_t o = tcgemm_run_options();
+    TCGEMM_FORWARD(read_data(data, &x));
+    if (options)
+        TCGEMM_FORWARD(tcgemm_struct_read("options", options,
+                                          TCGEMM_STRUCT_END(tcgemm_run_options_t, struct_size), &o,
+                                          sizeof o));
+    return execute(plan, &x, &o);
+}
+
+tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a, const void *b,
+                           double beta, const void *c, void *d) {
+    TCGEMM_DEFAULT_FP_MODES;
+    const tcgemm_data_t x = data_of(alpha, a, b, beta, c, d);
+    const tcgemm_run_options_t o = tcgemm_run_options();
+    return execute(plan, &x, &o);
+}
+
+tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const void *a,
+                                const void *b, double beta, const void *c, void *d, void *workspace,
+                                size_t workspace_bytes, tcgemm_run_stats_t *stats) {
+    TCGEMM_DEFAULT_FP_MODES;
+    const tcgemm_data_t x = data_of(alpha, a, b, beta, c, d);
+    tcgemm_run_options_t o = tcgemm_run_options();
+    o.workspace = workspace;
+    o.workspace_bytes = workspace_bytes;
+    o.stats = stats;
+    return execute(plan, &x, &o);
+}
+
+tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const void *a,
+                                 const void *b, double beta, const void *c, void *d,
+                                 void *workspace, size_t workspace_bytes, void *stream) {
+    TCGEMM_DEFAULT_FP_MODES;
+    const tcgemm_data_t x = data_of(alpha, a, b, beta, c, d);
+    tcgemm_run_options_t o = tcgemm_run_options();
+    o.workspace = workspace;
+    o.workspace_bytes = workspace_bytes;
+    o.stream = stream;
+    o.is_async = 1;
+    return execute(plan, &x, &o);
 }
 
 tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context, const tcgemm_problem_t *problem,
@@ -206,8 +214,13 @@ tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context, const tcgemm_probl
     TCGEMM_DEFAULT_FP_MODES;
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     *plan = NULL;
+    tcgemm_plan_options_t o = tcgemm_plan_options();
     struct tcgemm_plan made;
-    TCGEMM_FORWARD(make_plan(context, problem, options, &made));
+    if (options)
+        TCGEMM_FORWARD(tcgemm_struct_read("options", options,
+                                          TCGEMM_STRUCT_END(tcgemm_plan_options_t, struct_size), &o,
+                                          sizeof o));
+    TCGEMM_FORWARD(tcgemm_plan_in_context(context, problem, &o, &made));
     *plan = malloc(sizeof made);
     TCGEMM_RETURN_IF(!*plan, TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for a plan");
     memcpy(*plan, &made, sizeof made);
@@ -218,45 +231,42 @@ void tcgemm_plan_destroy(tcgemm_plan_t *plan) {
     free(plan);
 }
 
-tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a, const void *b,
-                           double beta, const void *c, void *d) {
-    TCGEMM_DEFAULT_FP_MODES;
-    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_FORWARD(check_is_here(plan));
-    return run_plan(plan, alpha, a, b, beta, c, d, NULL, 0, NULL);
+/* ---- the one call ---- */
+
+/* The plan of the default context for matrices in this place: the one that was made last time, or
+ * made now, in the cache if it has room, else in *own. */
+static tcgemm_status_t find_plan(const tcgemm_plan_key_t *key, struct tcgemm_plan *own,
+                                 const struct tcgemm_plan **plan) {
+    struct tcgemm_plan *slot;
+    *plan = tcgemm_plan_cache_find(key, &slot);
+    if (*plan)
+        return TCGEMM_STATUS_OK;
+    *plan = slot ? slot : own;
+    TCGEMM_FORWARD(
+        tcgemm_plan_in_place(key->place, &key->problem, key->threads, slot ? slot : own));
+    if (slot)
+        tcgemm_plan_cache_keep(key);
+    return TCGEMM_STATUS_OK;
 }
 
-tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const void *a,
-                                const void *b, double beta, const void *c, void *d, void *workspace,
-                                size_t workspace_bytes, tcgemm_run_stats_t *stats) {
+tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha, const void *a,
+                            const void *b, double beta, const void *c, void *d) {
     TCGEMM_DEFAULT_FP_MODES;
-    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_RETURN_IF(stats && stats->struct_size != sizeof *stats, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "stats->struct_size is %zu, expected %zu", stats->struct_size, sizeof *stats);
-    TCGEMM_FORWARD(check_is_here(plan));
-    return run_plan(plan, alpha, a, b, beta, c, d, workspace, workspace_bytes, stats);
-}
-
-tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const void *a,
-                                 const void *b, double beta, const void *c, void *d,
-                                 void *workspace, size_t workspace_bytes, void *stream) {
-    TCGEMM_DEFAULT_FP_MODES;
-    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
-    TCGEMM_RETURN_IF(!plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "the plan is for the CPU, which has no streams");
-    TCGEMM_FORWARD(check_is_here(plan));
+    struct tcgemm_plan own;
+    const struct tcgemm_plan *plan;
     tcgemm_call_t call;
-    int place;
+    tcgemm_run_t run = {.call = &call, .place = TCGEMM_PLACE_HOST};
+    tcgemm_plan_key_t key = {.place = TCGEMM_PLACE_HOST};
+    TCGEMM_FORWARD(tcgemm_problem_read(problem, &key.problem));
+    key.threads = tcgemm_context_threads(NULL, &key.problem);
+    TCGEMM_FORWARD(find_plan(&key, &own, &plan));
     TCGEMM_FORWARD(tcgemm_check_call(&plan->g, alpha, a, b, beta, c, d, true, &call));
     if (is_empty(&plan->g))
         return TCGEMM_STATUS_OK;
-    TCGEMM_FORWARD(tcgemm_gpu_place(&plan->g, &call, home_of(plan), &place));
-    if (place != plan->device->index && place != TCGEMM_PLACE_HOST)
-        return tcgemm_error_set(TCGEMM_STATUS_BAD_ARGUMENT,
-                                "the matrices lie on GPU %d, but the plan is for GPU %d", place,
-                                plan->device->index);
-    TCGEMM_RETURN_IF(place == TCGEMM_PLACE_HOST && !tcgemm_gpu_is_forked(),
-                     TCGEMM_STATUS_BAD_ARGUMENT,
-                     "the matrices lie in host memory; tcgemm_run_async takes those on the GPU");
-    return tcgemm_gpu_run_async(plan, &call, workspace, workspace_bytes, stream);
+    TCGEMM_FORWARD(tcgemm_gpu_place(&plan->g, &call, 0, &run.place));
+    if (run.place != TCGEMM_PLACE_HOST) {
+        key.place = run.place;
+        TCGEMM_FORWARD(find_plan(&key, &own, &plan));
+    }
+    return run_call(plan, &run);
 }

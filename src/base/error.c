@@ -6,8 +6,11 @@
 #include <stdio.h>
 
 static _Thread_local char last_error[512];
+static _Thread_local int hushed;
 
 tcgemm_status_t tcgemm_error_set(tcgemm_status_t status, const char *format, ...) {
+    if (hushed > 0)
+        return status;
     const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* 0.5, never 0,5 */
     const locale_t callers_locale = c_locale ? uselocale(c_locale) : (locale_t)0;
     va_list args;
@@ -19,6 +22,14 @@ tcgemm_status_t tcgemm_error_set(tcgemm_status_t status, const char *format, ...
         freelocale(c_locale);
     }
     return status;
+}
+
+void tcgemm_error_hush(void) {
+    ++hushed;
+}
+
+void tcgemm_error_speak(void) {
+    --hushed;
 }
 
 const char *tcgemm_last_error(void) {

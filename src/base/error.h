@@ -13,6 +13,11 @@
 tcgemm_status_t tcgemm_error_set(tcgemm_status_t status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Between these two of a thread faults leave the sentence as it was: for what may fail without the
+ * call failing. They nest. */
+void tcgemm_error_hush(void);
+void tcgemm_error_speak(void);
+
 #define TCGEMM_RETURN_IF(condition, status, ...)                                                   \
     do {                                                                                           \
         if (condition)                                                                             \

@@ -3,6 +3,7 @@
 #include "cpu/gemm.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/model.h"
+#include "cpu/prepack.h"
 #include "cpu/ukernel.h"
 #include "host/features.h"
 #include "plan/plan.h"
@@ -133,11 +134,31 @@ static bool fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device) {
     return !device && (row->features & ~tcgemm_cpu_features()) == 0;
 }
 
+/* The plan that packs one operand ahead. */
+static void expand_packing(struct tcgemm_plan *plan, double seconds) {
+    const bool is_b = plan->packs == TCGEMM_OPERAND_B;
+    plan->steps = tcgemm_single_step(plan, seconds);
+    tcgemm_step_t *const step = &plan->steps.step[0];
+    step->kind = is_b ? TCGEMM_STEP_PACK_B : TCGEMM_STEP_PACK_A;
+    step->kernel = NULL;
+    if (is_b)
+        step->a = step->b;
+    step->written_bytes = tcgemm_cpu_prepacked(plan, is_b).bytes;
+}
+
 /* One step: panels are packed on the way, between the products. */
 static void expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
     (void)row;
-    const double seconds = tcgemm_cpu_plan(plan, plan->max_threads).total;
-    plan->steps = tcgemm_single_step(plan, seconds);
+    const tcgemm_cpu_time_t time = tcgemm_cpu_plan(plan, plan->max_threads);
+    if (plan->packs) {
+        expand_packing(plan, time.pack);
+        return;
+    }
+    if (plan->g.a.packed_bytes)
+        plan->g.a.packed_bytes = tcgemm_cpu_prepacked(plan, false).bytes;
+    if (plan->g.b.packed_bytes)
+        plan->g.b.packed_bytes = tcgemm_cpu_prepacked(plan, true).bytes;
+    plan->steps = tcgemm_single_step(plan, time.total);
     plan->steps.workspace_bytes = tcgemm_cpu_sizes(plan).workspace_bytes;
 }
 

@@ -27,6 +27,7 @@
 #include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/packing.h"
+#include "cpu/prepack.h"
 #include "cpu/ukernel.h"
 #include "host/pool.h"
 #include "tile/panel.h"
@@ -53,12 +54,14 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const int64_t integer = u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_B1;
     layout_t l;
     l.a = 0;
-    l.b = l.a + align64(s->pack_a ? rows * steps * u->lane_bytes : 0);
-    l.a_terms = l.b + align64(s->pack_b ? cols * steps * u->lane_bytes : 0);
-    l.b_terms = l.a_terms + align64(integer * rows * 4);
-    l.a_special = l.b_terms + align64(integer * cols * 4);
-    l.b_special = l.a_special + align64(bf16 * rows / u->mr);
-    l.sums = l.b_special + align64(bf16 * cols / u->nr);
+    const bool pack_a = s->pack_a && !g->a.packed_bytes;
+    const bool pack_b = s->pack_b && !g->b.packed_bytes;
+    l.b = l.a + align64(pack_a ? rows * steps * u->lane_bytes : 0);
+    l.a_terms = l.b + align64(pack_b ? cols * steps * u->lane_bytes : 0);
+    l.b_terms = l.a_terms + align64(pack_a ? integer * rows * 4 : 0);
+    l.a_special = l.b_terms + align64(pack_b ? integer * cols * 4 : 0);
+    l.b_special = l.a_special + align64(pack_a ? bf16 * rows / u->mr : 0);
+    l.sums = l.b_special + align64(pack_b ? bf16 * cols / u->nr : 0);
     l.end = l.sums + align64(s->direct_output ? 0 : rows * cols * 4);
     return l;
 }
@@ -87,13 +90,15 @@ typedef struct phases {
 typedef struct product {
     const struct tcgemm_plan *plan;
     const tcgemm_cpu_ukernel_t *u;
-    const tcgemm_call_t *call;  /* of the batch */
-    tcgemm_call_t item;         /* of this item; set by thread 0 */
+    const tcgemm_call_t *call; /* of the batch */
+    tcgemm_call_t item;        /* of this item; set by thread 0 */
+    int64_t item_index;
     int64_t a_offset, b_offset; /* of this item in A and B, in elements */
-    char *a, *b;                /* panels */
+    char *a, *b;                /* panels of the current block, packed now ... */
     uint32_t *a_terms, *b_terms;
-    bool *a_special, *b_special; /* a flag a panel: it holds a bf16 subnormal */
-    float *sums;                 /* of narrow results: mt x nc */
+    bool *a_special, *b_special;     /* a flag a panel: it holds a bf16 subnormal */
+    tcgemm_prepacked_t a_all, b_all; /* ... or ahead */
+    float *sums;                     /* of narrow results: mt x nc */
     int64_t ld_sums;
     tcgemm_signs_t signs;
     atomic_int_fast64_t next_panel; /* of those still to be packed, then of ... */
@@ -169,7 +174,8 @@ static panels_t panels_of_a(const product_t *x, const block_t *block) {
     return (panels_t){
         .pack =
             tcgemm_pack_of_a(&x->plan->g, x->u->family, &x->signs, x->item.a, x->a_offset, block),
-        .count = x->plan->cpu.pack_a ? ceil_div(block->rows, x->u->mr) : 0,
+        .count =
+            x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes ? ceil_div(block->rows, x->u->mr) : 0,
         .lines = block->rows,
         .width = x->u->mr,
         .data = x->a,
@@ -182,7 +188,9 @@ static panels_t panels_of_b(const product_t *x, const block_t *block, bool is_pa
     return (panels_t){
         .pack =
             tcgemm_pack_of_b(&x->plan->g, x->u->family, &x->signs, x->item.b, x->b_offset, block),
-        .count = x->plan->cpu.pack_b && !is_packed ? ceil_div(block->cols, x->u->nr) : 0,
+        .count = x->plan->cpu.pack_b && !is_packed && !x->plan->g.b.packed_bytes
+                     ? ceil_div(block->cols, x->u->nr)
+                     : 0,
         .lines = block->cols,
         .width = x->u->nr,
         .data = x->b,
@@ -285,28 +293,62 @@ static void finish_unit(const product_t *x, const block_t *block, int64_t i, int
     x->u->finish(&finish);
 }
 
-static const void *panel_of_a(const product_t *x, const block_t *block, int64_t i) {
+/* The panels of the current block, whoever packed them. */
+typedef struct parts {
+    const char *panels;
+    const uint32_t *terms;
+    const bool *special;
+} parts_t;
+
+static parts_t parts_of_a(const product_t *x, const block_t *block) {
+    const int64_t k_block = block->k / x->plan->cpu.kc;
+    if (!x->plan->g.a.packed_bytes)
+        return (parts_t){x->a, x->a_terms, x->a_special};
+    const void *const data = x->call->a;
+    return (parts_t){tcgemm_prepacked_panel(&x->a_all, data, x->item_index, k_block, block->row),
+                     tcgemm_prepacked_terms(&x->a_all, data, x->item_index, k_block) + block->row,
+                     tcgemm_prepacked_flags(&x->a_all, data, x->item_index, k_block) +
+                         block->row / x->u->mr};
+}
+
+static parts_t parts_of_b(const product_t *x, const block_t *block) {
+    const int64_t k_block = block->k / x->plan->cpu.kc;
+    if (!x->plan->g.b.packed_bytes)
+        return (parts_t){x->b, x->b_terms, x->b_special};
+    const void *const data = x->call->b;
+    return (parts_t){tcgemm_prepacked_panel(&x->b_all, data, x->item_index, k_block, block->col),
+                     tcgemm_prepacked_terms(&x->b_all, data, x->item_index, k_block) + block->col,
+                     tcgemm_prepacked_flags(&x->b_all, data, x->item_index, k_block) +
+                         block->col / x->u->nr};
+}
+
+static const void *panel_of_a(const product_t *x, const block_t *block, const char *panels,
+                              int64_t i) {
     if (x->plan->cpu.pack_a)
-        return x->a + tcgemm_panel_at(i, tcgemm_panel_steps(block->ks, x->u->ku), x->u->lane_bytes);
+        return panels +
+               tcgemm_panel_at(i, tcgemm_panel_steps(block->ks, x->u->ku), x->u->lane_bytes);
     const tcgemm_operand_t *a = &x->plan->g.a;
     const int64_t index = x->a_offset + (block->row + i) * a->row_stride + block->k * a->col_stride;
     return element_at(x->item.a, index, x->u->lane_bytes);
 }
 
-static const void *panel_of_b(const product_t *x, const block_t *block, int64_t j) {
+static const void *panel_of_b(const product_t *x, const block_t *block, const char *panels,
+                              int64_t j) {
     if (x->plan->cpu.pack_b)
-        return x->b + tcgemm_panel_at(j, tcgemm_panel_steps(block->ks, x->u->ku), x->u->lane_bytes);
+        return panels +
+               tcgemm_panel_at(j, tcgemm_panel_steps(block->ks, x->u->ku), x->u->lane_bytes);
     const tcgemm_operand_t *b = &x->plan->g.b;
     const int64_t index = x->b_offset + block->k * b->row_stride + (block->col + j) * b->col_stride;
     return element_at(x->item.b, index, x->u->lane_bytes);
 }
 
-static tcgemm_tile_fn *tile_function(const product_t *x, int64_t a_panel, int64_t b_panel) {
+static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64_t a_panel,
+                                     const parts_t *b, int64_t b_panel) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     if (!s->pack_a || !s->pack_b)
         return x->u->strided;
-    if (x->u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || x->a_special[a_panel] ||
-                        x->b_special[b_panel]))
+    if (x->u->exact &&
+        (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a->special[a_panel] || b->special[b_panel]))
         return x->u->exact;
     return x->u->packed;
 }
@@ -318,17 +360,19 @@ static void multiply_unit(const product_t *x, const block_t *block, int64_t unit
     const int64_t j0 = at.col;
     const int64_t i1 = min_i64(i0 + s->mc, block->rows);
     const int64_t j1 = min_i64(j0 + s->nb, block->cols);
+    const parts_t a = parts_of_a(x, block);
+    const parts_t b = parts_of_b(x, block);
     tcgemm_tile_t tile = tile_of_block(x, block);
     for (int64_t j = j0; j < j1; j += x->u->nr) {
         tile.n = (int)min_i64(x->u->nr, j1 - j);
-        tile.b = panel_of_b(x, block, j);
-        tile.col_term = x->signs.use_b_terms ? x->b_terms + j : NULL;
+        tile.b = panel_of_b(x, block, b.panels, j);
+        tile.col_term = x->signs.use_b_terms ? b.terms + j : NULL;
         for (int64_t i = i0; i < i1; i += x->u->mr) {
             tile.m = (int)min_i64(x->u->mr, i1 - i);
-            tile.a = panel_of_a(x, block, i);
-            tile.row_term = x->signs.use_a_terms ? x->a_terms + i : NULL;
+            tile.a = panel_of_a(x, block, a.panels, i);
+            tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
             place_output(x, block, i, j, &tile);
-            tile_function(x, i / x->u->mr, j / x->u->nr)(&tile);
+            tile_function(x, &a, i / x->u->mr, &b, j / x->u->nr)(&tile);
         }
     }
     if (block->last && !s->direct_output)
@@ -406,6 +450,10 @@ static void set_up_product(product_t *x, const job_t *job, char *workspace) {
     x->timed = job->timed;
     x->phases.begin = job->timed ? now_nanoseconds() : 0;
     x->signs = tcgemm_signs_of(&job->plan->g, x->u->family);
+    if (x->plan->g.a.packed_bytes)
+        x->a_all = tcgemm_cpu_prepacked(x->plan, false);
+    if (x->plan->g.b.packed_bytes)
+        x->b_all = tcgemm_cpu_prepacked(x->plan, true);
     set_up_workspace(x, workspace);
 }
 
@@ -415,6 +463,7 @@ static void select_item(product_t *x, int64_t item) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
     x->item = *x->call;
+    x->item_index = item;
     x->item.d = element_at(x->call->d, item * g->stride_d, d_bytes);
     if (x->call->c)
         x->item.c = element_at(x->call->c, item * g->stride_c, d_bytes);

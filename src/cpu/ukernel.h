@@ -44,7 +44,7 @@ typedef struct tcgemm_tile {
     const void *c; /* NULL: beta is 0 */
     int64_t ldd, ldc;
     int m, n; /* 1..mr, 1..nr */
-    union tcgemm_scalar {
+    union tcgemm_tile_scalar {
         float f32;
         double f64;
         uint32_t s32;

@@ -11,91 +11,81 @@ static const tcgemm_driver_t *driver(void) {
     return tcgemm_driver(NULL);
 }
 
-tcgemm_status_t tcgemm_gpu_run_async(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                                     void *workspace, size_t workspace_bytes, void *stream) {
-    tcgemm_gpu_t *const gpu = tcgemm_gpu(plan->device->index);
-    TCGEMM_FORWARD(tcgemm_gpu_enter(gpu));
-    const tcgemm_status_t status =
-        tcgemm_gpu_queue(gpu, plan, call, workspace, workspace_bytes, (CUstream)stream);
-    tcgemm_gpu_leave();
-    return status;
-}
-
-/* ---- the synchronous run ---- */
-
 /* Queues the call between two events and waits; the GPU's own time goes to the statistics. */
 static tcgemm_status_t run_timed(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                 const tcgemm_call_t *call, void *workspace, size_t workspace_bytes,
-                                 double *seconds) {
+                                 const tcgemm_run_t *run) {
+    CUstream const stream = run->stream;
     CUevent events[2] = {NULL, NULL};
     tcgemm_status_t status = TCGEMM_STATUS_OK;
     for (int i = 0; i < 2 && status == TCGEMM_STATUS_OK; ++i)
         status = tcgemm_gpu_check(gpu, driver()->event_create(&events[i], CU_EVENT_DEFAULT),
                                   "making an event");
     if (status == TCGEMM_STATUS_OK)
-        status = tcgemm_gpu_check(gpu, driver()->event_record(events[0], NULL), "timing");
+        status = tcgemm_gpu_check(gpu, driver()->event_record(events[0], stream), "timing");
     if (status == TCGEMM_STATUS_OK)
-        status = tcgemm_gpu_queue(gpu, plan, call, workspace, workspace_bytes, NULL);
+        status = tcgemm_gpu_queue(gpu, plan, run->call, run->workspace, stream);
     if (status == TCGEMM_STATUS_OK)
-        status = tcgemm_gpu_check(gpu, driver()->event_record(events[1], NULL), "timing");
+        status = tcgemm_gpu_check(gpu, driver()->event_record(events[1], stream), "timing");
     if (status == TCGEMM_STATUS_OK)
         status = tcgemm_gpu_check(gpu, driver()->event_synchronize(events[1]),
                                   "waiting for the product");
     if (status != TCGEMM_STATUS_OK) /* nothing may still be on its way into D */
-        (void)driver()->stream_synchronize(NULL);
+        (void)driver()->stream_synchronize(stream);
     float milliseconds = 0.0F;
     if (status == TCGEMM_STATUS_OK &&
         driver()->event_elapsed(&milliseconds, events[0], events[1]) == CUDA_SUCCESS)
-        *seconds = 1e-3 * (double)milliseconds;
+        run->stats->product_seconds = 1e-3 * (double)milliseconds;
     for (int i = 0; i < 2; ++i)
         if (events[i])
             (void)driver()->event_destroy(events[i]);
     return status;
 }
 
+/* ... by the GPU's clock where the driver has it, else by ours. */
 static tcgemm_status_t run_here(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                const tcgemm_call_t *call, void *workspace, size_t workspace_bytes,
-                                tcgemm_run_stats_t *stats) {
-    if (stats && tcgemm_driver_has(TCGEMM_DRIVER_STAGING) &&
+                                const tcgemm_run_t *run) {
+    CUstream const stream = run->stream;
+    if (run->stats && tcgemm_driver_has(TCGEMM_DRIVER_STAGING) &&
         tcgemm_driver_has(TCGEMM_DRIVER_TIMING))
-        return run_timed(gpu, plan, call, workspace, workspace_bytes, &stats->product_seconds);
-    const double start = stats ? now_seconds() : 0.0;
-    const tcgemm_status_t status =
-        tcgemm_gpu_queue(gpu, plan, call, workspace, workspace_bytes, NULL);
+        return run_timed(gpu, plan, run);
+    const double start = run->stats ? now_seconds() : 0.0;
+    const tcgemm_status_t status = tcgemm_gpu_queue(gpu, plan, run->call, run->workspace, stream);
+    if (run->is_async)
+        return status;
     const tcgemm_status_t waited =
-        tcgemm_gpu_check(gpu, driver()->stream_synchronize(NULL), "waiting for the product");
-    if (stats)
-        stats->product_seconds = now_seconds() - start;
+        tcgemm_gpu_check(gpu, driver()->stream_synchronize(stream), "waiting for the product");
+    if (run->stats)
+        run->stats->product_seconds = now_seconds() - start;
     return status != TCGEMM_STATUS_OK ? status : waited;
 }
 
 /* With a driver that has no memory in streams, a workspace of our own comes before the run and goes
  * after it. */
-static tcgemm_status_t run_on_gpu(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                  const tcgemm_call_t *call, void *workspace,
-                                  size_t workspace_bytes, tcgemm_run_stats_t *stats) {
-    const size_t needed = call->alpha == 0.0 ? 0 : tcgemm_plan_workspace(plan);
-    if (workspace || needed == 0 || tcgemm_driver_has(TCGEMM_DRIVER_STREAM_MEMORY))
-        return run_here(gpu, plan, call, workspace, workspace_bytes, stats);
+static tcgemm_status_t run_with_workspace(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
+                                          const tcgemm_run_t *run) {
+    const size_t needed = run->call->alpha == 0.0 ? 0 : tcgemm_plan_workspace(plan);
+    if (run->workspace || needed == 0 || run->is_async ||
+        tcgemm_driver_has(TCGEMM_DRIVER_STREAM_MEMORY))
+        return run_here(gpu, plan, run);
     CUdeviceptr own = 0;
+    tcgemm_run_t with = *run;
     TCGEMM_FORWARD(
         tcgemm_gpu_check(gpu, driver()->alloc(&own, needed), "allocating the workspace"));
-    const tcgemm_status_t status = run_here(gpu, plan, call, (void *)(uintptr_t)own, needed, stats);
+    with.workspace = (void *)(uintptr_t)own;
+    const tcgemm_status_t status = run_here(gpu, plan, &with);
     const tcgemm_status_t freed =
         tcgemm_gpu_check(gpu, driver()->release(own), "freeing the workspace");
     return status != TCGEMM_STATUS_OK ? status : freed;
 }
 
-tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int place,
-                               void *workspace, size_t workspace_bytes, tcgemm_run_stats_t *stats) {
+static tcgemm_status_t run_on_gpu(const struct tcgemm_plan *plan, const tcgemm_run_t *run) {
     tcgemm_gpu_t *const gpu = tcgemm_gpu(plan->device->index);
-    TCGEMM_RETURN_IF(
-        place != TCGEMM_PLACE_HOST && place != plan->device->index, TCGEMM_STATUS_BAD_ARGUMENT,
-        "the matrices lie on GPU %d, but the plan is for GPU %d", place, plan->device->index);
     TCGEMM_FORWARD(tcgemm_gpu_enter(gpu));
-    const tcgemm_status_t status =
-        place == TCGEMM_PLACE_HOST ? tcgemm_gpu_run_panels(gpu, plan, call, stats)
-                                   : run_on_gpu(gpu, plan, call, workspace, workspace_bytes, stats);
+    const tcgemm_status_t status = run->place == TCGEMM_PLACE_HOST && !run->is_async
+                                       ? tcgemm_gpu_run_panels(gpu, plan, run->call, run->stats)
+                                       : run_with_workspace(gpu, plan, run);
     tcgemm_gpu_leave();
     return status;
 }
+
+const tcgemm_backend_t tcgemm_gpu_backend = {.prepare = tcgemm_gpu_prepare, .run = run_on_gpu};

@@ -18,11 +18,7 @@
 
 #include "base/error.h"
 #include "device/facts.h"
-#include "problem/canonical.h"
-
-struct tcgemm_plan;
-
-enum { TCGEMM_PLACE_HOST = -1 };
+#include "plan/backend.h"
 
 #ifdef TCGEMM_HAVE_CUDA
 
@@ -54,20 +50,13 @@ tcgemm_status_t tcgemm_gpu_copy(int index, void *to, const void *from, size_t by
 tcgemm_status_t tcgemm_gpu_place(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int home,
                                  int *place);
 
-/* Loads the kernel of a plan that the planner made for a GPU row, and fills in the launches of its
- * steps.
- * Returns OK, UNSUPPORTED, OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST or AFTER_FORK. */
+/* Loads the kernels of a plan and fills in the launches of its steps. Returns OK, UNSUPPORTED,
+ * OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST or AFTER_FORK. */
 tcgemm_status_t tcgemm_gpu_prepare(struct tcgemm_plan *plan);
 
-/* Runs a prepared plan, matrices in `place`, and waits for it. Nothing is empty.
- * Returns OK, BAD_ARGUMENT, UNSUPPORTED (the driver lacks what host matrices need), OUT_OF_MEMORY,
- * DEVICE_ERROR, DEVICE_LOST or AFTER_FORK. */
-tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int place,
-                               void *workspace, size_t workspace_bytes, tcgemm_run_stats_t *stats);
-
-/* Queues it in `stream`; matrices on the GPU. */
-tcgemm_status_t tcgemm_gpu_run_async(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                                     void *workspace, size_t workspace_bytes, void *stream);
+/* Prepares and runs plans for GPUs. A run returns OK, OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST or
+ * AFTER_FORK. */
+extern const tcgemm_backend_t tcgemm_gpu_backend;
 
 /* Operations a second of the units for the type, nothing fetched; 0 if no kernel measures it.
  * Statuses of tcgemm_gpu_find, UNSUPPORTED, DEVICE_ERROR. */
@@ -135,33 +124,21 @@ static inline tcgemm_status_t tcgemm_gpu_place(const tcgemm_canonical_t *g,
     return TCGEMM_STATUS_OK;
 }
 
-static inline tcgemm_status_t tcgemm_gpu_prepare(struct tcgemm_plan *plan) {
+/* Never reached: without a GPU there is no plan for one. */
+static inline tcgemm_status_t tcgemm_gpu_no_plan(struct tcgemm_plan *plan) {
     (void)plan;
     return tcgemm_error_set(TCGEMM_STATUS_INTERNAL, "a GPU plan in a build without GPUs");
 }
 
-static inline tcgemm_status_t tcgemm_gpu_run(const struct tcgemm_plan *plan,
-                                             const tcgemm_call_t *call, int place, void *workspace,
-                                             size_t workspace_bytes, tcgemm_run_stats_t *stats) {
+static inline tcgemm_status_t tcgemm_gpu_no_run(const struct tcgemm_plan *plan,
+                                                const tcgemm_run_t *run) {
     (void)plan;
-    (void)call;
-    (void)place;
-    (void)workspace;
-    (void)workspace_bytes;
-    (void)stats;
+    (void)run;
     return tcgemm_error_set(TCGEMM_STATUS_INTERNAL, "a GPU plan in a build without GPUs");
 }
 
-static inline tcgemm_status_t tcgemm_gpu_run_async(const struct tcgemm_plan *plan,
-                                                   const tcgemm_call_t *call, void *workspace,
-                                                   size_t workspace_bytes, void *stream) {
-    (void)plan;
-    (void)call;
-    (void)workspace;
-    (void)workspace_bytes;
-    (void)stream;
-    return tcgemm_error_set(TCGEMM_STATUS_INTERNAL, "a GPU plan in a build without GPUs");
-}
+static const tcgemm_backend_t tcgemm_gpu_backend = {.prepare = tcgemm_gpu_no_plan,
+                                                    .run = tcgemm_gpu_no_run};
 
 #endif
 #endif

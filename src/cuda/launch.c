@@ -155,14 +155,10 @@ static tcgemm_status_t queue_scale(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
 }
 
 tcgemm_status_t tcgemm_gpu_queue(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                 const tcgemm_call_t *call, void *workspace, size_t workspace_bytes,
-                                 CUstream stream) {
+                                 const tcgemm_call_t *call, void *workspace, CUstream stream) {
     const size_t needed = tcgemm_plan_workspace(plan);
     if (call->alpha == 0.0)
         return queue_scale(gpu, plan, call, stream);
-    TCGEMM_RETURN_IF(workspace && workspace_bytes < needed, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "the workspace has %zu bytes, but the plan needs %zu", workspace_bytes,
-                     needed);
     if (needed == 0 || workspace)
         return tcgemm_gpu_queue_steps(gpu, plan, call, workspace, stream);
     TCGEMM_FORWARD(tcgemm_driver_need(TCGEMM_DRIVER_STREAM_MEMORY,

@@ -15,7 +15,6 @@ tcgemm_status_t tcgemm_gpu_queue_steps(tcgemm_gpu_t *gpu, const struct tcgemm_pl
 /* Queues the call: D = beta * C if alpha is 0, else the steps, with a workspace of their own if
  * none is given. */
 tcgemm_status_t tcgemm_gpu_queue(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                 const tcgemm_call_t *call, void *workspace, size_t workspace_bytes,
-                                 CUstream stream);
+                                 const tcgemm_call_t *call, void *workspace, CUstream stream);
 
 #endif

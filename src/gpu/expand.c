@@ -241,6 +241,7 @@ static void add_packing(tcgemm_steps_t *s, tcgemm_step_kind_t kind, tcgemm_view_
     operand->home = TCGEMM_HOME_WORKSPACE;
     operand->offset = reserve(s, bytes);
     step->d = *operand;
+    step->written_bytes = bytes;
     step->seconds = tcgemm_gpu_move_seconds(2.0 * (double)bytes, plan->device);
 }
 
@@ -251,6 +252,8 @@ static void add_reduction(tcgemm_steps_t *s, tcgemm_step_t *product,
     const int64_t pitch = partial_pitch(g);
     tcgemm_step_t *step = append(s, TCGEMM_STEP_REDUCE);
     step->d = product->d;
+    step->written_bytes = product->written_bytes;
+    product->written_bytes = (size_t)partial_bytes(g, product->splits);
     product->d = (tcgemm_view_t){
         .home = TCGEMM_HOME_WORKSPACE,
         .offset = reserve(s, (size_t)partial_bytes(g, product->splits)),

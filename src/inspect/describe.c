@@ -125,6 +125,7 @@ tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info
         .predicted_seconds = plan->steps.seconds,
         .error_unit = tcgemm_dtype_unit(accumulator_of(plan)),
         .error_bound = tcgemm_bound_text(plan->kernel->bound),
+        .packed_bytes = plan->packs ? plan->steps.step[0].written_bytes : 0,
     };
     if (plan->kernel->cpu)
         describe_cpu(plan, &filled);

@@ -37,25 +37,6 @@ static const char *title_of(const struct tcgemm_plan *plan, tcgemm_step_kind_t k
     }
 }
 
-/* Elements that the step writes. */
-static double written(const struct tcgemm_plan *plan, const tcgemm_step_t *step) {
-    const tcgemm_canonical_t *g = &plan->g;
-    const double batch = (double)g->batch;
-    switch (step->kind) {
-    case TCGEMM_STEP_PACK_A:
-        return (double)tcgemm_operand_lines(&step->d.at, g->m, g->k) *
-               (double)tcgemm_operand_ld(&step->d.at) * (step->d.at.batch_stride ? batch : 1.0);
-    case TCGEMM_STEP_PACK_B:
-        return (double)tcgemm_operand_lines(&step->d.at, g->k, g->n) *
-               (double)tcgemm_operand_ld(&step->d.at) * (step->d.at.batch_stride ? batch : 1.0);
-    case TCGEMM_STEP_REDUCE:
-        return batch * (double)g->m * (double)g->n;
-    case TCGEMM_STEP_PRODUCT:
-    default:
-        return batch * (double)g->m * (double)g->n * (double)step->splits;
-    }
-}
-
 tcgemm_status_t tcgemm_plan_get_step(const tcgemm_plan_t *plan, int index,
                                      tcgemm_step_info_t *step) {
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
@@ -72,7 +53,7 @@ tcgemm_status_t tcgemm_plan_get_step(const tcgemm_plan_t *plan, int index,
         .writes = name_of(plan, &s->d),
         .splits = s->splits,
         .split_k = is_product ? s->split_k : 0,
-        .written_bytes = (size_t)(written(plan, s) * tcgemm_dtype_bits(s->d.at.dtype) / 8.0),
+        .written_bytes = s->written_bytes,
         .seconds = s->seconds,
     };
     tcgemm_struct_write(step, &filled, sizeof filled);

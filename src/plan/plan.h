@@ -58,7 +58,8 @@ typedef struct tcgemm_step {
     int splits;                    /* of k: part s of item t is item t * splits + s of d */
     int64_t split_k;               /* elements of k in each part but the last */
     tcgemm_gpu_launch_t gpu;
-    double seconds; /* that it is expected to take */
+    size_t written_bytes; /* all items and parts of k */
+    double seconds;       /* that it is expected to take */
 } tcgemm_step_t;
 
 typedef struct tcgemm_steps {
@@ -96,7 +97,8 @@ struct tcgemm_plan {
     tcgemm_steps_t steps;
     tcgemm_steps_t if_unaligned; /* for pointers that are not on 16-byte boundaries; count 0: the
                                   * same steps serve */
-    void *scale;                 /* CUfunction of D = beta * C */
+    unsigned packs; /* TCGEMM_OPERAND_A or _B of the canonical problem: that is all it does; or 0 */
+    void *scale;    /* CUfunction of D = beta * C */
 };
 
 /* The product as the only step. */

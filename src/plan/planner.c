@@ -203,7 +203,7 @@ static tcgemm_status_t choose(const tcgemm_plan_options_t *options, struct tcgem
 
 /* True if a row that the options name by algorithm or kernel runs there. */
 static bool wants(const tcgemm_plan_options_t *options, bool gpu) {
-    if (!options || options->struct_size != sizeof *options)
+    if (!options)
         return false;
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
         const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
@@ -223,15 +223,40 @@ bool tcgemm_plan_wants_cpu(const tcgemm_plan_options_t *options) {
     return wants(options, false);
 }
 
+/* In the places of the canonical problem. */
+static unsigned canonical_operands(const tcgemm_canonical_t *g, unsigned operands) {
+    const unsigned a = operands & TCGEMM_OPERAND_A ? TCGEMM_OPERAND_B : 0;
+    const unsigned b = operands & TCGEMM_OPERAND_B ? TCGEMM_OPERAND_A : 0;
+    return g->swapped ? a | b : operands;
+}
+
+/* What comes packed ahead, or is to be packed. */
+static tcgemm_status_t note_packing(const tcgemm_plan_options_t *options,
+                                    const tcgemm_kernel_t *kernel, struct tcgemm_plan *plan) {
+    const unsigned both = TCGEMM_OPERAND_A | TCGEMM_OPERAND_B;
+    if (!options || (options->pack == 0 && options->packed == 0))
+        return TCGEMM_STATUS_OK;
+    TCGEMM_RETURN_IF(options->packed & ~both, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "options->packed is %u, not TCGEMM_OPERAND_A, _B or both", options->packed);
+    TCGEMM_RETURN_IF(options->pack == both || options->pack & ~both, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "options->pack is %u, not TCGEMM_OPERAND_A or _B", options->pack);
+    TCGEMM_RETURN_IF(options->pack && options->packed, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "options->pack and options->packed are both set");
+    TCGEMM_RETURN_IF(!kernel->cpu, TCGEMM_STATUS_UNSUPPORTED,
+                     "kernel %s takes no operands that were packed ahead: those of the CPU do",
+                     kernel->name);
+    const unsigned packed = canonical_operands(&plan->g, options->packed);
+    plan->packs = canonical_operands(&plan->g, options->pack);
+    plan->g.a.packed_bytes = packed & TCGEMM_OPERAND_A ? 1 : 0; /* how many: the family knows */
+    plan->g.b.packed_bytes = packed & TCGEMM_OPERAND_B ? 1 : 0;
+    return TCGEMM_STATUS_OK;
+}
+
 tcgemm_status_t tcgemm_plan_make_on(const tcgemm_device_t *device, const tcgemm_problem_t *problem,
                                     const tcgemm_plan_options_t *options, int threads,
                                     struct tcgemm_plan *plan) {
     memset(plan, 0, sizeof *plan);
     TCGEMM_FORWARD(tcgemm_canonicalize(problem, &plan->g));
-    TCGEMM_RETURN_IF(options && options->struct_size != sizeof *options, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "options->struct_size is %zu, expected %zu: build it with "
-                     "tcgemm_plan_options()",
-                     options->struct_size, sizeof *options);
     TCGEMM_FORWARD(tcgemm_problem_read(problem, &plan->problem));
     plan->device = device;
     const tcgemm_kernel_t *kernel = NULL;
@@ -242,6 +267,7 @@ tcgemm_status_t tcgemm_plan_make_on(const tcgemm_device_t *device, const tcgemm_
         TCGEMM_FORWARD(choose(options, plan, &kernel));
     }
     TCGEMM_RETURN_IF(!kernel, TCGEMM_STATUS_INTERNAL, "no kernel was chosen and nobody said why");
+    TCGEMM_FORWARD(note_packing(options, kernel, plan));
     tcgemm_plan_with(kernel, threads, plan);
     return TCGEMM_STATUS_OK;
 }

@@ -22,6 +22,7 @@ typedef struct tcgemm_operand {
     int64_t row_stride; /* elements, as all strides here */
     int64_t col_stride;
     int64_t batch_stride;
+    size_t packed_bytes; /* not 0: it comes packed ahead, in so many bytes (cpu/prepack.h) */
     bool padded; /* contiguous rows go on with zeros up to a 16-byte boundary: a packed copy */
 } tcgemm_operand_t;
 
@@ -78,6 +79,11 @@ tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *problem, tcgemm_cano
 tcgemm_status_t tcgemm_check_call(const tcgemm_canonical_t *g, double alpha, const void *a,
                                   const void *b, double beta, const void *c, const void *d,
                                   bool d_is_written, tcgemm_call_t *call);
+
+/* Checks one run of a plan that packs an operand, A or B of the canonical problem, into `bytes` at
+ * d. Returns OK, BAD_ARGUMENT, BAD_ALIGNMENT or OVERLAP. */
+tcgemm_status_t tcgemm_check_packing(const tcgemm_canonical_t *g, bool is_b, const void *source,
+                                     const void *d, size_t bytes);
 
 /* The scalar of an integer type as the 32 bits that the arithmetic uses. */
 static inline uint32_t tcgemm_integer_scalar(double value) {

@@ -222,6 +222,8 @@ static bool regions_overlap(region_t x, region_t y) {
 
 static region_t operand_region(const tcgemm_operand_t *x, const void *start, int64_t rows,
                                int64_t cols, int64_t batch) {
+    if (x->packed_bytes)
+        return region_of(start, TCGEMM_DTYPE_U8, 1, (int64_t)x->packed_bytes, 1, 0, 1);
     if (x->col_stride == 1)
         return region_of(start, x->dtype, rows, cols, x->row_stride, x->batch_stride, batch);
     return region_of(start, x->dtype, cols, rows, x->col_stride, x->batch_stride, batch);
@@ -303,4 +305,17 @@ tcgemm_status_t tcgemm_check_call(const tcgemm_canonical_t *g, double alpha, con
         TCGEMM_FORWARD(check_pointer("C", c, g->type->d));
     TCGEMM_FORWARD(check_pointer("D", d, g->type->d));
     return d_is_written ? check_overlap(g, call) : TCGEMM_STATUS_OK;
+}
+
+tcgemm_status_t tcgemm_check_packing(const tcgemm_canonical_t *g, bool is_b, const void *source,
+                                     const void *d, size_t bytes) {
+    const tcgemm_operand_t *x = is_b ? &g->b : &g->a;
+    const region_t from =
+        operand_region(x, source, is_b ? g->k : g->m, is_b ? g->n : g->k, g->batch);
+    const region_t to = region_of(d, TCGEMM_DTYPE_U8, 1, (int64_t)bytes, 1, 0, 1);
+    const char *const name = is_b != g->swapped ? "B" : "A";
+    TCGEMM_FORWARD(check_pointer(name, source, x->dtype));
+    TCGEMM_FORWARD(check_pointer("D", d, TCGEMM_DTYPE_U8));
+    TCGEMM_RETURN_IF(regions_overlap(from, to), TCGEMM_STATUS_OVERLAP, "D overlaps %s", name);
+    return TCGEMM_STATUS_OK;
 }

@@ -13,6 +13,7 @@
 #ifndef TCGEMM_REF_REFERENCE_H
 #define TCGEMM_REF_REFERENCE_H
 
+#include "plan/backend.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -83,5 +84,8 @@ double tcgemm_reference_finite_magnitude(const tcgemm_canonical_t *g, const tcge
 /* The kernel `reference`. Always OK. */
 tcgemm_status_t tcgemm_reference_run(const struct tcgemm_plan *plan, const struct tcgemm_call *call,
                                      tcgemm_run_stats_t *stats);
+
+/* Runs plans of it. */
+extern const tcgemm_backend_t tcgemm_reference_backend;
 
 #endif

@@ -21,7 +21,7 @@
  *   TILE_SCALAR                    the accumulator's C type
  *   TILE_GET(p, mask), TILE_PUT(p, mask, x)   masked access to C and D
  *   TILE_SET1(x), TILE_MUL(x, y), TILE_FMA(x, y, z)   x*y, x*y + z in the accumulator type
- *   TILE_FIELD                     the member of union tcgemm_scalar
+ *   TILE_FIELD                     the member of union tcgemm_tile_scalar
  *   TILE_INTEGER                   1: scale and terms apply
  */
 
