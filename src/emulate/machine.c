@@ -327,7 +327,7 @@ static void make_threads(void) {
         t->index = i;
         t->warp = i / LANES;
         t->lane = i % LANES;
-        t->file = "the start:";
+        t->file = "the start";
         t->line = 0;
         t->context = tcgemm_fiber_make(t->stack, STACK_BYTES - STACK_GUARD, run_thread);
         tcgemm_copy_reset(t);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_REGIONS = 8, LANE_SHOWN = 5 };
+enum { MAX_REGIONS = 8, OF_NOBODY = MAX_REGIONS, OF_ZEROS, NUM_BOXES, ZEROS = -1, LANE_SHOWN = 5 };
 
 typedef enum kind { COPY, LOAD, STORE, SHARED_READ, SHARED_WRITE, NUM_KINDS } kind_t;
 
@@ -18,7 +18,7 @@ typedef struct box {
 } box_t;
 
 typedef struct gathering {
-    box_t boxes[NUM_KINDS][MAX_REGIONS + 1]; /* the last: of no matrix that is known */
+    box_t boxes[NUM_KINDS][NUM_BOXES];
     bool is_empty;
     int64_t products;
     operation_t op;
@@ -49,16 +49,15 @@ static void clear(gathering_t *g) {
 static void tell_box(uint32_t warp, kind_t kind, int region, const box_t *b) {
     static const char *const words[] = {"asks cp.async for", "loads", "stores", "reads", "writes"};
     const tcgemm_emulate_launch_t *launch = tcgemm_machine.launch;
-    char what[128] = "what it has worked out", more[64] = "";
+    char what[128], more[64] = "";
+    (void)snprintf(what, sizeof what, region == OF_ZEROS ? "zeros" : "what it has worked out");
     if (region < launch->num_regions) {
         const tcgemm_emulate_region_t *x = &launch->regions[region];
         (void)snprintf(what, sizeof what, "%s %s %lld..%lld, %s %lld..%lld", x->name, x->line,
                        (long long)b->first_line, (long long)b->last_line, x->col,
                        (long long)(b->first / x->element_bytes),
-                       (long long)(b->end / x->element_bytes - 1));
+                       (long long)((b->end < x->width ? b->end : x->width) / x->element_bytes - 1));
     }
-    if (kind == COPY && b->bytes == b->zeros)
-        (void)snprintf(what, sizeof what, "zeros");
     if (kind == COPY && b->zeros > 0 && b->zeros < b->bytes)
         (void)snprintf(more, sizeof more, " and %lld bytes of zeros", (long long)b->zeros);
     if (kind == LOAD || kind == STORE)
@@ -76,10 +75,19 @@ static void flush(uint32_t warp) {
                             tcgemm_machine.threads[warp * LANES].request.rows,
                             tcgemm_machine.threads[warp * LANES].request.k);
     for (int kind = 0; kind < NUM_KINDS && !g->is_empty; ++kind)
-        for (int r = 0; r <= MAX_REGIONS; ++r)
+        for (int r = 0; r < NUM_BOXES; ++r)
             if (g->boxes[kind][r].bytes)
                 tell_box(warp, (kind_t)kind, r, &g->boxes[kind][r]);
     clear(g);
+}
+
+/* The copies alone: at the ends of groups the other lanes are ahead of the last one. */
+static void flush_copies(uint32_t warp) {
+    gathering_t *g = gathering_of(warp);
+    for (int r = 0; r < NUM_BOXES; ++r)
+        if (g->boxes[COPY][r].bytes)
+            tell_box(warp, COPY, r, &g->boxes[COPY][r]);
+    memset(g->boxes[COPY], 0, sizeof g->boxes[COPY]);
 }
 
 /* ---- gathering ---- */
@@ -91,7 +99,7 @@ static box_t *box_of(kind_t kind, int region) {
     if (g->products)
         flush(warp);
     g->is_empty = false;
-    return &g->boxes[kind][region < MAX_REGIONS ? region : MAX_REGIONS];
+    return &g->boxes[kind][region];
 }
 
 static void widen(box_t *b, int64_t line, int64_t at, uint32_t size) {
@@ -126,7 +134,7 @@ void tcgemm_trace_access(const tcgemm_emulate_region_t *x, int64_t line, int64_t
 void tcgemm_trace_copy(uint32_t to, uint32_t size, uint32_t bytes) {
     if (!tcgemm_machine_is_told())
         return;
-    const int region = bytes ? last_region : MAX_REGIONS;
+    const int region = bytes ? last_region : OF_ZEROS;
     box_t *b = box_of(COPY, region);
     if (bytes)
         widen(b, last_line, last_at, bytes);
@@ -134,22 +142,24 @@ void tcgemm_trace_copy(uint32_t to, uint32_t size, uint32_t bytes) {
     b->zeros += size - bytes;
     for (uint32_t i = 0; i < size; i += 4)
         origins[(to + i) / 4] =
-            (origin_t){i < bytes ? region + 1 : 0, (int32_t)last_line, (int32_t)(last_at + i)};
+            (origin_t){i < bytes ? region + 1 : ZEROS, (int32_t)last_line, (int32_t)(last_at + i)};
 }
 
 void tcgemm_trace_shared_read(uint32_t at, uint32_t size) {
     if (!tcgemm_machine_is_told())
         return;
     const origin_t *o = &origins[at / 4];
-    box_t *b = box_of(SHARED_READ, o->region ? o->region - 1 : MAX_REGIONS);
-    if (o->region)
+    box_t *b = box_of(SHARED_READ, o->region > 0   ? o->region - 1
+                                   : o->region < 0 ? OF_ZEROS
+                                                   : OF_NOBODY);
+    if (o->region > 0)
         widen(b, o->line, o->at, size);
     widen_shared(b, at, size);
 }
 
 void tcgemm_trace_shared_write(uint32_t at, uint32_t size) {
     if (tcgemm_machine_is_told())
-        widen_shared(box_of(SHARED_WRITE, MAX_REGIONS), at, size);
+        widen_shared(box_of(SHARED_WRITE, OF_NOBODY), at, size);
 }
 
 void tcgemm_trace_forget(uint32_t at, uint32_t size) {
@@ -160,7 +170,7 @@ void tcgemm_trace_forget(uint32_t at, uint32_t size) {
 void tcgemm_trace_commit(void) {
     const thread_t *self = tcgemm_machine.self;
     if (tcgemm_machine_is_told() && self->lane == LANES - 1) {
-        flush(self->warp);
+        flush_copies(self->warp);
         tcgemm_machine_tell(1, "warp %u commits group %u", self->warp, self->committed - 1);
     }
 }
@@ -168,7 +178,7 @@ void tcgemm_trace_commit(void) {
 void tcgemm_trace_wait(uint32_t pending) {
     const thread_t *self = tcgemm_machine.self;
     if (tcgemm_machine_is_told() && self->lane == LANES - 1) {
-        flush(self->warp);
+        flush_copies(self->warp);
         tcgemm_machine_tell(1, "warp %u waits until %u of its %u groups are in flight", self->warp,
                             pending, self->committed);
     }
@@ -192,7 +202,7 @@ static void show_lane(const thread_t *lanes) {
         const uint32_t row = lanes[8 * j + (trans ? two : one)].request.b.u[0];
         const uint32_t at = row + 2u * (uint32_t)(trans ? one : two);
         const origin_t *o = &origins[at / 4];
-        if (o->region)
+        if (o->region > 0)
             length += snprintf(text + length, sizeof text - (size_t)length, " word %d (%d, %d)", j,
                                o->line, (o->at + (int32_t)(at % 4)) / x->element_bytes);
         else

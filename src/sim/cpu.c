@@ -13,7 +13,7 @@
 #include "cpu/packing.h"
 #include "cpu/ukernel.h"
 #include "sim/sim.h"
-#include "tile/panel.h"
+#include "cpu/panel.h"
 
 enum { MAX_WIDTH = 48 };
 

@@ -88,9 +88,14 @@ static void a_trace_says_who_does_what(void **state) {
     o.trace = true;
     char *text = print(&f, o, CLI_OK);
     assert_non_null(strstr(text, "block 0"));
-    assert_non_null(strstr(text, "k block 0, k 0..39: all threads copy A rows 0..19"));
-    assert_non_null(strstr(text, "warp 3, k 0..15: fragments of A rows 32.. (beyond)"));
-    assert_non_null(strstr(text, "lane 5 has of B, as (column, k): word 0 (1, 2)"));
+    assert_non_null(strstr(text, "warp 0 asks cp.async for A rows 0..19, k 0..39"));
+    assert_non_null(strstr(text, "warp 0 waits until 1 of its 2 groups are in flight"));
+    assert_non_null(strstr(text, "warp 3 is at __syncthreads"));
+    assert_non_null(strstr(text, "lane 5 has of A, as (rows, k): word 0 (1, 2) word 1 (9, 2)"));
+    assert_non_null(strstr(text, "lane 5 has of B, as (k, columns): word 0 (2, 1)"));
+    assert_non_null(strstr(text, "warp 0 reads B k 16..31, columns 0..19"));
+    assert_non_null(strstr(text, "warp 0 multiplies: 8 x mma m16n8k16"));
+    assert_non_null(strstr(text, "warp 0 stores D rows 0..15, columns 0..19"));
     assert_null(strstr(text, "The trace is cut"));
     free(text);
     o.trace_lines = 5;

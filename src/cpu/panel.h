@@ -8,23 +8,23 @@
  *
  * A block of D is cut into units of mc x nb, numbered down the rows first: 0 1 2 | 3 4 5 | ..
  */
-#ifndef TCGEMM_TILE_PANEL_H
-#define TCGEMM_TILE_PANEL_H
+#ifndef TCGEMM_CPU_PANEL_H
+#define TCGEMM_CPU_PANEL_H
 
-#include "tile/hd.h"
+#include <stdint.h>
 
 /* Lanes along k. */
-TCGEMM_HD int64_t tcgemm_panel_steps(int64_t k, int ku) {
+static inline int64_t tcgemm_panel_steps(int64_t k, int ku) {
     return k / ku + (k % ku != 0);
 }
 
 /* The byte where the panel begins whose first line is `line`, a multiple of the width. */
-TCGEMM_HD int64_t tcgemm_panel_at(int64_t line, int64_t steps, int lane_bytes) {
+static inline int64_t tcgemm_panel_at(int64_t line, int64_t steps, int lane_bytes) {
     return line * steps * lane_bytes;
 }
 
 /* The lane of a step and line inside a panel. */
-TCGEMM_HD int64_t tcgemm_panel_lane(int64_t step, int line, int width) {
+static inline int64_t tcgemm_panel_lane(int64_t step, int line, int width) {
     return step * width + line;
 }
 
@@ -32,11 +32,11 @@ typedef struct tcgemm_unit {
     int64_t row, col; /* of the block, where the unit begins */
 } tcgemm_unit_t;
 
-TCGEMM_HD int64_t tcgemm_unit_count(int64_t rows, int64_t cols, int64_t mc, int64_t nb) {
+static inline int64_t tcgemm_unit_count(int64_t rows, int64_t cols, int64_t mc, int64_t nb) {
     return (rows / mc + (rows % mc != 0)) * (cols / nb + (cols % nb != 0));
 }
 
-TCGEMM_HD tcgemm_unit_t tcgemm_unit_at(int64_t unit, int64_t rows, int64_t mc, int64_t nb) {
+static inline tcgemm_unit_t tcgemm_unit_at(int64_t unit, int64_t rows, int64_t mc, int64_t nb) {
     const int64_t down = rows / mc + (rows % mc != 0);
     tcgemm_unit_t at = {0, 0};
     at.row = unit % down * mc;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tile/panel.h"
+#include "cpu/panel.h"
 
 static void lanes_have_their_places(void **state) {
     (void)state;
