@@ -21,6 +21,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r "$root/src" "$work/src"
 mkdir "$work/modules"
+: >"$work/sound"
 
 fail() {
     echo "kernel_mutation.sh: $*" >&2
@@ -57,19 +58,21 @@ PYTHON
 
 # run NAME ARCH: the tests of the rows named so, on that architecture.
 run() {
-    TCGEMM_EMULATOR=$work/modules TCGEMM_TEST_KERNEL=$1 CMOCKA_TEST_FILTER=rows_of_sm$2 \
+    TCGEMM_EMULATOR=$work/modules TCGEMM_TEST_KERNEL=$1 \
         timeout 300 "$program" "rows_of_sm$2" >"$work/out" 2>&1
 }
 
-# How it was seen, in the words of the first failure.
+# How it was seen, in the words of the first failure that tells of a fault, else of any.
 how() {
-    line=$(grep -m 1 '^FAILED' "$work/out")
-    case $line in
-    *': 0 faults'*) echo "wrong elements" ;;
-    *faults*) echo "$line" | sed 's/.* faults (//; s/block [0-9]*, warp [0-9]*, lane [0-9]*, after [^ ]*: //; s/block [0-9]*: //; s/), [0-9]* wrong.*//; s/|/,/g' ;;
-    '') echo "a crash" ;;
-    *) echo "damage outside of D" ;;
-    esac
+    fault=$(grep '^FAILED' "$work/out" | grep -v ' 0 faults' | grep -m 1 ' faults (' |
+        sed 's/.* faults (//; s/^block [0-9]*\(, warp [0-9]*, lane [0-9]*\)\{0,1\}\(, after [^ ]*\)\{0,1\}: //; s/), [0-9]* wrong.*//; s/|/,/g')
+    if [ -n "$fault" ]; then
+        echo "$fault"
+    elif grep -q '^FAILED.* 0 faults' "$work/out"; then
+        echo "wrong elements"
+    else
+        grep -q '^FAILED' "$work/out" && echo "damage" || echo "a crash"
+    fi
 }
 
 echo "| defect | kernel | how it is seen |"
@@ -83,6 +86,11 @@ defect() {
     cp "$root/src/$2" "$work/src/$2"
     kernel=$(cd "$root/src" && find gpu -name "$4" | head -n 1)
     [ -n "$kernel" ] || fail "no kernel file $4"
+    if ! grep -qxF "$kernel $5" "$work/sound"; then # without the defect all must be well
+        compile "$(basename "$kernel")" "$5" && run "$6" "$5" && grep -q '[1-9][0-9]* rows' "$work/out" ||
+            fail "$kernel fails on sm_$5 as it is, or no row is named $6"
+        echo "$kernel $5" >>"$work/sound"
+    fi
     sed -i "$3" "$work/src/$2" || fail "sed failed for '$1'"
     cmp -s "$root/src/$2" "$work/src/$2" && fail "the edit for '$1' matches nothing in $2"
     if ! compile "$(basename "$kernel")" "$5"; then

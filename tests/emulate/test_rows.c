@@ -196,7 +196,10 @@ static void the_schedule_does_not_matter(void **state) {
     assert_no_failures();
 }
 
-int main(void) {
+/* With an argument, the test of that name alone. */
+int main(int argc, char **argv) {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_sm75),
         cmocka_unit_test(rows_of_sm80),
