@@ -13,10 +13,9 @@
 #include <cmocka.h>
 
 #include "device/known_gpus.h"
-#include "plan/gpu_launch.h"
+#include "gpu/gpu_row.h"
 #include "plan/planner.h"
 #include "support/testcase.h"
-#include "table/gpu_row.h"
 
 /* ---- one product ---- */
 
@@ -84,7 +83,7 @@ static testcase_t make_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n,
         p->stride_c = p->ldc * (row ? m : n);
         p->stride_d = p->ldd * (row ? m : n) + random_below(&random, 2) * 16;
     }
-    if (tcgemm_gpu_row_sums_f16(kernel->gpu))
+    if (kernel->sums_f16)
         p->flags |= TCGEMM_FLAG_F16_ACCUMULATE;
     t.fill = random_below(&random, 2) ? FILL_UNIFORM : FILL_SMALL_INT;
     t.beta = random_below(&random, 2) ? 0.0 : random_below(&random, 2) ? 1.0 : -2.0;
@@ -113,7 +112,6 @@ static void check(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n, i
         testcase_fail(&t, "no plan: %s", tcgemm_last_error());
         return;
     }
-    tcgemm_gpu_sketch(&plan);
     choose_seed(seed);
     emulate(&t, &plan);
 }
