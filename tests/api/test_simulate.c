@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "support/support.h"
+
 #include "tcgemm/tcgemm.h"
 
 enum { M = 6, N = 5, K = 7 };
@@ -40,6 +42,8 @@ static tcgemm_plan_t *plan_of(const char *gpu, const char *algo, const tcgemm_pr
 
 static void a_plan_for_a_gpu_that_is_not_here(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     const tcgemm_problem_t problem = tcgemm_problem(TCGEMM_TF32_F32, M, N, K);
     tcgemm_plan_t *plan = plan_of("h200", "mma-pipelined", &problem);
     tcgemm_tiles_t tiles = {.struct_size = sizeof tiles};
@@ -147,6 +151,8 @@ static void what_is_too_large(void **state) {
 /* A tile of D is simulated whole, however little of it there is. */
 static void what_is_too_long(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     static float x[(1 << 19) + 1];
     const tcgemm_problem_t problem = tcgemm_problem(TCGEMM_F32_F32, 1, 1, (1 << 19) + 1);
     tcgemm_plan_t *plan = plan_of("h200", "mma-pipelined", &problem);
@@ -164,6 +170,8 @@ static void what_is_too_long(void **state) {
 /* Nothing to multiply: A and B are not read, D is beta * C; nothing to write: nothing happens. */
 static void empty_products(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     tcgemm_problem_t problem = tcgemm_problem(TCGEMM_F16_F32, M, N, 0);
     tcgemm_plan_t *plan = plan_of("orin", NULL, &problem);
     tcgemm_simulate_report_t report = new_report();
@@ -193,6 +201,8 @@ static int stop_after_three(void *user, const char *line) {
 
 static void a_trace_that_has_heard_enough(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     const tcgemm_problem_t problem = tcgemm_problem(TCGEMM_F32_F32, M, N, K);
     tcgemm_plan_t *plan = plan_of("t4", "mma-pipelined", &problem);
     tcgemm_simulate_report_t report = new_report();

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "support/support.h"
+
 #include "commands/cli.h"
 #include "explain/explain_simulate.h"
 #include "support/message.h"
@@ -58,6 +60,8 @@ static int count(const char *text, const char *what) {
 
 static void a_table_of_four_nests(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     const char *const algos[] = {"wmma-direct", "wmma-shared", "mma-pipelined"};
     for (int i = 0; i < 3; ++i) {
         fixture_t f = fixture_make("orin", algos[i], TCGEMM_F16_F32, 40, 50, 60);
@@ -83,6 +87,8 @@ static void the_cpu_has_other_names(void **state) {
 
 static void a_trace_says_who_does_what(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     fixture_t f = fixture_make("h200", "mma-pipelined", TCGEMM_BF16_F32, 20, 20, 40);
     explain_simulate_options_t o = explain_simulate_options();
     o.trace = true;
@@ -108,6 +114,8 @@ static void a_trace_says_who_does_what(void **state) {
 
 static void the_same_as_data(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     fixture_t f = fixture_make("t4", "wmma-shared", TCGEMM_S8_S32, 20, 30, 70);
     explain_simulate_options_t o = explain_simulate_options();
     o.json = o.trace = true;

@@ -153,12 +153,12 @@ static bool is_chosen(const tcgemm_kernel_t *kernel) {
 
 static void check_architecture(int cc) {
     int rows = 0;
-    for (int i = 0; i < tcgemm_num_kernels; ++i) {
-        const tcgemm_gpu_row_t *row = tcgemm_kernels[i].gpu;
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
         tcgemm_device_t device;
-        if (!is_chosen(&tcgemm_kernels[i]) || !device_of(row, cc, &device))
+        if (!is_chosen(tcgemm_kernel_at(i)) || !device_of(row, cc, &device))
             continue;
-        check_row(&tcgemm_kernels[i], i, cc);
+        check_row(tcgemm_kernel_at(i), i, cc);
         ++rows;
     }
     print_message("sm_%d: %d rows\n", cc, rows);
@@ -184,11 +184,11 @@ static void rows_of_sm90(void **state) {
 /* The same product in every order of warps and blocks, and with the copies arriving otherwise. */
 static void the_schedule_does_not_matter(void **state) {
     (void)state;
-    for (int i = 0; i < tcgemm_num_kernels; i += (int)at_level(9, 3, 1))
-        if (is_chosen(&tcgemm_kernels[i]))
+    for (int i = 0; i < tcgemm_num_kernels(); i += (int)at_level(9, 3, 1))
+        if (is_chosen(tcgemm_kernel_at(i)))
             for (uint64_t seed = 0; seed < 8; ++seed) {
-                const tcgemm_gpu_row_t *row = tcgemm_kernels[i].gpu;
-                check(&tcgemm_kernels[i], row->max_cc == 75 ? 75 : 80, 29, 43,
+                const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
+                check(tcgemm_kernel_at(i), row->max_cc == 75 ? 75 : 80, 29, 43,
                       row->bk * (row->stages + 1) + 3, i % 4, 8 * (uint64_t)i + seed);
             }
     assert_no_failures();
