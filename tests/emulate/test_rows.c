@@ -194,15 +194,51 @@ static void the_schedule_does_not_matter(void **state) {
     assert_no_failures();
 }
 
+/* Plans of several steps: rows that are packed first, parts of k that are added up at the end. */
+static void steps_of_a_plan(void **state) {
+    (void)state;
+    static const struct {
+        tcgemm_type_t type;
+        int64_t m, n, k;
+    } cases[] = {
+        {TCGEMM_BF16_F32, 60, 50, 8200},   {TCGEMM_F16_F16, 33, 64, 6000},
+        {TCGEMM_S8_S32, 20, 40, 9001},     {TCGEMM_F64_F64, 16, 24, 3001},
+        {TCGEMM_F32_F32, 40, 30, 5000},    {TCGEMM_TF32_F32, 64, 31, 5001},
+        {TCGEMM_BF16_BF16, 300, 257, 301}, {TCGEMM_F16_F32, 255, 511, 127},
+    };
+    int kinds[TCGEMM_STEP_REDUCE + 1] = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+        for (int layout = 0; layout < 4; ++layout) {
+            const tcgemm_device_t device = *tcgemm_known_gpu_find("h200");
+            testcase_t t = testcase_make(
+                NULL, tcgemm_problem(cases[i].type, cases[i].m, cases[i].n, cases[i].k), i);
+            t.p.op_a = layout & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+            t.p.op_b = layout & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+            t.beta = layout & 1 ? 2.0 : 0.0;
+            t.fill = layout & 2 ? FILL_UNIFORM : FILL_SMALL_INT;
+            tcgemm_plan_options_t o = tcgemm_plan_options();
+            o.algo = "mma-pipelined";
+            struct tcgemm_plan plan;
+            assert_int_equal(tcgemm_plan_make_on(&device, &t.p, &o, 1, &plan), TCGEMM_STATUS_OK);
+            for (int s = 0; s < plan.steps.count; ++s)
+                ++kinds[plan.steps.step[s].kind];
+            choose_seed(i * 4 + (uint64_t)layout);
+            emulate(&t, &plan);
+        }
+    print_message("packed A %d, packed B %d, reduced %d\n", kinds[TCGEMM_STEP_PACK_A],
+                  kinds[TCGEMM_STEP_PACK_B], kinds[TCGEMM_STEP_REDUCE]);
+    assert_no_failures();
+    assert_true(kinds[TCGEMM_STEP_REDUCE] > 0);
+}
+
 /* With an argument, the test of that name alone. */
 int main(int argc, char **argv) {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_sm75),
-        cmocka_unit_test(rows_of_sm80),
-        cmocka_unit_test(rows_of_sm90),
-        cmocka_unit_test(the_schedule_does_not_matter),
+        cmocka_unit_test(rows_of_sm75),    cmocka_unit_test(rows_of_sm80),
+        cmocka_unit_test(rows_of_sm90),    cmocka_unit_test(the_schedule_does_not_matter),
+        cmocka_unit_test(steps_of_a_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
