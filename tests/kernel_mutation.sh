@@ -51,8 +51,9 @@ PYTHON
     symbols=
     for name in $names; do symbols="$symbols -Wl,--defsym=$name=tcgemm_emulate_shared"; done
     rm -f "$work"/modules/*
+    steps=$(find "$build" -path "*tcgemm_emulate_sm$2.dir*" \( -name 'pack*.o' -o -name 'reduce*.o' \))
     # shellcheck disable=SC2086
-    ${CC:-cc} -shared -o "$work/modules/emulate-sm$2.so" "$work/kernel.o" $machine $symbols -lm -lpthread \
+    ${CC:-cc} -shared -o "$work/modules/emulate-sm$2.so" "$work/kernel.o" $steps $machine $symbols -lm -lpthread \
         >"$work/log" 2>&1
 }
 
@@ -65,7 +66,7 @@ run() {
 # How it was seen, in the words of the first failure that tells of a fault, else of any.
 how() {
     fault=$(grep '^FAILED' "$work/out" | grep -v ' 0 faults' | grep -m 1 ' faults (' |
-        sed 's/.* faults (//; s/^block [0-9]*\(, warp [0-9]*, lane [0-9]*\)\{0,1\}\(, after [^ ]*\)\{0,1\}: //; s/), [0-9]* wrong.*//; s/|/,/g')
+        sed 's/.* faults (//; s/^block [0-9]*\(, warp [0-9]*, lane [0-9]*, after .*:[0-9]*\)\{0,1\}: //; s/), [0-9]* wrong.*//; s/|/,/g')
     if [ -n "$fault" ]; then
         echo "$fault"
     elif grep -q '^FAILED.* 0 faults' "$work/out"; then
@@ -88,7 +89,7 @@ defect() {
     [ -n "$kernel" ] || fail "no kernel file $4"
     if ! grep -qxF "$kernel $5" "$work/sound"; then # without the defect all must be well
         compile "$(basename "$kernel")" "$5" && run "$6" "$5" && grep -q '[1-9][0-9]* rows' "$work/out" ||
-            fail "$kernel fails on sm_$5 as it is, or no row is named $6"
+            { tail -n 20 "$work/log" "$work/out" 2>/dev/null | cut -c1-300 >&2; fail "$kernel fails on sm_$5 as it is, or no row is named $6"; }
         echo "$kernel $5" >>"$work/sound"
     fi
     sed -i "$3" "$work/src/$2" || fail "sed failed for '$1'"
@@ -125,8 +126,8 @@ defect "one row too many is copied" $copy \
 defect "one row too many is copied where rows are not aligned" $copy \
     's/return pass \* ROWS_A_PASS < rows_left ? bytes_left : 0;/return pass * ROWS_A_PASS <= rows_left ? bytes_left : 0;/' \
     'mma*_bf16_f32*.cu' 80 mma_pipelined_bf16_f32
-defect "the swizzle of a pass is that of the next" $copy \
-    's/ELEMENT_BYTES, PITCH, pass \* ROWS_A_PASS);/ELEMENT_BYTES, PITCH, (pass + 1) * ROWS_A_PASS);/' \
+defect "a chunk is swizzled to its neighbour's place" $copy \
+    's/to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk);/to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk ^ 1);/' \
     'mma*_tf32_f32*.cu' 80 mma_pipelined_tf32_f32
 defect "the tail of k loses an element" $mma \
     's/block + 1 == blocks ? tail : 0;/block + 1 == blocks ? tail - 1 : 0;/' \
@@ -171,7 +172,7 @@ defect "a copy goes back one pass too few" $copy \
     's/rewind = BK \* ELEMENT_BYTES - PASSES \* pass_step;/rewind = BK * ELEMENT_BYTES - (PASSES - 1) * pass_step;/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
 defect "items of B lie as far apart as those of A" $mma \
-    's/tile.batch \* args.stride_b \* ELEMENT_BYTES/tile.batch * args.stride_a * ELEMENT_BYTES/' \
+    's/\* args.stride_b/* args.stride_a/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
 defect "sm_75: stored into the slot that is being read" $mma \
     's/load_a.store(into, kept_a, step, PARTS);/load_a.store(slot, kept_a, step, PARTS);/' \
@@ -194,8 +195,8 @@ defect "columns of a lane are off by a block" $shared \
 defect "the second exchange of f64 asks the wrong lane" $direct \
     's/second = first ^ 4;/second = first ^ 8;/' \
     'wmma_direct_f64_f64.cu' 80 wmma_direct_f64_f64
-defect "turned rows are not shifted by half of the block of k" "$ffma" \
-    's/return TURN ? row ^ (k & 8) : row;/return TURN ? row ^ (k \& 4) : row;/' \
+defect "turned rows are stored where they would lie unshifted" "$ffma" \
+    's/to = tile + k0 \* PITCH + place(row, k0);/to = tile + k0 * PITCH + place(row, 0);/' \
     "$(basename "$ffma")" 80 128x128x16_ffma
 defect "the next block of k is read before it has arrived" "$ffma" \
     '/^                arrive();$/{N;s/\( *\)arrive();\n *read(into, 0);/\1read(into, 0);\n\1arrive();/}' \
