@@ -1,5 +1,5 @@
-/* emulated.c - the steps of a plan in the emulator: their matrices with their bounds, their grids, and
- * what came of it in the words of the report. */
+/* emulated.c - the steps of a plan in the emulator: their matrices with their bounds, their grids,
+ * and what came of it in the words of the report. */
 #include "sim/emulated.h"
 
 #include <stdlib.h>
@@ -65,19 +65,18 @@ static void regions_of_move(const tcgemm_step_t *step, const tcgemm_gpu_args_t *
 
 static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                          tcgemm_emulate_region_t *regions) {
-    const bool is_packing =
-        step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B;
+    const bool is_packing = step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B;
     const int64_t parts = step->kind == TCGEMM_STEP_PRODUCT ? x->splits : 1;
     if (step->kind == TCGEMM_STEP_PRODUCT)
         regions_of_product(step, x, regions);
     else
         regions_of_move(step, x, regions);
-    regions[C] = x->c ? region_of("C", step->d.at.dtype, x->c, x->m, x->n, x->ldc, x->batch,
-                                  x->stride_c)
-                      : nothing("C");
-    regions[D] = region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype,
-                           x->d, x->m, is_packing ? x->ldd : x->n, x->ldd, x->batch * parts,
-                           x->stride_d);
+    regions[C] =
+        x->c ? region_of("C", step->d.at.dtype, x->c, x->m, x->n, x->ldc, x->batch, x->stride_c)
+             : nothing("C");
+    regions[D] =
+        region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype, x->d,
+                  x->m, is_packing ? x->ldd : x->n, x->ldd, x->batch * parts, x->stride_d);
     regions[D].flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
 }
 
@@ -100,8 +99,7 @@ static void report_product(tcgemm_sim_t *sim, const tcgemm_step_t *step,
     r->num_blocks = tcgemm_gpu_tiles(sim->plan, step);
     r->num_steps = r->num_blocks * ceil_div(step->split_k, row->bk);
     r->num_warps = r->num_blocks * row->threads / 32;
-    r->num_products =
-        launch->num_products + ceil_div(launch->num_fma, (int64_t)row->im * row->in);
+    r->num_products = launch->num_products + ceil_div(launch->num_fma, (int64_t)row->im * row->in);
     r->num_macs = launch->num_macs;
     r->memory_loads = x[A].bytes_read / x[A].element_bytes + x[B].bytes_read / x[B].element_bytes;
     r->block_loads = row->smem_bytes ? launch->shared_reads / x[A].element_bytes : r->memory_loads;
@@ -135,8 +133,8 @@ static const char *name_of(const tcgemm_step_t *step) {
     return names[step->kind];
 }
 
-static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step,
-                        const tcgemm_gpu_args_t *args, tcgemm_emulate_region_t *regions) {
+static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, const tcgemm_gpu_args_t *args,
+                        tcgemm_emulate_region_t *regions) {
     tcgemm_emulated_kernel_t found;
     if (tcgemm_emulated_find(sim->plan, step, &found) != TCGEMM_STATUS_OK)
         return; /* tcgemm_plan_simulate has asked before */
@@ -181,9 +179,9 @@ static void run_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, void *workspa
 /* The steps of a run, one after the other; what none of them has written is NaN. */
 void tcgemm_sim_emulated(tcgemm_sim_t *sim) {
     const tcgemm_steps_t *steps = tcgemm_gpu_steps_for(sim->plan, sim->call);
-    const size_t bytes = (size_t)ceil_div((int64_t)steps->workspace_bytes + 1,
-                                          WORKSPACE_ALIGNMENT) *
-                         WORKSPACE_ALIGNMENT;
+    const size_t bytes =
+        (size_t)ceil_div((int64_t)steps->workspace_bytes + 1, WORKSPACE_ALIGNMENT) *
+        WORKSPACE_ALIGNMENT;
     void *workspace = aligned_alloc(WORKSPACE_ALIGNMENT, bytes);
     if (!workspace) {
         sim->is_out_of_memory = true;

@@ -11,9 +11,9 @@ typedef struct tcgemm_emulated_kernel {
     void *kernel;
 } tcgemm_emulated_kernel_t;
 
-/* Opens the module for the architecture of the plan's device and finds the kernel of the step by its
- * name. Modules are looked for in the folder TCGEMM_EMULATOR, beside the library and the program,
- * and stay open. Returns OK, or UNSUPPORTED with a sentence. */
+/* Opens the module for the architecture of the plan's device and finds the kernel of the step by
+ * its name. Modules are looked for in the folder TCGEMM_EMULATOR, beside the library and the
+ * program, and stay open. Returns OK, or UNSUPPORTED with a sentence. */
 tcgemm_status_t tcgemm_emulated_find(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                      tcgemm_emulated_kernel_t *found);
 

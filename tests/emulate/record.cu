@@ -2,8 +2,8 @@
  *
  *     sh tests/emulate/record.sh
  *
- * A kernel that the GPU has not (m16n8 of f64 before sm_90) is recorded as zeros, and the test leaves
- * it out.
+ * A kernel that the GPU has not (m16n8 of f64 before sm_90) is recorded as zeros, and the test
+ * leaves it out.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
