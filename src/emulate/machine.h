@@ -179,7 +179,7 @@ void tcgemm_machine_ldmatrix(thread_t *lanes, bool trans);
 
 /* ---- memory.c ---- */
 
-void tcgemm_memory_access(const void *at, uint32_t size, bool write);
+void tcgemm_memory_access(const void *address, uint32_t size, bool write);
 
 /* ---- copy.c ---- */
 

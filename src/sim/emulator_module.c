@@ -12,8 +12,8 @@
 #include "gpu/launch.h"
 #include "sim/emulated.h"
 
-#ifndef TCGEMM_LIBDIR
-#define TCGEMM_LIBDIR "lib"
+#ifndef TCGEMM_EMULATOR_DIR /* from the folder of an installed program */
+#define TCGEMM_EMULATOR_DIR "../lib/tcgemm"
 #endif
 
 /* The architectures that modules are built for: the newest that is not newer than the device. */
@@ -46,7 +46,7 @@ static void *open_in(const char *folder, const char *below, int arch) {
 /* Below the folder of the library or of the program: as built, or as installed. */
 static void *open_near(const char *folder, int arch) {
     static const char *const places[] = {"emulate", "tcgemm", "../src/emulate", "../../src/emulate",
-                                         "../" TCGEMM_LIBDIR "/tcgemm"};
+                                         TCGEMM_EMULATOR_DIR};
     void *module = NULL;
     for (size_t i = 0; i < sizeof places / sizeof places[0] && !module && *folder; ++i)
         module = open_in(folder, places[i], arch);
