@@ -9,7 +9,7 @@
 # of an hour; not part of CTest. -k keeps the build folder. Results: docs/testing.md.
 set -u
 folders='include src tests'
-options='-DTCGEMM_BUILD_CLI=OFF'
+options='-DTCGEMM_BUILD_CLI=OFF -DTCGEMM_BUILD_EMULATOR=OFF'
 targets=
 tests='^(check/|unit/|api/api$)'
 not_tests='fork|unit/ref'
@@ -57,22 +57,8 @@ defect "nobody waits for the packing" cpu/gemm.c \
 defect "items of a batch start at the first item" cpu/gemm.c \
     's/x->b_offset = item \* g->b.batch_stride;/x->b_offset = 0;/'
 
-# The GPU's index arithmetic, which the simulator plays (docs/testing.md).
-defect "a lane hands ldmatrix the row of the other half" tile/fragment.h \
-    's/return 8u \* tcgemm_fragment_mn_half(side, matrix) + line;/return 8u * tcgemm_fragment_k_half(side, matrix) + line;/'
-defect "an accumulator is taken for the one below" tile/fragment.h \
-    's/return 8u \* (c >> 1) + (lane >> 2);/return 8u * (c \& 1u) + (lane >> 2);/'
-defect "the last group of the raster is taken for a whole one" tile/raster.h \
-    's/at.m = first + within % rows;/at.m = first + within % wanted;/'
-defect "a copy goes one row beyond the edge" tile/copy.h \
-    's/if ((int64_t)row >= rows || bytes <= 0)/if ((int64_t)row > rows || bytes <= 0)/'
-defect "a warp-matrix row is dealt to the wrong block" tile/wmma.h \
-    's/return (block \/ group \* 8 + g) \* group + block % group;/return (block \/ group * 8 + g) * group + (block + 1) % group;/'
-defect "rows that are turned round are not shifted" tile/simt.h \
-    's/return turn ? row ^ (k & 8) : row;/return turn ? row ^ (k \& 4) : row;/'
-defect "lines of the epilogue are stored in the wrong order" tile/epilogue.h \
-    's/return lane % lanes \* tcgemm_epilogue_piece(scalar_bytes);/return lane % lanes * 2u;/'
-defect "the lanes of a panel are off by one step" tile/panel.h \
+# Defects of GPU kernels: kernel_mutation.sh.
+defect "the lanes of a panel are off by one step" cpu/panel.h \
     's/return line \* steps \* lane_bytes;/return line * (steps + 1) * lane_bytes;/'
 
 exit $status

@@ -45,6 +45,10 @@ static bool is_bytes(const char *text) {
     return is_number(text, 1, ~0ull, "");
 }
 
+static bool is_seed(const char *text) {
+    return is_number(text, 0, ~0ull, "");
+}
+
 const environment_row_t environment_table[] = {
     {"TCGEMM_NUM_THREADS", "threads, unless --threads is given", "a whole number in 1 .. 4095",
      is_thread_count},
@@ -58,6 +62,10 @@ const environment_row_t environment_table[] = {
     {"TCGEMM_CUDA_MEMORY_LIMIT",
      "bytes of GPU memory that panels of matrices in host memory may take", "a number of bytes",
      is_bytes},
+    {"TCGEMM_EMULATOR", "explain --simulate: the folder of the emulator of GPU kernels", NULL,
+     NULL},
+    {"TCGEMM_EMULATOR_SEED", "explain --simulate: the order of warps, blocks and copies",
+     "a whole number", is_seed},
     {"CUDA_VISIBLE_DEVICES", "which GPUs the driver shows; empty hides all", NULL, NULL},
     {"OPENBLAS_CORETYPE", "bench --vs openblas: the kernels that OpenBLAS takes, such as SkylakeX",
      NULL, NULL},

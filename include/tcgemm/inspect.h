@@ -218,29 +218,31 @@ typedef struct tcgemm_simulate_report {
     int64_t num_products; /* tiles of instructions or threads that were multiplied */
     int64_t num_macs;     /* multiply-adds of them; DATA: padding included */
     int64_t memory_loads; /* elements of A and B that blocks read from memory */
-    int64_t block_loads;  /* ... that warps read from what their block holds */
+    int64_t block_loads;  /* ... that warps read from what their block holds; DATA: the epilogue's
+                           * sums included */
     int64_t warp_loads;   /* ... that instructions or threads read from what their warp holds */
     int64_t num_written;  /* elements of D; each must be written once */
     int64_t num_wrong;    /* that break the bound of section 9 */
     int64_t wrong_batch, wrong_row, wrong_col; /* the first of these, -1 if none */
     double wrong_got, wrong_expected;
     double max_ratio;   /* largest error as a fraction of its bound */
-    int64_t num_faults; /* of index arithmetic: what is read but was not written, products of
-                         * unequal k, sums of other rows or columns, ... */
+    int64_t num_faults; /* what is read but was not written, races, out of bounds, sums of other
+                         * rows or columns, ... */
     char fault[240];    /* the first of these, in words; "" if none */
     double seconds;
 } tcgemm_simulate_report_t;
 
 /* Computes D = alpha * op(A) * op(B) + beta * C on the CPU as the plan's kernel would, tile by tile
  * down to `depth`, and compares every element with the reference. The plan may be for a GPU that is
- * not here. With TCGEMM_DEPTH_DATA each element is followed from memory to D by its name: through
- * the copies into a poisoned shared memory of the row's size, cp.async groups and barriers, the
- * fragments of each lane, the instruction's layout and the epilogue; for CPU rows through the
- * packed panels. `trace` (or NULL) is told who loads and computes what. D must not be C. Fills
- * `report` (set its struct_size first). Returns OK - the verdict is report->num_faults == 0 and
- * report->num_wrong == 0 -; the statuses of tcgemm_run; TOO_LARGE beyond TCGEMM_SIMULATE_MAX_*;
- * UNSUPPORTED for the data path of a kernel that has no simulator; OUT_OF_MEMORY. D is undefined
- * after OUT_OF_MEMORY. */
+ * not here. With TCGEMM_DEPTH_DATA a GPU row's own kernels run, compiled for the CPU, in an emulator
+ * that is a module of its own (tcgemm/emulate-sm80.so beside the library, or in the folder that the
+ * environment variable TCGEMM_EMULATOR names): a fiber a thread, poisoned shared memory of the row's
+ * size, races and accesses out of bounds told, cp.async data as late as they may come. CPU rows are
+ * followed element by element through the packed panels. `trace` (or NULL) is told who loads and
+ * computes what. D must not be C. Fills `report` (set its struct_size first). Returns OK - the
+ * verdict is report->num_faults == 0 and report->num_wrong == 0 -; the statuses of tcgemm_run;
+ * TOO_LARGE beyond TCGEMM_SIMULATE_MAX_*; UNSUPPORTED if there is no emulator; OUT_OF_MEMORY. D is
+ * undefined after OUT_OF_MEMORY, and after a fault. */
 TCGEMM_API tcgemm_status_t tcgemm_plan_simulate(const tcgemm_plan_t *plan, tcgemm_depth_t depth,
                                                 double alpha, const void *a, const void *b,
                                                 double beta, const void *c, void *d,

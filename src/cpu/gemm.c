@@ -30,7 +30,7 @@
 #include "cpu/prepack.h"
 #include "cpu/ukernel.h"
 #include "host/pool.h"
-#include "tile/panel.h"
+#include "cpu/panel.h"
 
 static size_t align64(int64_t bytes) {
     return ((size_t)bytes + 63) & ~(size_t)63;

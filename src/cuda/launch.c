@@ -11,10 +11,7 @@
 #include "gpu/launch.h"
 
 enum {
-    MAX_TILES = 0x7FFFFFFF, /* of one grid */
-    MOVE_THREADS = 256,     /* of kernels that pack, reduce and scale */
-    MOVE_BLOCKS_PER_SM = 8,
-    PIECE = 16 /* bytes that a thread of the reduction adds up */
+    MAX_TILES = 0x7FFFFFFF /* of one grid */
 };
 
 static const tcgemm_driver_t *driver(void) {
@@ -75,23 +72,14 @@ tcgemm_status_t tcgemm_gpu_prepare(struct tcgemm_plan *plan) {
 
 /* ---- launching ---- */
 
-static tcgemm_status_t launch(tcgemm_gpu_t *gpu, void *function, int64_t grid, int threads,
-                              size_t smem_bytes, tcgemm_gpu_args_t *args, CUstream stream,
-                              const char *what) {
+static tcgemm_status_t launch(tcgemm_gpu_t *gpu, void *function, const tcgemm_gpu_shape_t *shape,
+                              tcgemm_gpu_args_t *args, CUstream stream, const char *what) {
     void *parameters[] = {args};
     return tcgemm_gpu_check(gpu,
-                            driver()->launch((CUfunction)function, (unsigned)grid, 1, 1,
-                                             (unsigned)threads, 1, 1, (unsigned)smem_bytes, stream,
-                                             parameters, NULL),
+                            driver()->launch((CUfunction)function, (unsigned)shape->grid, 1, 1,
+                                             (unsigned)shape->threads, 1, 1,
+                                             (unsigned)shape->smem_bytes, stream, parameters, NULL),
                             what);
-}
-
-/* A kernel whose blocks take `units` of work, gridDim.x apart. */
-static tcgemm_status_t launch_move(tcgemm_gpu_t *gpu, void *function, double units,
-                                   tcgemm_gpu_args_t *args, CUstream stream, const char *what) {
-    const int64_t most = (int64_t)gpu->facts.num_sms * MOVE_BLOCKS_PER_SM;
-    const int64_t grid = units < (double)most ? (int64_t)units : most;
-    return launch(gpu, function, grid > 0 ? grid : 1, MOVE_THREADS, 0, args, stream, what);
 }
 
 /* The product, in several launches where one grid cannot hold its tiles: as many tile rows in a
@@ -109,10 +97,9 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
             tcgemm_gpu_args_t part =
                 tcgemm_gpu_part(step, args, t, min_i64(items, args->batch - t), i * row->bm,
                                 min_i64(rows * row->bm, args->m - i * row->bm));
-            const int64_t tiles = ceil_div(part.m, row->bm) * tiles_n * part.batch;
-            TCGEMM_FORWARD(launch(gpu, step->gpu.function, tcgemm_gpu_grid(plan, step, tiles),
-                                  row->threads, row->smem_bytes, &part, stream,
-                                  "launching the product"));
+            const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &part);
+            TCGEMM_FORWARD(
+                launch(gpu, step->gpu.function, &shape, &part, stream, "launching the product"));
         }
     }
     return TCGEMM_STATUS_OK;
@@ -122,17 +109,12 @@ static tcgemm_status_t launch_step(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
                                    const tcgemm_step_t *step, const tcgemm_call_t *call,
                                    void *workspace, CUstream stream) {
     tcgemm_gpu_args_t args = tcgemm_gpu_encode(plan, step, call, workspace);
-    const double lines = (double)args.m * (double)args.batch;
     if (step->kind == TCGEMM_STEP_PRODUCT)
         return launch_product(gpu, plan, step, &args, stream);
-    if (step->kind == TCGEMM_STEP_REDUCE) {
-        /* A block adds up THREADS / 32 pieces or more. */
-        const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
-        const double pieces = lines * (double)ceil_div(args.n, in_piece);
-        return launch_move(gpu, step->gpu.function, pieces / (MOVE_THREADS / 32) + 1, &args, stream,
-                           "launching the sum of the parts of k");
-    }
-    return launch_move(gpu, step->gpu.function, lines, &args, stream, "launching the packing");
+    const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &args);
+    return launch(gpu, step->gpu.function, &shape, &args, stream,
+                  step->kind == TCGEMM_STEP_REDUCE ? "launching the sum of the parts of k"
+                                                   : "launching the packing");
 }
 
 tcgemm_status_t tcgemm_gpu_queue_steps(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
@@ -150,8 +132,10 @@ static tcgemm_status_t queue_scale(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
     if (call->beta == 1.0 && call->c == call->d)
         return TCGEMM_STATUS_OK;
     tcgemm_gpu_args_t args = tcgemm_gpu_encode_scale(plan, call);
-    return launch_move(gpu, plan->scale, (double)args.m * (double)args.batch, &args, stream,
-                       "launching D = beta * C");
+    const tcgemm_gpu_shape_t shape = {
+        tcgemm_gpu_move_grid(plan->device, (double)args.m * (double)args.batch),
+        TCGEMM_MOVE_THREADS, 0};
+    return launch(gpu, plan->scale, &shape, &args, stream, "launching D = beta * C");
 }
 
 tcgemm_status_t tcgemm_gpu_queue(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,

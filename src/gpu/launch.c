@@ -9,7 +9,9 @@
 enum {
     WARP = 32,
     REGISTERS_PER_UNIT = 256, /* registers are given to warps in units of 8 a thread */
-    MAX_TILES = INT32_MAX
+    MAX_TILES = INT32_MAX,
+    MOVE_BLOCKS_PER_SM = 8,
+    PIECE = 16 /* bytes that a thread of the reduction adds up */
 };
 
 /* Blocks that an SM keeps track of. */
@@ -71,6 +73,32 @@ int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *st
 int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, const tcgemm_step_t *step, int64_t tiles) {
     const int64_t resident = (int64_t)plan->device->num_sms * step->gpu.blocks_per_sm;
     return step->kernel->gpu->persistent ? min_i64(tiles, resident) : tiles;
+}
+
+int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units) {
+    const int64_t most = (int64_t)device->num_sms * MOVE_BLOCKS_PER_SM;
+    const int64_t grid = units < (double)most ? (int64_t)units : most;
+    return grid > 0 ? grid : 1;
+}
+
+/* A block of the reduction adds up THREADS / 32 pieces or more; one that packs takes lines. */
+static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
+    const double lines = (double)args->m * (double)args->batch;
+    if (step->kind != TCGEMM_STEP_REDUCE)
+        return lines;
+    const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
+    return lines * (double)ceil_div(args->n, in_piece) / (TCGEMM_MOVE_THREADS / 32) + 1;
+}
+
+tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                                    const tcgemm_gpu_args_t *args) {
+    if (step->kind != TCGEMM_STEP_PRODUCT)
+        return (tcgemm_gpu_shape_t){tcgemm_gpu_move_grid(plan->device, units_of(step, args)),
+                                    TCGEMM_MOVE_THREADS, 0};
+    const tcgemm_gpu_row_t *row = step->kernel->gpu;
+    const int64_t tiles = ceil_div(args->m, row->bm) * ceil_div(args->n, row->bn) * args->splits *
+                          args->batch;
+    return (tcgemm_gpu_shape_t){tcgemm_gpu_grid(plan, step, tiles), row->threads, row->smem_bytes};
 }
 
 /* ---- entries ---- */

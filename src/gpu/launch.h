@@ -2,6 +2,7 @@
 #ifndef TCGEMM_GPU_LAUNCH_H
 #define TCGEMM_GPU_LAUNCH_H
 
+#include "gpu/gpu_args.h"
 #include "gpu/gpu_row.h"
 #include "plan/plan.h"
 
@@ -26,6 +27,20 @@ int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *st
 /* Blocks of one launch of the step's kernel for so many tiles: one each, or as many as stay
  * resident. */
 int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, const tcgemm_step_t *step, int64_t tiles);
+
+/* What a step is launched with; the product in one launch. */
+typedef struct tcgemm_gpu_shape {
+    int64_t grid;
+    int threads;
+    size_t smem_bytes; /* dynamic */
+} tcgemm_gpu_shape_t;
+tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                                    const tcgemm_gpu_args_t *args);
+
+/* Blocks of a kernel that packs, reduces or scales, whose blocks take `units` of work, gridDim.x
+ * apart; and threads of one. */
+enum { TCGEMM_MOVE_THREADS = 256 };
+int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units);
 
 /* The row of the same tile for another type, or NULL. */
 const tcgemm_gpu_row_t *tcgemm_gpu_twin(const tcgemm_kernel_t *kernel, tcgemm_type_t type);

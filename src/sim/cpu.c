@@ -11,9 +11,9 @@
 #include "base/num.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/packing.h"
+#include "cpu/panel.h"
 #include "cpu/ukernel.h"
 #include "sim/sim.h"
-#include "tile/panel.h"
 
 enum { MAX_WIDTH = 48 };
 

@@ -76,57 +76,11 @@ double tcgemm_sim_value(const tcgemm_sim_t *sim, int side, tcgemm_sim_name_t nam
     return tcgemm_reference_load(sim->g, o, x->data, index);
 }
 
-static char letter_of(int side) {
-    return side == TCGEMM_SIDE_A ? 'A' : 'B';
-}
-
-void tcgemm_sim_load(tcgemm_sim_t *sim, int side, int64_t item, int64_t offset, int count,
-                     int width, tcgemm_sim_name_t *names) {
-    const tcgemm_sim_matrix_t *x = &sim->side[side];
-    const bool k_form = x->form == TCGEMM_FORM_K;
-    const int64_t lines = k_form ? x->mn : sim->g->k;
-    const int64_t length = k_form ? sim->g->k : x->mn;
-    const uintptr_t address =
-        (uintptr_t)x->data +
-        (uintptr_t)((item * x->operand->batch_stride + offset) * x->element_bytes);
-    if (address % (uintptr_t)width != 0)
-        tcgemm_sim_fault(sim, "%d bytes of %c are read from an address that is not aligned to them",
-                         width, letter_of(side));
-    for (int e = 0; e < count; ++e) {
-        const int64_t at = offset + e;
-        const int64_t line = at >= 0 ? at / x->ld : -1;
-        const int64_t place = at - line * x->ld;
-        if (at < 0 || line >= lines || place >= length || item < 0 || item >= sim->g->batch) {
-            tcgemm_sim_fault(sim, "element %lld of %c is read, which lies outside the matrix",
-                             (long long)at, letter_of(side));
-            names[e] = (tcgemm_sim_name_t){TCGEMM_SIM_ZERO, 0};
-            continue;
-        }
-        const int64_t mn = item * x->mn + (k_form ? line : place);
-        names[e] = (tcgemm_sim_name_t){(int32_t)mn, (int32_t)(k_form ? place : line)};
-    }
-    sim->report->memory_loads += count;
-}
-
 /* ---- C and D ---- */
 
 tcgemm_batch_tile_t tcgemm_sim_tile(const tcgemm_sim_t *sim, uint32_t index, uint32_t tiles_m,
                                     uint32_t tiles_n) {
     return tcgemm_batch_raster(index, tiles_m, tiles_n, sim->group);
-}
-
-void tcgemm_sim_check_alignment(tcgemm_sim_t *sim, int64_t item, int64_t row, int64_t col,
-                                int width) {
-    const tcgemm_canonical_t *g = sim->g;
-    const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    const uintptr_t d =
-        (uintptr_t)sim->call->d + (uintptr_t)((item * g->stride_d + row * g->ldd + col) * bytes);
-    const uintptr_t c =
-        (uintptr_t)sim->call->c + (uintptr_t)((item * g->stride_c + row * g->ldc + col) * bytes);
-    if (d % (uintptr_t)width != 0 || (sim->call->c && c % (uintptr_t)width != 0))
-        tcgemm_sim_fault(sim,
-                         "%d bytes of row %lld of D move in one access that is not aligned to them",
-                         width, (long long)row);
 }
 
 double tcgemm_sim_scaled(const tcgemm_sim_t *sim, int64_t item, int64_t row, int64_t col,

@@ -1,18 +1,11 @@
-/* sim.h - a machine that runs the kernels' index arithmetic on the CPU.
+/* sim.h - products played on the CPU, with every element under its name.
  *
- * The simulators of this room play a kernel of the table step by step, through the headers of
- * src/tile, which host and device share. What moves through the simulated machine is not
- * the elements but their names:
- *
- *     global memory          shared memory             registers             D
- *     address -> (row, k) -> cells of names -> lanes -> products of names -> (row, column)
- *              sim.c           shared.c                   product.c             sim.c
- *
- * So every question has an answer that does not depend on the data: was this cell ever written? Do
- * the two factors of a product belong to the same k? Was each k of an element of D added once? Does
- * the sum that is stored at (i, j) consist of row i of A and column j of B? A "no" is a fault, told
- * in one sentence. The values follow the names and are summed in f64; they are compared with the
- * reference at the end.
+ * The loop nests (nest.c) and the CPU's rows (cpu.c) are played here; a GPU row's own kernel is run
+ * by the emulator (emulated.c, src/emulate). What moves through a nest is not the elements but
+ * their names, so that questions have answers that do not depend on the data: was each k of an
+ * element of D added once? Does the sum that is stored at (i, j) consist of row i of A and column j
+ * of B? A "no" is a fault, told in one sentence. The values follow the names and are summed in f64;
+ * they are compared with the reference at the end.
  */
 #ifndef TCGEMM_SIM_SIM_H
 #define TCGEMM_SIM_SIM_H
@@ -32,16 +25,7 @@ typedef struct tcgemm_sim_name {
     int32_t k;
 } tcgemm_sim_name_t;
 
-enum {
-    TCGEMM_SIM_ZERO = -1,  /* mn of a zero that fills up a tile beyond the matrix */
-    TCGEMM_SIM_POISON = -2 /* mn of what was never written */
-};
-
-/* Names of zeros that fill up a tile. */
-static inline void tcgemm_sim_zeros(tcgemm_sim_name_t *names, int count) {
-    for (int i = 0; i < count; ++i)
-        names[i] = (tcgemm_sim_name_t){TCGEMM_SIM_ZERO, 0};
-}
+enum { TCGEMM_SIM_ZERO = -1 /* mn of a zero that fills up a tile beyond the matrix */ };
 
 /* What an accumulator holds. */
 typedef struct tcgemm_sim_sum {
@@ -50,16 +34,12 @@ typedef struct tcgemm_sim_sum {
     int64_t terms;    /* products added, each of another k */
 } tcgemm_sim_sum_t;
 
-/* A or B as a GPU kernel finds it: lines of elements that lie ld apart. */
+/* A or B. */
 typedef struct tcgemm_sim_matrix {
     const tcgemm_operand_t *operand;
     const void *data;
-    int element_bytes; /* 0 for elements below a byte */
-    bool trans;        /* gpu_args.h: a_trans, b_trans */
-    int form;          /* TCGEMM_FORM_K or TCGEMM_FORM_MN */
-    int64_t mn;        /* rows of A, columns of B, of one item */
-    int64_t ld;
-    uint32_t vector; /* bytes that every line is aligned to */
+    int form;   /* TCGEMM_FORM_K or TCGEMM_FORM_MN: what is contiguous */
+    int64_t mn; /* rows of A, columns of B, of one item */
 } tcgemm_sim_matrix_t;
 
 typedef struct tcgemm_sim {
@@ -67,10 +47,8 @@ typedef struct tcgemm_sim {
     const tcgemm_canonical_t *g;
     const tcgemm_call_t *call;
     tcgemm_sim_matrix_t side[2]; /* TCGEMM_SIDE_A, TCGEMM_SIDE_B */
-    uint32_t vector_c, vector_d;
-    uint32_t group;      /* tile rows of D that are swept together */
-    bool has_async_copy; /* cp.async, from sm_80 on */
-    uint8_t *written;    /* how often each element of D was stored, items one after the other */
+    uint32_t group;              /* tile rows of D that are swept together */
+    uint8_t *written; /* how often each element of D was stored, items one after the other */
     tcgemm_trace_fn *trace;
     void *trace_user;
     bool trace_is_over;
@@ -108,23 +86,9 @@ void *tcgemm_sim_allocate(tcgemm_sim_t *sim, int64_t count, size_t size);
  * bits for XOR as 1 and -1. */
 double tcgemm_sim_value(const tcgemm_sim_t *sim, int side, tcgemm_sim_name_t name);
 
-/* Reads `count` neighbouring elements at element `offset` of item `item`, in one access of `width`
- * bytes to which the address must be aligned. */
-void tcgemm_sim_load(tcgemm_sim_t *sim, int side, int64_t item, int64_t offset, int count,
-                     int width, tcgemm_sim_name_t *names);
-
-/* The offset at which a GPU kernel expects element (mn, k). */
-static inline int64_t tcgemm_sim_offset(const tcgemm_sim_matrix_t *x, int64_t mn, int64_t k) {
-    return x->form == TCGEMM_FORM_K ? mn * x->ld + k : k * x->ld + mn;
-}
-
 /* The tile of D with this number, in the order of the plan (tile/raster.h). */
 tcgemm_batch_tile_t tcgemm_sim_tile(const tcgemm_sim_t *sim, uint32_t index, uint32_t tiles_m,
                                     uint32_t tiles_n);
-
-/* Whether `width` bytes of C and D at element `offset` of an item may be moved in one access. */
-void tcgemm_sim_check_alignment(tcgemm_sim_t *sim, int64_t item, int64_t row, int64_t col,
-                                int width);
 
 /* D(row, col) of an item = alpha * sum + beta * C, once, complete, from the row and column it is
  * for. */
@@ -141,10 +105,6 @@ void tcgemm_sim_put(tcgemm_sim_t *sim, int64_t item, int64_t row, int64_t col, d
 void tcgemm_sim_nest(tcgemm_sim_t *sim, const tcgemm_tiles_t *tiles, tcgemm_depth_t depth);
 void tcgemm_sim_cpu(tcgemm_sim_t *sim);
 void tcgemm_sim_reference(tcgemm_sim_t *sim);
-void tcgemm_sim_mma(tcgemm_sim_t *sim);
-void tcgemm_sim_simt(tcgemm_sim_t *sim);
-void tcgemm_sim_outer(tcgemm_sim_t *sim);
-void tcgemm_sim_wmma_direct(tcgemm_sim_t *sim);
-void tcgemm_sim_wmma_shared(tcgemm_sim_t *sim);
+void tcgemm_sim_emulated(tcgemm_sim_t *sim);
 
 #endif

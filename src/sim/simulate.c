@@ -12,8 +12,8 @@
 #include "base/struct.h"
 #include "cpu/gemm.h"
 #include "gpu/gpu_row.h"
-#include "gpu/launch.h"
 #include "plan/planner.h"
+#include "sim/emulated.h"
 #include "sim/sim.h"
 
 /* ---- tiles ---- */
@@ -103,33 +103,16 @@ static tcgemm_tiles_t cut_tiles(const tcgemm_tiles_t *tiles, const tcgemm_canoni
 
 typedef void simulator_fn(tcgemm_sim_t *sim);
 
-/* The simulator of a row's data path; NULL if there is none. */
+/* The simulator of a row's data path. */
 static simulator_fn *simulator_of(const tcgemm_kernel_t *kernel) {
-    if (kernel->cpu)
-        return tcgemm_sim_cpu;
-    if (!kernel->gpu)
-        return tcgemm_sim_reference;
-    if (strcmp(kernel->algo, "mma-pipelined") == 0)
-        return kernel->gpu->type == TCGEMM_F32_F32 ? tcgemm_sim_simt : tcgemm_sim_mma;
-    if (strcmp(kernel->algo, "wmma-shared") == 0)
-        return tcgemm_sim_wmma_shared;
-    if (strcmp(kernel->algo, "wmma-direct") == 0)
-        return tcgemm_sim_wmma_direct;
-    if (strcmp(kernel->algo, "simt-outer") == 0)
-        return tcgemm_sim_outer;
-    return NULL;
+    return kernel->cpu ? tcgemm_sim_cpu : kernel->gpu ? tcgemm_sim_emulated : tcgemm_sim_reference;
 }
 
 static tcgemm_sim_matrix_t matrix_of(const tcgemm_canonical_t *g, const tcgemm_operand_t *operand,
                                      const void *data, bool is_a) {
     tcgemm_sim_matrix_t x = {.operand = operand, .data = data};
-    x.element_bytes = tcgemm_dtype_bits(operand->dtype) / 8;
-    x.trans = operand->col_stride != 1;
-    x.form = is_a == x.trans ? TCGEMM_FORM_MN : TCGEMM_FORM_K;
+    x.form = is_a == (operand->col_stride != 1) ? TCGEMM_FORM_MN : TCGEMM_FORM_K;
     x.mn = is_a ? g->m : g->n;
-    x.ld = x.trans ? operand->col_stride : operand->row_stride;
-    x.vector = tcgemm_gpu_alignment(data, operand->dtype, x.form == TCGEMM_FORM_K ? x.mn : g->k,
-                                    x.ld, g->batch, operand->batch_stride);
     return x;
 }
 
@@ -140,12 +123,8 @@ static void set_up(tcgemm_sim_t *sim, const struct tcgemm_plan *plan, const tcge
     sim->call = call;
     sim->side[TCGEMM_SIDE_A] = matrix_of(g, &g->a, call->a, true);
     sim->side[TCGEMM_SIDE_B] = matrix_of(g, &g->b, call->b, false);
-    sim->vector_c = tcgemm_gpu_alignment(call->c, g->type->d, g->m, g->ldc, g->batch, g->stride_c);
-    sim->vector_d = tcgemm_gpu_alignment(call->d, g->type->d, g->m, g->ldd, g->batch, g->stride_d);
-    sim->group = tcgemm_plan_product(plan)->gpu.raster_group;
-    const tcgemm_gpu_row_t *row = plan->kernel->gpu;
-    sim->has_async_copy =
-        row && (plan->device ? plan->device->cc >= 80 : row->max_cc == 0 || row->max_cc >= 80);
+    if (plan->kernel->gpu)
+        sim->group = tcgemm_plan_product(plan)->gpu.raster_group;
 }
 
 /* In wide arithmetic: the sizes may be anything. */
@@ -280,9 +259,9 @@ tcgemm_status_t tcgemm_plan_simulate(const tcgemm_plan_t *plan, tcgemm_depth_t d
     tcgemm_tiles_t tiles = {.struct_size = sizeof tiles};
     TCGEMM_FORWARD(tcgemm_plan_get_tiles(plan, &tiles));
     TCGEMM_FORWARD(check_report(report, depth));
-    TCGEMM_RETURN_IF(depth == TCGEMM_DEPTH_DATA && !simulator_of(plan->kernel),
-                     TCGEMM_STATUS_UNSUPPORTED, "the data path of %s has no simulator",
-                     plan->kernel->algo);
+    if (depth == TCGEMM_DEPTH_DATA && plan->kernel->gpu) {
+        TCGEMM_FORWARD(tcgemm_emulated_check(plan));
+    }
     return simulate(plan, &tiles, depth, alpha, a, b, beta, c, d, trace, trace_user, report);
 }
 

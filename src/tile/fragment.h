@@ -72,15 +72,6 @@ TCGEMM_HD uint32_t tcgemm_fragment_k_half(int side, uint32_t word) {
     return side == TCGEMM_SIDE_A ? word >> 1 : word & 1u;
 }
 
-/* The first k, inside the step, of a word in half `half` of it; a word holds max(1, 4 /
- * element_bytes) of them. */
-TCGEMM_HD uint32_t tcgemm_fragment_k(uint32_t element_bytes, uint32_t lane, uint32_t half) {
-    const uint32_t q = lane & 3u;
-    if (element_bytes == 8)
-        return 2u * q + half;
-    return (16u * half + 4u * q) / element_bytes;
-}
-
 /* Row and column of accumulator c0..c3 inside its 16 x 8 product, as half * 8 + slot and slot. */
 TCGEMM_HD uint32_t tcgemm_fragment_c_row(uint32_t lane, uint32_t c) {
     return 8u * (c >> 1) + (lane >> 2);

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "support/support.h"
+
 #include "tcgemm/tcgemm.h"
 
 enum { M = 6, N = 5, K = 7 };
@@ -24,7 +26,8 @@ static tcgemm_status_t simulate(const tcgemm_plan_t *plan, tcgemm_depth_t depth,
     return tcgemm_plan_simulate(plan, depth, 1.0, a, b, beta, c, to, NULL, NULL, report);
 }
 
-static tcgemm_plan_t *plan_of(const char *gpu, const char *algo, const tcgemm_problem_t *problem) {
+static tcgemm_plan_t *simulated_plan_of(const char *gpu, const char *algo,
+                                        const tcgemm_problem_t *problem) {
     tcgemm_context_options_t o = tcgemm_context_options();
     o.device = TCGEMM_DEVICE_CPU;
     o.known_gpu = gpu;
@@ -40,8 +43,10 @@ static tcgemm_plan_t *plan_of(const char *gpu, const char *algo, const tcgemm_pr
 
 static void a_plan_for_a_gpu_that_is_not_here(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     const tcgemm_problem_t problem = tcgemm_problem(TCGEMM_TF32_F32, M, N, K);
-    tcgemm_plan_t *plan = plan_of("h200", "mma-pipelined", &problem);
+    tcgemm_plan_t *plan = simulated_plan_of("h200", "mma-pipelined", &problem);
     tcgemm_tiles_t tiles = {.struct_size = sizeof tiles};
     assert_int_equal(tcgemm_plan_get_tiles(plan, &tiles), TCGEMM_STATUS_OK);
     assert_true(tiles.bm >= 64 && tiles.wm <= tiles.bm && tiles.tm == 16 && tiles.tn == 8);
@@ -71,7 +76,7 @@ static void a_plan_for_a_gpu_that_is_not_here(void **state) {
 static void bad_arguments(void **state) {
     (void)state;
     const tcgemm_problem_t problem = tcgemm_problem(TCGEMM_F32_F32, M, N, K);
-    tcgemm_plan_t *plan = plan_of(NULL, NULL, &problem);
+    tcgemm_plan_t *plan = simulated_plan_of(NULL, NULL, &problem);
     tcgemm_simulate_report_t report = new_report();
     const tcgemm_depth_t data = TCGEMM_DEPTH_DATA;
     assert_int_equal(simulate(NULL, data, 0.0, d, &report), TCGEMM_STATUS_BAD_ARGUMENT);
@@ -147,9 +152,11 @@ static void what_is_too_large(void **state) {
 /* A tile of D is simulated whole, however little of it there is. */
 static void what_is_too_long(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     static float x[(1 << 19) + 1];
     const tcgemm_problem_t problem = tcgemm_problem(TCGEMM_F32_F32, 1, 1, (1 << 19) + 1);
-    tcgemm_plan_t *plan = plan_of("h200", "mma-pipelined", &problem);
+    tcgemm_plan_t *plan = simulated_plan_of("h200", "mma-pipelined", &problem);
     tcgemm_simulate_report_t report = new_report();
     assert_int_equal(tcgemm_plan_simulate(plan, TCGEMM_DEPTH_BLOCKS, 1.0, x, x, 0.0, NULL, d, NULL,
                                           NULL, &report),
@@ -164,8 +171,10 @@ static void what_is_too_long(void **state) {
 /* Nothing to multiply: A and B are not read, D is beta * C; nothing to write: nothing happens. */
 static void empty_products(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     tcgemm_problem_t problem = tcgemm_problem(TCGEMM_F16_F32, M, N, 0);
-    tcgemm_plan_t *plan = plan_of("orin", NULL, &problem);
+    tcgemm_plan_t *plan = simulated_plan_of("orin", NULL, &problem);
     tcgemm_simulate_report_t report = new_report();
     for (int i = 0; i < M * N; ++i)
         c[i] = (float)i;
@@ -177,7 +186,7 @@ static void empty_products(void **state) {
     }
     tcgemm_plan_destroy(plan);
     problem = tcgemm_problem(TCGEMM_F16_F32, 0, N, K);
-    plan = plan_of("orin", NULL, &problem);
+    plan = simulated_plan_of("orin", NULL, &problem);
     assert_int_equal(tcgemm_plan_simulate(plan, TCGEMM_DEPTH_DATA, 1.0, NULL, NULL, 0.0, NULL, NULL,
                                           NULL, NULL, &report),
                      TCGEMM_STATUS_OK);
@@ -193,8 +202,10 @@ static int stop_after_three(void *user, const char *line) {
 
 static void a_trace_that_has_heard_enough(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     const tcgemm_problem_t problem = tcgemm_problem(TCGEMM_F32_F32, M, N, K);
-    tcgemm_plan_t *plan = plan_of("t4", "mma-pipelined", &problem);
+    tcgemm_plan_t *plan = simulated_plan_of("t4", "mma-pipelined", &problem);
     tcgemm_simulate_report_t report = new_report();
     for (int depth = TCGEMM_DEPTH_BLOCKS; depth <= TCGEMM_DEPTH_DATA; ++depth) {
         int lines = 0;

@@ -152,9 +152,12 @@ def check_simulation(depths, *arguments):
 
 
 def main():
-    check_simulation(4, 100, 90, 80, "--type", "f16_f32", "--gpu", "h200", "--trans-b")
-    check_simulation(4, 41, 67, 130, "--type", "s8_s32", "--gpu", "orin", "--algo", "wmma-direct", "--tile", "32x8x16")
-    check_simulation(4, 41, 67, 130, "--type", "f32_f32", "--gpu", "t4", "--algo", "simt-outer", "--order", "col")
+    if os.path.exists(os.path.join(os.environ["TCGEMM_BUILD_DIR"], "src/emulate/emulate-sm80.so")):
+        check_simulation(4, 100, 90, 80, "--type", "f16_f32", "--gpu", "h200", "--trans-b")
+        check_simulation(4, 41, 67, 130, "--type", "s8_s32", "--gpu", "orin", "--algo", "wmma-direct",
+                         "--tile", "32x8x16")
+        check_simulation(4, 41, 67, 130, "--type", "f32_f32", "--gpu", "t4", "--algo", "simt-outer",
+                         "--order", "col")
     check_simulation(4, 33, 70, 50, "--type", "f64_f64", "--device", "cpu", "--alpha", 2, "--beta", -1)
     refuse(2, "a simulation is printed as text or as JSON", "30", "--simulate", "--format", "csv")
     refuse(2, "walks through each of the", "3000", "--simulate", "--gpu", "orin")

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "support/support.h"
+
 #include "commands/cli.h"
 #include "explain/explain_simulate.h"
 #include "support/message.h"
@@ -58,6 +60,8 @@ static int count(const char *text, const char *what) {
 
 static void a_table_of_four_nests(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     const char *const algos[] = {"wmma-direct", "wmma-shared", "mma-pipelined"};
     for (int i = 0; i < 3; ++i) {
         fixture_t f = fixture_make("orin", algos[i], TCGEMM_F16_F32, 40, 50, 60);
@@ -83,14 +87,21 @@ static void the_cpu_has_other_names(void **state) {
 
 static void a_trace_says_who_does_what(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     fixture_t f = fixture_make("h200", "mma-pipelined", TCGEMM_BF16_F32, 20, 20, 40);
     explain_simulate_options_t o = explain_simulate_options();
     o.trace = true;
     char *text = print(&f, o, CLI_OK);
     assert_non_null(strstr(text, "block 0"));
-    assert_non_null(strstr(text, "k block 0, k 0..39: all threads copy A rows 0..19"));
-    assert_non_null(strstr(text, "warp 3, k 0..15: fragments of A rows 32.. (beyond)"));
-    assert_non_null(strstr(text, "lane 5 has of B, as (column, k): word 0 (1, 2)"));
+    assert_non_null(strstr(text, "warp 0 asks cp.async for A rows 0..19, k 0..39"));
+    assert_non_null(strstr(text, "warp 0 waits until 1 of its 2 groups are in flight"));
+    assert_non_null(strstr(text, "warp 3 is at __syncthreads"));
+    assert_non_null(strstr(text, "lane 5 has of A, as (rows, k): word 0 (1, 2) word 1 (9, 2)"));
+    assert_non_null(strstr(text, "lane 5 has of B, as (k, columns): word 0 (2, 1)"));
+    assert_non_null(strstr(text, "warp 0 reads B k 16..31, columns 0..19"));
+    assert_non_null(strstr(text, "warp 0 multiplies: 8 x mma m16n8k16"));
+    assert_non_null(strstr(text, "warp 0 stores D rows 0..15, columns 0..19"));
     assert_null(strstr(text, "The trace is cut"));
     free(text);
     o.trace_lines = 5;
@@ -103,6 +114,8 @@ static void a_trace_says_who_does_what(void **state) {
 
 static void the_same_as_data(void **state) {
     (void)state;
+    if (!has_emulator())
+        skip();
     fixture_t f = fixture_make("t4", "wmma-shared", TCGEMM_S8_S32, 20, 30, 70);
     explain_simulate_options_t o = explain_simulate_options();
     o.json = o.trace = true;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -181,4 +182,11 @@ double seconds_now(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool has_emulator(void) {
+    char path[4096];
+    const char *build = getenv("TCGEMM_BUILD_DIR");
+    (void)snprintf(path, sizeof path, "%s/src/emulate/emulate-sm80.so", build ? build : "build");
+    return access(path, R_OK) == 0;
 }

@@ -53,6 +53,9 @@ tcgemm_context_t *context_of(int num_threads);
 tcgemm_plan_t *plan_of(tcgemm_context_t *context, const tcgemm_problem_t *problem,
                        const char *kernel);
 
+/* False in a build without the emulator of GPU kernels: what needs it is skipped. */
+bool has_emulator(void);
+
 uint64_t hash_bytes(const void *data, size_t bytes); /* FNV-1a, eight bytes at a time */
 
 double seconds_now(void);

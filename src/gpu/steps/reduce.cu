@@ -11,6 +11,7 @@
 
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/cvt.cuh"
+#include "gpu/ptx/shared.cuh"
 
 enum { THREADS = 256, PIECE = 16 };
 
@@ -97,7 +98,7 @@ template <class Type> static __device__ __forceinline__ void reduce(const tcgemm
     struct alignas(PIECE) piece_t {
         sum v[COUNT];
     };
-    __shared__ piece_t shared[THREADS];
+    TCGEMM_SHARED_ARRAY(piece_t, shared, THREADS);
     const uint32_t lanes = lanes_for(args.splits), places = THREADS / lanes;
     const uint32_t lane = threadIdx.x / places, place = threadIdx.x % places;
     const int64_t in_row = (args.n + COUNT - 1) / COUNT, all = in_row * args.m * args.batch;

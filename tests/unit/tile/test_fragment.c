@@ -38,6 +38,15 @@ static void copy_bytes(piece_t *to, const piece_t *memory, uint32_t at, uint32_t
     memcpy(to, memory + at, bytes * sizeof *to);
 }
 
+/* The first k, inside the step, of a word in half `half` of it; a word holds max(1, 4 /
+ * element_bytes) of them. */
+static uint32_t word_k(uint32_t element_bytes, uint32_t lane, uint32_t half) {
+    const uint32_t q = lane & 3u;
+    if (element_bytes == 8)
+        return 2u * q + half;
+    return (16u * half + 4u * q) / element_bytes;
+}
+
 /* All 32 lanes load `bytes` each; the hardware serves 128 bytes at a time. */
 static void expect_no_conflicts(const uint32_t at[32], uint32_t bytes) {
     const uint32_t lanes = 128 / bytes < 32 ? 128 / bytes : 32;
@@ -145,7 +154,7 @@ static void lanes_get_their_elements(void **state) {
                                             first + tcgemm_fragment_mn(side, form, size, unit,
                                                                        mn_half, l / 4);
                                         const uint32_t k = step * step_k +
-                                                           tcgemm_fragment_k(size, l, k_half) +
+                                                           word_k(size, l, k_half) +
                                                            b / size;
                                         assert_int_equal(w[l].byte[word][b].mn, mn);
                                         assert_int_equal(w[l].byte[word][b].k, k);
@@ -170,7 +179,7 @@ static void maps_are_bijective(void **state) {
                 for (uint32_t q = 0; q < 4; ++q)
                     for (uint32_t half = 0; half < 2; ++half)
                         for (uint32_t i = 0; i < in_a_word; ++i) {
-                            const uint32_t k = tcgemm_fragment_k(size, q, half) + i;
+                            const uint32_t k = word_k(size, q, half) + i;
                             assert_true(k < 8 * in_a_word && !ks[k]++);
                         }
             }

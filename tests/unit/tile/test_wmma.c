@@ -503,113 +503,6 @@ static void direct_products_cover_the_tile(void **state) {
     }
 }
 
-/* ---- the functions that say all this to kernels and simulator ---- */
-
-static void fragments_are_filled_once(void **state) {
-    (void)state;
-    for (int paired = 0; paired < 2; ++paired)
-        for (uint32_t words = 1; words <= 2; ++words) {
-            unsigned char seen[8] = {0};
-            for (uint32_t i = 0; i < 8; ++i) {
-                const uint32_t from = tcgemm_wmma_fill_word(i, paired, words);
-                assert_true(from < 8 && !seen[from]++);
-            }
-        }
-    static const uint32_t pairs[8] = {0, 2, 1, 3, 4, 6, 5, 7}; /* b0h0 b1h0 b0h1 b1h1 */
-    for (uint32_t i = 0; i < 8; ++i)
-        assert_int_equal(tcgemm_wmma_fill_word(i, 1, 2), pairs[i]);
-}
-
-static void accumulators_are_told(void **state) {
-    (void)state;
-    for (size_t n = 0; n < NUM_DIRECT_TILES; ++n) {
-        const direct_tile_t *t = &direct_tiles[n];
-        const uint32_t rows = tcgemm_wmma_sum_rows(t->m, t->n), cols = tcgemm_wmma_sum_cols(t->n);
-        assert_int_equal(rows * cols * 32, t->m * t->n);
-        unsigned char seen[32] = {0};
-        for (uint32_t r = 0; r < rows; ++r)
-            for (uint32_t c = 0; c < cols; ++c) {
-                const uint32_t at = tcgemm_wmma_sum_at(t->m, t->n, r, c);
-                assert_true(at < rows * cols && !seen[at]++);
-            }
-    }
-}
-
-/* Each lane gives its even and its odd element to one lane each, of the columns and k it should. */
-static void exchanges_are_permutations(void **state) {
-    (void)state;
-    unsigned char first[32] = {0}, second[32] = {0};
-    for (uint32_t g = 0; g < 8; ++g)
-        for (uint32_t q = 0; q < 4; ++q) {
-            const uint32_t from = tcgemm_wmma_turn_lane(g, q);
-            assert_false(first[from]++);
-            assert_false(second[from ^ 4]++);
-            assert_int_equal(from / 4, 2 * q + g % 2); /* the k that it has loaded */
-            assert_int_equal((from ^ 4) / 4, 2 * q + 1 - g % 2);
-            assert_int_equal(from % 4, g / 2); /* the pair of columns */
-        }
-}
-
-static void copies_fill_the_stage_once(void **state) {
-    (void)state;
-    for (size_t i = 0; i < NUM_OPERANDS; ++i)
-        for (int k_form = 0; k_form < 2; ++k_form) {
-            const operand_t *o = &operands[i];
-            const uint32_t group = tcgemm_wmma_group(o->warp / 8, o->bytes);
-            const tcgemm_wmma_copy_t c = tcgemm_wmma_copy(o->outer, o->bytes, k_form, COPY_THREADS);
-            unsigned char *seen = calloc((size_t)o->outer * 4, 1);
-            assert_non_null(seen);
-            assert_int_equal(c.hop * c.times, c.rows);
-            for (uint32_t thread = 0; thread < COPY_THREADS; ++thread)
-                for (uint32_t n = 0; n < c.times; ++n) {
-                    const uint32_t to =
-                        tcgemm_wmma_copy_to(thread / c.pieces + n * c.hop, thread % c.pieces,
-                                            c.pieces, o->bytes, group, k_form);
-                    assert_true(to % 16 == 0 && to / 16 < o->outer * 4 && !seen[to / 16]++);
-                }
-            free(seen);
-        }
-}
-
-/* A lane reads its blocks where the copy has put the rows (or the k) that they stand for. */
-static void reads_find_what_was_copied(void **state) {
-    (void)state;
-    for (size_t i = 0; i < NUM_OPERANDS; ++i) {
-        const operand_t *o = &operands[i];
-        const uint32_t blocks = o->warp / 8, group = tcgemm_wmma_group(blocks, o->bytes);
-        const uint32_t pieces = o->outer * o->bytes / 16, lane_k = 16 / o->bytes;
-        for (uint32_t first = 0; first < o->outer; first += o->warp)
-            for (uint32_t lane = 0; lane < 32; ++lane) {
-                const uint32_t g = lane / 4, q = lane % 4;
-                const uint32_t at_k = tcgemm_wmma_lane_at(first, g, q, 4, o->bytes, group, 1);
-                const uint32_t at_mn = tcgemm_wmma_lane_at(first, g, q, pieces, o->bytes, group, 0);
-                for (uint32_t b = 0; b < blocks; ++b)
-                    assert_int_equal(tcgemm_wmma_block_at(at_k, b, group),
-                                     tcgemm_wmma_copy_to(first + tcgemm_wmma_outer(b, g, group), q,
-                                                         4, o->bytes, group, 1));
-                for (uint32_t k = 0; k < lane_k; ++k)
-                    for (uint32_t b = 0; b < blocks; b += group) {
-                        const uint32_t byte = (first + tcgemm_wmma_outer(b, g, group)) * o->bytes;
-                        assert_int_equal(
-                            tcgemm_wmma_segment_at(at_mn, b / group, k, pieces, o->bytes, group),
-                            tcgemm_wmma_copy_to(q * lane_k + k, byte / 16, pieces, o->bytes, group,
-                                                0) +
-                                byte % 16);
-                    }
-            }
-    }
-}
-
-static void columns_of_a_lane(void **state) {
-    (void)state;
-    for (uint32_t group = 2; group <= 8; group *= 2)
-        for (uint32_t q = 0; q < 4; ++q)
-            for (uint32_t i = 0; i < 16; ++i)
-                assert_int_equal(2 * q * group + tcgemm_wmma_col(i, group),
-                                 tcgemm_wmma_outer(tcgemm_wmma_col_block(i, group),
-                                                   2 * q + tcgemm_wmma_col_place(i, group), group));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_those_of_the_instruction),
@@ -623,12 +516,6 @@ int main(void) {
         cmocka_unit_test(direct_fragments_get_their_elements),
         cmocka_unit_test(direct_loads_take_the_lines_that_are_told),
         cmocka_unit_test(direct_products_cover_the_tile),
-        cmocka_unit_test(fragments_are_filled_once),
-        cmocka_unit_test(accumulators_are_told),
-        cmocka_unit_test(exchanges_are_permutations),
-        cmocka_unit_test(copies_fill_the_stage_once),
-        cmocka_unit_test(reads_find_what_was_copied),
-        cmocka_unit_test(columns_of_a_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

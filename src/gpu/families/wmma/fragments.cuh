@@ -27,17 +27,25 @@
 #include "tile/raster.h"
 #include "tile/wmma.h"
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+namespace nvcuda {
+namespace wmma {
+namespace precision {
+struct tf32; /* <mma.h> has it from sm_80 on; rows of it are stamped empty before */
+}
+} // namespace wmma
+} // namespace nvcuda
+#endif
+
 /* ---- types ---------------------------------------------------------------------------------- */
 
 /* Bytes of an element; tf32 is kept as float. */
 template <class Element> struct tcgemm_wmma_element {
     static constexpr int BYTES = sizeof(Element);
 };
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 template <> struct tcgemm_wmma_element<nvcuda::wmma::precision::tf32> {
     static constexpr int BYTES = 4;
 };
-#endif
 
 /* A type pair: what is multiplied, what it is summed in, what D is. */
 template <class In, class Sum, class Out> struct tcgemm_wmma_pair {
@@ -57,9 +65,7 @@ typedef tcgemm_wmma_pair<__half, float, float> tcgemm_wmma_f16_f32;
 typedef tcgemm_wmma_pair<__half, float, __half> tcgemm_wmma_f16_f16;
 typedef tcgemm_wmma_pair<__half, __half, __half> tcgemm_wmma_f16_f16acc;
 typedef tcgemm_wmma_pair<__nv_bfloat16, float, float> tcgemm_wmma_bf16_f32;
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 typedef tcgemm_wmma_pair<nvcuda::wmma::precision::tf32, float, float> tcgemm_wmma_tf32_f32;
-#endif
 typedef tcgemm_wmma_pair<double, double, double> tcgemm_wmma_f64_f64;
 typedef tcgemm_wmma_pair<signed char, int, int> tcgemm_wmma_s8_s32;
 typedef tcgemm_wmma_pair<unsigned char, int, int> tcgemm_wmma_u8_s32;

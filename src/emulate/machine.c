@@ -1,0 +1,444 @@
+/* machine.c - threads, warps and barriers: who runs, who waits, and what is waited for in vain. */
+#include "emulate/machine.h"
+
+#include <dlfcn.h>
+#include <fenv.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "emulate/trace.h"
+
+machine_t tcgemm_machine;
+/* Aligned as a kernel may ask for; kernels know it by names of their own (CMakeLists.txt). */
+char tcgemm_emulate_shared[SHARED_ROOM] __attribute__((aligned(4096)));
+uint64_t tcgemm_emulate_num_fma;
+
+static const uint32_t ALL = 0xFFFFFFFFu;
+
+/* splitmix64 */
+uint32_t tcgemm_machine_random(uint32_t end) {
+    uint64_t x = tcgemm_machine.random += UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (uint32_t)((x >> 33) % end);
+}
+
+/* ---- who runs next ---- */
+
+/* The place in which a warp is asked: the order of the launch. */
+static uint32_t warp_at(uint32_t turn) {
+    const machine_t *m = &tcgemm_machine;
+    switch (m->launch->order) {
+    case TCGEMM_EMULATE_LAST:
+        return m->num_warps - 1 - turn;
+    case TCGEMM_EMULATE_STARVED: /* the last to be asked */
+        return (m->starved + 1 + turn) % m->num_warps;
+    default:
+        return turn;
+    }
+}
+
+static thread_t *ready_lane(uint32_t w) {
+    machine_t *m = &tcgemm_machine;
+    const uint32_t ready = m->warps[w].ready;
+    if (!ready)
+        return NULL;
+    const int lane =
+        m->launch->order == TCGEMM_EMULATE_LAST ? 31 - __builtin_clz(ready) : __builtin_ctz(ready);
+    return &m->threads[w * LANES + (uint32_t)lane];
+}
+
+/* A thread that can run: of this warp, else of the first that has one; NULL if nobody can. */
+static thread_t *next_thread(uint32_t w) {
+    const machine_t *m = &tcgemm_machine;
+    thread_t *thread = ready_lane(w);
+    if (thread)
+        return thread;
+    const uint32_t first =
+        m->launch->order == TCGEMM_EMULATE_RANDOM ? tcgemm_machine_random(m->num_warps) : 0;
+    for (uint32_t i = 0; i < m->num_warps && !thread; ++i)
+        thread = ready_lane(warp_at((first + i) % m->num_warps));
+    return thread;
+}
+
+static const char *name_of(operation_t op) {
+    static const char *const names[] = {
+        "nothing",      "__syncthreads", "__syncwarp",     "__shfl_sync",
+        "cp.async",     "ldmatrix",      "ldmatrix.trans", "mma.sync f32",
+        "mma.sync f16", "mma.sync s32",  "mma.sync f64",
+    };
+    return names[op];
+}
+
+/* Nobody can run, and not all have ended: says who waits for whom. */
+static void report_deadlock(void) {
+    machine_t *m = &tcgemm_machine;
+    const thread_t *waits = NULL;
+    const thread_t *other = NULL;
+    m->self = NULL;
+    for (uint32_t i = 0; i < m->num_warps * LANES; ++i) {
+        const thread_t *t = &m->threads[i];
+        const bool ended = m->warps[t->warp].ended >> t->lane & 1;
+        if (!ended && !waits)
+            waits = t;
+        if (waits && (ended || t->request.op != waits->request.op))
+            other = t;
+    }
+    for (uint32_t i = 0; waits && !other && i < m->num_warps * LANES; ++i)
+        if (m->warps[i / LANES].ended >> i % LANES & 1)
+            other = &m->threads[i];
+    if (!waits || !other)
+        tcgemm_machine_fault("all threads wait for one another");
+    else if (m->warps[other->warp].ended >> other->lane & 1)
+        tcgemm_machine_fault("thread %u waits at %s, but thread %u has ended", waits->index,
+                             name_of(waits->request.op), other->index);
+    else
+        tcgemm_machine_fault("thread %u waits at %s, but thread %u at %s", waits->index,
+                             name_of(waits->request.op), other->index, name_of(other->request.op));
+    m->is_stopped = true;
+}
+
+static bool is_elsewhere(const thread_t *x, const thread_t *y) {
+    return x->line != y->line || x->file != y->file;
+}
+
+/* True if all threads of the block wait at __syncthreads; then they all can go on. */
+static bool pass_barrier(void) {
+    machine_t *m = &tcgemm_machine;
+    for (uint32_t w = 0; w < m->num_warps; ++w)
+        if (m->warps[w].at_barrier != ALL)
+            return false;
+    for (uint32_t i = 1; i < m->num_warps * LANES; ++i)
+        if (is_elsewhere(&m->threads[0], &m->threads[i])) {
+            tcgemm_machine_fault(
+                "thread 0 is at the __syncthreads of line %u, thread %u at that of "
+                "line %u",
+                m->threads[0].line, i, m->threads[i].line);
+            break;
+        }
+    for (uint32_t w = 0; w < m->num_warps; ++w) {
+        m->warps[w].ready = ALL;
+        m->warps[w].at_barrier = 0;
+    }
+    m->epoch += 1;
+    return true;
+}
+
+/* Leaves a thread that waits or has ended. */
+static void leave(void) {
+    machine_t *m = &tcgemm_machine;
+    thread_t *self = m->self;
+    thread_t *next = next_thread(self->warp);
+    if (!next && pass_barrier())
+        next = next_thread(self->warp);
+    if (next == self)
+        return;
+    if (next) {
+        m->self = next;
+        tcgemm_fiber_switch(&self->context, next->context);
+    } else {
+        tcgemm_fiber_switch(&self->context, m->main_context);
+    }
+}
+
+void tcgemm_machine_stop(void) {
+    machine_t *m = &tcgemm_machine;
+    m->is_stopped = true;
+    for (;;)
+        tcgemm_fiber_switch(&m->self->context, m->main_context);
+}
+
+/* ---- the rendezvous of a warp ---- */
+
+static void shuffle(thread_t *lanes) {
+    uint32_t values[LANES];
+    for (int i = 0; i < LANES; ++i)
+        values[i] = lanes[i].request.a.u[0];
+    for (int i = 0; i < LANES; ++i) {
+        if (lanes[i].request.a.u[2] != ALL)
+            tcgemm_machine_fault("a __shfl_sync of some lanes only is not modelled");
+        lanes[i].request.a.u[0] = values[lanes[i].request.a.u[1] % LANES];
+    }
+}
+
+static void perform(warp_t *warp, thread_t *lanes) {
+    switch (lanes->request.op) {
+    case OP_SYNCWARP:
+        warp->turn += 1;
+        break;
+    case OP_SHFL:
+        shuffle(lanes);
+        break;
+    case OP_LDMATRIX:
+    case OP_LDMATRIX_TRANS:
+        tcgemm_machine_ldmatrix(lanes, lanes->request.op == OP_LDMATRIX_TRANS);
+        break;
+    default:
+        tcgemm_machine_product(lanes);
+        break;
+    }
+    tcgemm_trace_meeting(lanes);
+}
+
+static void check_meeting(const thread_t *lanes) {
+    for (int i = 1; i < LANES; ++i) {
+        const operation_t op = lanes[0].request.op, other = lanes[i].request.op;
+        const bool is_one_place = !is_elsewhere(&lanes[0], &lanes[i]);
+        if (op == other && is_one_place)
+            continue;
+        if (op != other)
+            tcgemm_machine_fault("lane 0 is at %s, lane %d at %s", name_of(op), i, name_of(other));
+        else
+            tcgemm_machine_fault("lane %d calls %s in line %u, lane 0 in line %u", i, name_of(op),
+                                 lanes[i].line, lanes[0].line);
+        tcgemm_machine_stop();
+    }
+}
+
+void tcgemm_machine_meet(operation_t op) {
+    machine_t *m = &tcgemm_machine;
+    thread_t *self = m->self;
+    warp_t *warp = &m->warps[self->warp];
+    const uint32_t bit = 1u << self->lane;
+    self->request.op = op;
+    warp->ready &= ~bit;
+    warp->waiting |= bit;
+    if (warp->waiting == ALL) {
+        thread_t *lanes = &m->threads[self->warp * LANES];
+        check_meeting(lanes);
+        perform(warp, lanes);
+        warp->waiting = 0;
+        warp->ready = ALL;
+        if (m->launch->order != TCGEMM_EMULATE_RANDOM || tcgemm_machine_random(16) != 0)
+            return;
+        m->self = next_thread(tcgemm_machine_random(m->num_warps)); /* another warp's turn */
+        if (m->self != self)
+            tcgemm_fiber_switch(&self->context, m->self->context);
+        return;
+    }
+    leave();
+}
+
+void tcgemm_emulate_here(const char *file, uint32_t line) {
+    thread_t *self = self_thread();
+    self->file = file;
+    self->line = line;
+}
+
+void tcgemm_emulate_syncthreads(void) {
+    machine_t *m = &tcgemm_machine;
+    thread_t *self = m->self;
+    warp_t *warp = &m->warps[self->warp];
+    self->request.op = OP_SYNCTHREADS;
+    warp->ready &= ~(1u << self->lane);
+    warp->at_barrier |= 1u << self->lane;
+    if (warp->at_barrier == ALL)
+        tcgemm_trace_barrier(self);
+    leave();
+}
+
+void tcgemm_emulate_syncwarp(void) {
+    tcgemm_machine_meet(OP_SYNCWARP);
+}
+
+uint32_t tcgemm_emulate_shfl(uint32_t mask, uint32_t value, uint32_t from) {
+    thread_t *self = self_thread();
+    self->request.a.u[0] = value;
+    self->request.a.u[1] = from;
+    self->request.a.u[2] = mask;
+    tcgemm_machine_meet(OP_SHFL);
+    return self->request.a.u[0];
+}
+
+/* ---- static shared memory: behind the dynamic one ---- */
+
+void *tcgemm_emulate_static_shared(uint32_t bytes) {
+    machine_t *m = &tcgemm_machine;
+    if (m->static_bytes == 0) {
+        if (bytes > SHARED_ROOM - SHARED_BYTES)
+            tcgemm_machine_fault("%u bytes of static shared memory are not modelled", bytes);
+        m->static_bytes = bytes;
+        memset(tcgemm_emulate_shared + SHARED_BYTES, POISON, bytes);
+    } else if (m->static_bytes != bytes) {
+        tcgemm_machine_fault("a second array of static shared memory is not modelled");
+    }
+    return tcgemm_emulate_shared + SHARED_BYTES;
+}
+
+/* ---- a thread ---- */
+
+tcgemm_emulate_dim_t tcgemm_emulate_thread_idx(void) {
+    return (tcgemm_emulate_dim_t){tcgemm_machine.self->index, 0, 0};
+}
+tcgemm_emulate_dim_t tcgemm_emulate_block_idx(void) {
+    return (tcgemm_emulate_dim_t){tcgemm_machine.block, 0, 0};
+}
+tcgemm_emulate_dim_t tcgemm_emulate_block_dim(void) {
+    return (tcgemm_emulate_dim_t){tcgemm_machine.launch->block, 1, 1};
+}
+tcgemm_emulate_dim_t tcgemm_emulate_grid_dim(void) {
+    return (tcgemm_emulate_dim_t){tcgemm_machine.launch->grid, 1, 1};
+}
+
+typedef struct parameters {
+    uint64_t word[PARAMETER_WORDS];
+} parameters_t;
+
+/* A struct of more than two words is passed as a copy in memory, so that one with room to spare
+ * serves any; a few words are passed as numbers. */
+static void call_kernel(const tcgemm_emulate_launch_t *launch) {
+    parameters_t p;
+    void (*of_struct)(parameters_t) = NULL;
+    void (*of_words)(uint64_t, uint64_t, uint64_t, uint64_t) = NULL;
+    memset(&p, 0, sizeof p);
+    memcpy(&p, launch->parameters, launch->parameter_bytes);
+    if (launch->parameter_bytes > 32) {
+        memcpy(&of_struct, &launch->kernel, sizeof of_struct);
+        of_struct(p);
+    } else {
+        memcpy(&of_words, &launch->kernel, sizeof of_words);
+        of_words(p.word[0], p.word[1], p.word[2], p.word[3]);
+    }
+}
+
+static void run_thread(void) {
+    machine_t *m = &tcgemm_machine;
+    call_kernel(m->launch);
+    thread_t *self = m->self;
+    warp_t *warp = &m->warps[self->warp];
+    tcgemm_copy_end(self);
+    warp->ready &= ~(1u << self->lane);
+    warp->ended |= 1u << self->lane;
+    if (warp->ended == ALL)
+        tcgemm_trace_barrier(self);
+    for (;;)
+        leave();
+}
+
+/* ---- blocks ---- */
+
+static void make_threads(void) {
+    machine_t *m = &tcgemm_machine;
+    for (uint32_t i = 0; i < m->launch->block; ++i) {
+        thread_t *t = &m->threads[i];
+        t->stack = m->stacks + (size_t)i * STACK_BYTES + STACK_GUARD;
+        t->index = i;
+        t->warp = i / LANES;
+        t->lane = i % LANES;
+        t->file = "the start";
+        t->line = 0;
+        t->context = tcgemm_fiber_make(t->stack, STACK_BYTES - STACK_GUARD, run_thread);
+        tcgemm_copy_reset(t);
+    }
+    for (uint32_t w = 0; w < m->num_warps; ++w)
+        m->warps[w] = (warp_t){.ready = ALL};
+}
+
+static bool has_ended(void) {
+    const machine_t *m = &tcgemm_machine;
+    for (uint32_t w = 0; w < m->num_warps; ++w)
+        if (m->warps[w].ended != ALL)
+            return false;
+    return true;
+}
+
+static void run_block(uint32_t block) {
+    machine_t *m = &tcgemm_machine;
+    m->block = block;
+    m->epoch = 1;
+    m->static_bytes = 0;
+    m->starved = tcgemm_machine_random(m->num_warps);
+    m->self = NULL;
+    make_threads();
+    tcgemm_shared_reset();
+    tcgemm_trace_block();
+    thread_t *next = next_thread(warp_at(0));
+    while (next) {
+        m->self = next;
+        tcgemm_fiber_switch(&m->main_context, next->context);
+        next = NULL;
+        if (m->is_telling) { /* report.c */
+            m->is_telling = false;
+            m->trace_is_over = m->launch->trace(m->launch->trace_user, m->line) != 0;
+            next = m->self;
+        }
+    }
+    if (!m->is_stopped && !has_ended())
+        report_deadlock();
+    m->self = NULL;
+}
+
+/* Blocks do not wait for one another: any order is as good as any other. */
+static uint32_t block_at(uint32_t i) {
+    const tcgemm_emulate_launch_t *launch = tcgemm_machine.launch;
+    if (launch->order == TCGEMM_EMULATE_LAST)
+        return launch->grid - 1 - i;
+    if (launch->order == TCGEMM_EMULATE_STARVED)
+        return (uint32_t)((launch->seed % launch->grid + 1 + i) % launch->grid);
+    return i;
+}
+
+static void run_grid(void) {
+    machine_t *m = &tcgemm_machine;
+    for (uint32_t i = 0; i < m->launch->grid && !m->is_stopped; ++i)
+        run_block(block_at(i));
+}
+
+/* ---- the door ---- */
+
+static bool is_a_launch(const tcgemm_emulate_launch_t *x) {
+    return x && x->struct_size == sizeof *x && x->kernel && x->parameters && x->grid > 0 &&
+           x->block > 0 && x->block % LANES == 0 && x->block <= MAX_THREADS &&
+           x->smem_bytes <= SHARED_BYTES && x->parameter_bytes <= sizeof(parameters_t) &&
+           (int)x->order >= 0 && x->order < TCGEMM_EMULATE_NUM_ORDERS;
+}
+
+/* Stacks for all threads, each with a page below it that nobody may touch; kept for the next run.
+ */
+static bool make_stacks(void) {
+    machine_t *m = &tcgemm_machine;
+    if (m->stacks)
+        return true;
+    const size_t bytes = (size_t)MAX_THREADS * STACK_BYTES;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    m->stacks = memory;
+    for (int i = 0; i < MAX_THREADS; ++i)
+        (void)mprotect(m->stacks + (size_t)i * STACK_BYTES, STACK_GUARD, PROT_NONE);
+    return true;
+}
+
+static void run(tcgemm_emulate_launch_t *launch) {
+    machine_t *m = &tcgemm_machine;
+    fenv_t modes;
+    (void)feholdexcept(&modes);
+    (void)fesetenv(FE_DFL_ENV);
+    m->launch = launch;
+    m->num_warps = launch->block / LANES;
+    m->random = launch->seed;
+    m->is_stopped = m->is_telling = m->trace_is_over = false;
+    tcgemm_emulate_num_fma = 0;
+    tcgemm_trace_begin();
+    run_grid();
+    launch->trace_was_stopped = m->trace_is_over;
+    launch->num_fma = (int64_t)tcgemm_emulate_num_fma;
+    launch->num_macs += launch->num_fma;
+    launch->operand_reads += 2 * launch->num_fma;
+    (void)fesetenv(&modes);
+}
+
+__attribute__((visibility("default"))) int tcgemm_emulate_run(tcgemm_emulate_launch_t *launch) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    if (!is_a_launch(launch))
+        return 2;
+    (void)pthread_mutex_lock(&mutex);
+    const bool has_stacks = make_stacks();
+    if (has_stacks)
+        run(launch);
+    (void)pthread_mutex_unlock(&mutex);
+    return has_stacks ? 0 : 1;
+}

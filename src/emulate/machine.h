@@ -1,0 +1,201 @@
+/* machine.h - the emulated GPU from inside: blocks one after the other, their threads as fibers.
+ *
+ *     instructions.h   what kernels call              machine.c   threads, warps, barriers
+ *     hooks.c          every load and store           fiber.c     the switch from thread to thread
+ *     shared.c         shared memory, its shadow      memory.c    global memory, its bounds
+ *     copy.c           cp.async, the adversary        product.c   mma.sync
+ *     report.c         faults and the trace
+ *
+ * A thread runs until it waits. Functions of a warp are a rendezvous: the lane that comes last does
+ * the work of all 32, provided that all called the same function from the same place. Lanes that
+ * wait for one another for ever, or for a thread that has ended, are a fault.
+ *
+ * Shared memory is poisoned and has a shadow, a cell for each four bytes: who wrote and who read it
+ * since the last barrier, what was never written, what a cp.async has yet to bring. Between two
+ * __syncthreads nobody may read what another thread writes, or write what another thread touches;
+ * within a warp a __syncwarp will do. Nothing else orders memory, mma.sync and ldmatrix neither.
+ *
+ * cp.async: the destination is poison and out of bounds for all from the moment of the copy until
+ * its thread has waited for the group, and then for other threads until the next barrier.
+ *
+ * Not modelled: time, caches, bank conflicts, registers; the order of weak memory beyond barriers;
+ * blocks that run at once. Products are summed exactly and rounded once an instruction, where
+ * tensor cores truncate (product.c).
+ *
+ * Where Hopper goes: mbarrier a room of its own beside copy.c, its waits a third kind of wait in
+ * machine.c (phase bits in shared memory, in the shadow a flag "barrier object"); TMA boxes in
+ * copy.c, delivered as cp.async is, their bytes counted by the mbarrier; wgmma in product.c on
+ * shared memory, the accumulators poisoned until the wait; the async proxy a bit in the cell,
+ * set by ordinary writes and cleared by fence.proxy.async; clusters need the blocks of a cluster
+ * alive at once: an array of block_t, and the shared memory swapped with the block; named barriers
+ * an index into the block's barriers; setmaxnreg a sum that is checked.
+ */
+#ifndef TCGEMM_EMULATE_MACHINE_H
+#define TCGEMM_EMULATE_MACHINE_H
+
+#include <stdbool.h>
+
+#include "emulate/emulate.h"
+#include "emulate/instructions.h"
+
+enum {
+    LANES = 32,
+    MAX_WARPS = 32,
+    MAX_THREADS = LANES * MAX_WARPS,
+    SHARED_BYTES = 232448, /* the most that any device gives a block */
+    SHARED_ROOM = 262144,  /* what is taken for shared memory, in or out of bounds */
+    STACK_BYTES = 131072,  /* of a fiber, ... */
+    STACK_GUARD = 4096,    /* ... that many of them forbidden */
+    PARAMETER_WORDS = 64,
+    POISON = 0xFF /* NaN in each float format */
+};
+
+/* ---- threads ---- */
+
+typedef enum operation {
+    OP_NONE,
+    OP_SYNCTHREADS,
+    OP_SYNCWARP,
+    OP_SHFL,
+    OP_CP_ASYNC, /* no meeting: for the trace */
+    OP_LDMATRIX,
+    OP_LDMATRIX_TRANS,
+    OP_MMA_F32,
+    OP_MMA_F16,
+    OP_MMA_S32,
+    OP_MMA_F64
+} operation_t;
+
+/* What a lane brings to a rendezvous, and what it takes away: `c` of products, `a` of the rest. */
+typedef struct request {
+    operation_t op;
+    tcgemm_emulate_element_t a_type, b_type;
+    uint32_t rows, k;
+    union {
+        uint32_t u[16];
+        double d[8];
+    } a;
+    union {
+        uint32_t u[4];
+        double d[4];
+    } b;
+    union {
+        uint32_t u[4];
+        float f[4];
+        double d[4];
+    } c;
+} request_t;
+
+typedef struct copy {
+    uint32_t to, size, bytes, group;
+    const char *from;
+    bool early; /* arrives at once; nobody may rely on it */
+} copy_t;
+
+typedef struct thread {
+    void *context; /* of the fiber, while it does not run */
+    char *stack;
+    uint32_t index, warp, lane;
+    const char *file; /* where in the source it was last seen */
+    uint32_t line;
+    request_t request;
+    copy_t *copies; /* in flight */
+    int num_copies, max_copies;
+    uint32_t committed; /* groups */
+} thread_t;
+
+typedef struct warp {
+    uint32_t ready, waiting, at_barrier, ended; /* lanes, by bits */
+    uint32_t turn;                              /* __syncwarps so far */
+} warp_t;
+
+/* ---- the shadow of four bytes of shared memory ---- */
+
+enum { MANY = 0x8000, MANY_WARPS = 0xFFFF }; /* in place of a thread: MANY | warp */
+
+typedef struct touch {
+    uint32_t epoch; /* __syncthreads before it, from 1 on; 0: never */
+    uint32_t turn;
+    uint16_t thread;
+    uint8_t bytes; /* which of the four */
+} touch_t;
+
+typedef struct cell {
+    touch_t write, read;
+    uint8_t valid;   /* bytes that were written */
+    uint8_t pending; /* bytes that cp.async has yet to bring */
+    uint16_t copier; /* the thread that asked for them */
+} cell_t;
+
+typedef struct machine {
+    tcgemm_emulate_launch_t *launch;
+    thread_t threads[MAX_THREADS];
+    warp_t warps[MAX_WARPS];
+    thread_t *self;
+    char *stacks;
+    void *main_context;
+    uint32_t block, num_warps;
+    uint32_t epoch;
+    uint32_t starved;
+    uint32_t static_bytes; /* of shared memory, from SHARED_BYTES on */
+    uint64_t random;
+    bool is_stopped; /* by a fault that nothing sensible can follow */
+    bool is_telling; /* main is asked to hand on `line` */
+    bool trace_is_over;
+    char line[320];
+    cell_t cells[SHARED_ROOM / 4];
+} machine_t;
+
+extern machine_t tcgemm_machine;
+extern char tcgemm_emulate_shared[SHARED_ROOM];
+
+static inline thread_t *self_thread(void) {
+    return tcgemm_machine.self;
+}
+
+/* ---- fiber.c ---- */
+
+/* Leaves for another context; returns when somebody comes back. */
+void tcgemm_fiber_switch(void **from, void *to);
+/* A context that calls start() on this stack; start never returns. */
+void *tcgemm_fiber_make(char *stack, size_t bytes, void (*start)(void));
+
+/* ---- machine.c ---- */
+
+/* Waits for the other lanes with this thread's request; on return the operation is done. */
+void tcgemm_machine_meet(operation_t op);
+/* The end of the run, from within a thread. */
+void tcgemm_machine_stop(void) __attribute__((noreturn));
+uint32_t tcgemm_machine_random(uint32_t end);
+
+/* ---- shared.c ---- */
+
+void tcgemm_shared_reset(void);
+void tcgemm_shared_read(uint32_t at, uint32_t size);
+void tcgemm_shared_write(uint32_t at, uint32_t size);
+void tcgemm_shared_issue(uint32_t at, uint32_t size);   /* cp.async: poison from now on */
+void tcgemm_shared_deliver(uint32_t at, uint32_t size); /* what it brings is there */
+void tcgemm_machine_ldmatrix(thread_t *lanes, bool trans);
+
+/* ---- memory.c ---- */
+
+void tcgemm_memory_access(const void *address, uint32_t size, bool write);
+
+/* ---- copy.c ---- */
+
+void tcgemm_copy_reset(thread_t *thread);
+void tcgemm_copy_end(const thread_t *thread);
+
+/* ---- product.c ---- */
+
+void tcgemm_machine_product(thread_t *lanes);
+
+/* ---- report.c ---- */
+
+void tcgemm_machine_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tcgemm_machine_tell(int depth, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline bool tcgemm_machine_is_told(void) {
+    return tcgemm_machine.launch->trace && !tcgemm_machine.trace_is_over;
+}
+
+#endif

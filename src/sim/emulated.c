@@ -1,0 +1,199 @@
+/* emulated.c - the steps of a plan in the emulator: their matrices with their bounds, their grids,
+ * and what came of it in the words of the report. */
+#include "sim/emulated.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "base/num.h"
+#include "gpu/encode.h"
+#include "gpu/launch.h"
+
+enum { A, B, C, D, NUM_MATRICES };
+enum { WORKSPACE_ALIGNMENT = 256, POISON = 0xFF };
+
+/* ---- matrices and their bounds ---- */
+
+/* `lines` of `width` elements, `ld` apart. */
+static tcgemm_emulate_region_t region_of(const char *name, tcgemm_dtype_t dtype, const void *data,
+                                         int64_t lines, int64_t width, int64_t ld, int64_t batch,
+                                         int64_t stride) {
+    const int bytes = tcgemm_dtype_bits(dtype) / 8;
+    return (tcgemm_emulate_region_t){
+        .name = name,
+        .line = "rows",
+        .col = "columns",
+        .base = (void *)(uintptr_t)data,
+        .width = width * bytes,
+        .lines = lines,
+        .pitch = ld * bytes,
+        .batch = batch,
+        .stride = stride * bytes,
+        .element_bytes = bytes,
+        .flags = TCGEMM_EMULATE_READ,
+    };
+}
+
+/* Nothing of it may be touched. */
+static tcgemm_emulate_region_t nothing(const char *name) {
+    return (tcgemm_emulate_region_t){
+        .name = name, .line = "rows", .col = "columns", .lines = 1, .batch = 1, .element_bytes = 1};
+}
+
+static void regions_of_product(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
+                               tcgemm_emulate_region_t *regions) {
+    const int64_t a_width = x->a_trans ? x->m : x->k, b_width = x->b_trans ? x->k : x->n;
+    regions[A] = region_of("A", step->a.at.dtype, x->a, x->a_trans ? x->k : x->m,
+                           step->a.at.padded ? x->lda : a_width, x->lda, x->batch, x->stride_a);
+    regions[A].line = x->a_trans ? "k" : "rows";
+    regions[A].col = x->a_trans ? "rows" : "k";
+    regions[B] = region_of("B", step->b.at.dtype, x->b, x->b_trans ? x->n : x->k,
+                           step->b.at.padded ? x->ldb : b_width, x->ldb, x->batch, x->stride_b);
+    regions[B].line = x->b_trans ? "columns" : "k";
+    regions[B].col = x->b_trans ? "k" : "columns";
+}
+
+/* Sums of the parts of k, in whole pieces of 16 bytes; or rows that are packed. */
+static void regions_of_move(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
+                            tcgemm_emulate_region_t *regions) {
+    const bool is_sum = step->kind == TCGEMM_STEP_REDUCE;
+    regions[A] = region_of(is_sum ? "the sums" : "the operand", step->a.at.dtype, x->a, x->m,
+                           is_sum ? x->lda : x->k, x->lda, x->batch * x->splits, x->stride_a);
+    regions[B] = nothing("B");
+}
+
+static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
+                         tcgemm_emulate_region_t *regions) {
+    const bool is_packing = step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B;
+    const int64_t parts = step->kind == TCGEMM_STEP_PRODUCT ? x->splits : 1;
+    if (step->kind == TCGEMM_STEP_PRODUCT)
+        regions_of_product(step, x, regions);
+    else
+        regions_of_move(step, x, regions);
+    regions[C] =
+        x->c ? region_of("C", step->d.at.dtype, x->c, x->m, x->n, x->ldc, x->batch, x->stride_c)
+             : nothing("C");
+    regions[D] =
+        region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype, x->d,
+                  x->m, is_packing ? x->ldd : x->n, x->ldd, x->batch * parts, x->stride_d);
+    regions[D].flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
+}
+
+/* Elements of D of which every byte was written. */
+static int64_t count_written(const tcgemm_emulate_region_t *d) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < d->batch * d->lines * d->width; i += d->element_bytes)
+        count += memchr(d->written + i, 0, (size_t)d->element_bytes) == NULL;
+    return count;
+}
+
+/* ---- what came of it ---- */
+
+/* Tiles by arithmetic, loads and products as they were. */
+static void report_product(tcgemm_sim_t *sim, const tcgemm_step_t *step,
+                           const tcgemm_emulate_launch_t *launch) {
+    const tcgemm_gpu_row_t *row = step->kernel->gpu;
+    const tcgemm_emulate_region_t *x = launch->regions;
+    tcgemm_simulate_report_t *r = sim->report;
+    r->num_blocks = tcgemm_gpu_tiles(sim->plan, step);
+    r->num_steps = r->num_blocks * ceil_div(step->split_k, row->bk);
+    r->num_warps = r->num_blocks * row->threads / 32;
+    r->num_products = launch->num_products + ceil_div(launch->num_fma, (int64_t)row->im * row->in);
+    r->num_macs = launch->num_macs;
+    r->memory_loads = x[A].bytes_read / x[A].element_bytes + x[B].bytes_read / x[B].element_bytes;
+    r->block_loads = row->smem_bytes ? launch->shared_reads / x[A].element_bytes : r->memory_loads;
+    r->warp_loads = launch->operand_reads;
+}
+
+static void report(tcgemm_sim_t *sim, const tcgemm_step_t *step,
+                   const tcgemm_emulate_launch_t *launch) {
+    tcgemm_simulate_report_t *r = sim->report;
+    if (launch->num_faults > 0 && r->num_faults == 0)
+        memcpy(r->fault, launch->fault, sizeof r->fault);
+    r->num_faults += launch->num_faults;
+    if (step->kind == TCGEMM_STEP_PRODUCT)
+        report_product(sim, step, launch);
+    if (step->d.home == TCGEMM_HOME_D)
+        r->num_written = count_written(&launch->regions[D]);
+}
+
+/* ---- the launches ---- */
+
+/* The schedule: TCGEMM_EMULATOR_SEED, a number; its remainder by four is the order. */
+static void choose_schedule(tcgemm_emulate_launch_t *launch) {
+    const char *text = getenv("TCGEMM_EMULATOR_SEED");
+    launch->seed = text ? strtoull(text, NULL, 10) : 0;
+    launch->order = (tcgemm_emulate_order_t)(launch->seed % TCGEMM_EMULATE_NUM_ORDERS);
+}
+
+static const char *name_of(const tcgemm_step_t *step) {
+    static const char *const names[] = {"packing A", "packing B", "the product",
+                                        "the sum of the parts of k"};
+    return names[step->kind];
+}
+
+static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, const tcgemm_gpu_args_t *args,
+                        tcgemm_emulate_region_t *regions) {
+    tcgemm_emulated_kernel_t found;
+    if (tcgemm_emulated_find(sim->plan, step, &found) != TCGEMM_STATUS_OK)
+        return; /* tcgemm_plan_simulate has asked before */
+    const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(sim->plan, step, args);
+    tcgemm_emulate_launch_t launch = {
+        .struct_size = sizeof launch,
+        .kernel = found.kernel,
+        .parameters = args,
+        .parameter_bytes = sizeof *args,
+        .grid = (uint32_t)shape.grid,
+        .block = (uint32_t)shape.threads,
+        .smem_bytes = shape.smem_bytes,
+        .regions = regions,
+        .num_regions = NUM_MATRICES,
+        .trace = tcgemm_sim_is_told(sim) ? sim->trace : NULL,
+        .trace_user = sim->trace_user,
+    };
+    choose_schedule(&launch);
+    const int status = found.run(&launch);
+    if (status == 0)
+        report(sim, step, &launch);
+    else if (status == 1)
+        sim->is_out_of_memory = true;
+    else
+        tcgemm_sim_fault(sim, "%d threads with %zu bytes of shared memory are no launch",
+                         shape.threads, shape.smem_bytes);
+    sim->trace_is_over = sim->trace_is_over || launch.trace_was_stopped;
+}
+
+static void run_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, void *workspace) {
+    const tcgemm_gpu_args_t args = tcgemm_gpu_encode(sim->plan, step, sim->call, workspace);
+    tcgemm_emulate_region_t regions[NUM_MATRICES];
+    make_regions(step, &args, regions);
+    const tcgemm_emulate_region_t *d = &regions[D];
+    regions[D].written = tcgemm_sim_allocate(sim, d->batch * d->lines * d->width, 1);
+    if (!regions[D].written)
+        return;
+    launch_step(sim, step, &args, regions);
+    free(regions[D].written);
+}
+
+/* The steps of a run, one after the other; what none of them has written is NaN. */
+void tcgemm_sim_emulated(tcgemm_sim_t *sim) {
+    const tcgemm_steps_t *steps = tcgemm_gpu_steps_for(sim->plan, sim->call);
+    const size_t bytes =
+        (size_t)ceil_div((int64_t)steps->workspace_bytes + 1, WORKSPACE_ALIGNMENT) *
+        WORKSPACE_ALIGNMENT;
+    void *workspace = aligned_alloc(WORKSPACE_ALIGNMENT, bytes);
+    if (!workspace) {
+        sim->is_out_of_memory = true;
+        return;
+    }
+    memset(workspace, POISON, bytes);
+    for (int i = 0; i < steps->count && sim->report->num_faults == 0 && !sim->is_out_of_memory;
+         ++i) {
+        if (steps->count > 1)
+            tcgemm_sim_tell(sim, 0, "step %d of %d: %s", i + 1, steps->count,
+                            name_of(&steps->step[i]));
+        run_step(sim, &steps->step[i], workspace);
+    }
+    free(workspace);
+}

@@ -1,0 +1,18 @@
+#!/bin/sh
+# record.sh - records on the GPU here what the emulator's models are held to (golden.h):
+#
+#     sh tests/emulate/record.sh      writes tests/emulate/golden/sm<cc>.bin; then: ctest -R emulate/golden
+#
+# Needs nvcc and a GPU of sm_80 or newer.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+code=sm_$arch
+[ "$arch" = 90 ] && code=sm_90a
+nvcc -std=c++17 -arch="$code" -I"$root/src" -I"$root/tests/emulate" -o "$work/record" \
+    "$root/tests/emulate/record.cu"
+mkdir -p "$root/tests/emulate/golden"
+"$work/record" "$root/tests/emulate/golden/sm$arch.bin"
+ls -l "$root/tests/emulate/golden"

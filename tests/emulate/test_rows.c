@@ -1,0 +1,256 @@
+/* Every GPU row computes real products on the CPU: its own kernel, compiled for each architecture
+ * on which it differs, in the emulator; all layouts, sizes around the tile and the ring, schedules,
+ * alignments, batches. Real data are judged by the library's judge, element by element; whole
+ * numbers must be exact. No fault may be told, and every element of D is written once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "device/known_gpus.h"
+#include "gpu/gpu_row.h"
+#include "plan/planner.h"
+#include "support/testcase.h"
+
+/* ---- one product ---- */
+
+static void emulate(const testcase_t *t, const struct tcgemm_plan *plan) {
+    operands_t x;
+    operands_make(t, &x);
+    tcgemm_simulate_report_t r = {.struct_size = sizeof r};
+    const tcgemm_status_t status =
+        tcgemm_plan_simulate(plan, TCGEMM_DEPTH_DATA, t->alpha, x.a.data, x.b.data, t->beta,
+                             t->beta != 0.0 ? x.c.data : NULL, x.d.data, NULL, NULL, &r);
+    if (status != TCGEMM_STATUS_OK)
+        testcase_fail(t, "%s: %s", tcgemm_status_name(status), tcgemm_last_error());
+    else if (r.num_faults || r.num_wrong || r.num_written != t->p.m * t->p.n * t->p.batch)
+        testcase_fail(t,
+                      "sm_%d, seed %s: %lld faults (%s), %lld wrong, first (%lld, %lld): %g, "
+                      "expected %g",
+                      plan->device->cc, getenv("TCGEMM_EMULATOR_SEED"), (long long)r.num_faults,
+                      r.fault, (long long)r.num_wrong, (long long)r.wrong_row,
+                      (long long)r.wrong_col, r.wrong_got, r.wrong_expected);
+    else if (testcase_untouched(t, &x) && testcase_is_exact(t))
+        (void)testcase_compare_exact(t, &x);
+    operands_free(&x);
+}
+
+/* The schedule that the next product is played in. */
+static void choose_seed(uint64_t seed) {
+    char text[24];
+    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    (void)setenv("TCGEMM_EMULATOR_SEED", text, 1);
+}
+
+/* ---- the problems ---- */
+
+static int64_t at_least_1(int64_t x) {
+    return x > 1 ? x : 1;
+}
+
+/* Leading dimensions as they are tight, or longer by what leaves rows aligned to 16 bytes, to some
+ * bytes, or to nothing. */
+static int64_t padding(uint64_t *random, tcgemm_dtype_t dtype) {
+    const int64_t in_16 = 128 / tcgemm_dtype_bits(dtype);
+    const int64_t pads[] = {0, 0, in_16, in_16 / 2, in_16 / 4, 1};
+    return pads[random_below(random, 6)];
+}
+
+static testcase_t make_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n, int64_t k,
+                            int layout, uint64_t seed) {
+    uint64_t random = seed;
+    const tcgemm_type_info_t *info = tcgemm_type_info(kernel->gpu->type);
+    testcase_t t = testcase_make(kernel->name, tcgemm_problem(kernel->gpu->type, m, n, k), seed);
+    tcgemm_problem_t *p = &t.p;
+    p->op_a = layout & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+    p->op_b = layout & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+    p->order = random_below(&random, 4) == 0 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
+    const bool row = p->order == TCGEMM_ROW_MAJOR;
+    const bool tight = random_below(&random, 2);
+    p->lda = at_least_1(row == !p->op_a ? k : m) + (tight ? 0 : padding(&random, info->a));
+    p->ldb = at_least_1(row == !p->op_b ? n : k) + (tight ? 0 : padding(&random, info->b));
+    p->ldc = at_least_1(row ? n : m) + (tight ? 0 : padding(&random, info->d));
+    p->ldd = at_least_1(row ? n : m) + (tight ? 0 : padding(&random, info->d));
+    if (m * n < 5000 && random_below(&random, 3) == 0) {
+        p->batch = 2;
+        p->stride_a = random_below(&random, 3) ? p->lda * (row == !p->op_a ? m : k) : 0;
+        p->stride_b = p->ldb * (row == !p->op_b ? k : n) + random_below(&random, 3);
+        p->stride_c = p->ldc * (row ? m : n);
+        p->stride_d = p->ldd * (row ? m : n) + random_below(&random, 2) * 16;
+    }
+    if (kernel->sums_f16)
+        p->flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+    t.fill = random_below(&random, 2) ? FILL_UNIFORM : FILL_SMALL_INT;
+    t.beta = random_below(&random, 2) ? 0.0 : random_below(&random, 2) ? 1.0 : -2.0;
+    t.alpha = random_below(&random, 2) ? 1.0 : 3.0;
+    t.misalign = tight ? 0 : (int)random_below(&random, 3) * tcgemm_dtype_bits(info->d) / 8;
+    return t;
+}
+
+/* A GPU of this architecture with few SMs, so that persistent blocks slide over several tiles. */
+static bool device_of(const tcgemm_gpu_row_t *row, int cc, tcgemm_device_t *device) {
+    *device = *tcgemm_known_gpu_find(cc >= 90 ? "h200" : cc >= 80 ? "a100" : "t4");
+    device->num_sms = 1;
+    return tcgemm_gpu_row_fits(row, device);
+}
+
+/* The product alone, however its rows lie: what a kernel does with rows that were not packed. */
+static void drop_other_steps(struct tcgemm_plan *plan) {
+    const tcgemm_gpu_launch_t launch = tcgemm_plan_product(plan)->gpu;
+    plan->steps = tcgemm_single_step(plan, 0.0);
+    plan->steps.step[0].gpu = launch;
+    plan->if_unaligned.count = 0;
+}
+
+static void check(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n, int64_t k,
+                  int layout, uint64_t seed) {
+    tcgemm_device_t device;
+    if (!device_of(kernel->gpu, cc, &device))
+        return;
+    const testcase_t t = make_case(kernel, m, n, k, layout, seed);
+    tcgemm_plan_options_t o = tcgemm_plan_options();
+    o.kernel = kernel->name;
+    struct tcgemm_plan plan;
+    if (tcgemm_plan_make_on(&device, &t.p, &o, 1, &plan) != TCGEMM_STATUS_OK) {
+        testcase_fail(&t, "no plan: %s", tcgemm_last_error());
+        return;
+    }
+    if (plan.steps.count > 1 && seed % 4 != 0)
+        drop_other_steps(&plan);
+    choose_seed(seed);
+    emulate(&t, &plan);
+}
+
+/* ---- every row ---- */
+
+/* m and n around the tile and its edges, k around the blocks of k and the ring of stages; the pairs
+ * are taken in turn, so that each row meets all sizes and all k. */
+static void check_row(const tcgemm_kernel_t *kernel, int index, int cc) {
+    const tcgemm_gpu_row_t *row = kernel->gpu;
+    const int64_t bm = row->bm, bn = row->bn, bk = row->bk, stages = row->stages;
+    const int64_t sizes[][2] = {{1, 1},   {bm - 1, bn - 1}, {bm + 1, 17}, {13, bn + 1},
+                                {bm, bn}, {37, 41},         {16, 8},      {bm / 2 + 3, bn / 2}};
+    const int64_t ks[] = {1,
+                          bk,
+                          bk - 1,
+                          bk + 1,
+                          (stages - 1) * bk,
+                          stages * bk,
+                          stages * bk + bk,
+                          stages * bk + bk / 2 + 1};
+    enum { SIZES = sizeof sizes / sizeof sizes[0], KS = sizeof ks / sizeof ks[0] };
+    const int cases = (int)at_level(1, 6, SIZES * KS);
+    if (bm * bn <= 64 * 64) /* more tile rows than the raster sweeps together */
+        check(kernel, cc, 9 * bm + 1, bn + 1, bk, index % 4, (uint64_t)index);
+    for (int layout = 0; layout < 4; ++layout)
+        for (int i = 0; i < cases; ++i) {
+            const int at = 5 * index + 3 * layout + i; /* of the sizes, with a k of its own */
+            const int64_t *mn = sizes[at % SIZES];
+            const int64_t k = ks[(at / SIZES + 3 * i + layout + index) % KS];
+            check(kernel, cc, mn[0], mn[1], at_least_1(k), layout,
+                  (uint64_t)(index * 1000 + layout * 100 + i + cc));
+        }
+}
+
+/* TCGEMM_TEST_KERNEL=words: only rows with these in their name (kernel_mutation.sh). */
+static bool is_chosen(const tcgemm_kernel_t *kernel) {
+    const char *words = getenv("TCGEMM_TEST_KERNEL");
+    return kernel->gpu && (!words || strstr(kernel->name, words));
+}
+
+static void check_architecture(int cc) {
+    int rows = 0;
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
+        tcgemm_device_t device;
+        if (!is_chosen(tcgemm_kernel_at(i)) || !device_of(row, cc, &device))
+            continue;
+        check_row(tcgemm_kernel_at(i), i, cc);
+        ++rows;
+    }
+    print_message("sm_%d: %d rows\n", cc, rows);
+    assert_true(rows >= 15 || getenv("TCGEMM_TEST_KERNEL"));
+    assert_no_failures();
+}
+
+static void rows_of_sm75(void **state) {
+    (void)state;
+    check_architecture(75);
+}
+
+static void rows_of_sm80(void **state) {
+    (void)state;
+    check_architecture(80);
+}
+
+static void rows_of_sm90(void **state) {
+    (void)state;
+    check_architecture(90);
+}
+
+/* The same product in every order of warps and blocks, and with the copies arriving otherwise. */
+static void the_schedule_does_not_matter(void **state) {
+    (void)state;
+    for (int i = 0; i < tcgemm_num_kernels(); i += (int)at_level(9, 3, 1))
+        if (is_chosen(tcgemm_kernel_at(i)))
+            for (uint64_t seed = 0; seed < 8; ++seed) {
+                const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
+                check(tcgemm_kernel_at(i), row->max_cc == 75 ? 75 : 80, 29, 43,
+                      row->bk * (row->stages + 1) + 3, i % 4, 8 * (uint64_t)i + seed);
+            }
+    assert_no_failures();
+}
+
+/* Plans of several steps: rows that are packed first, parts of k that are added up at the end. */
+static void steps_of_a_plan(void **state) {
+    (void)state;
+    static const struct {
+        tcgemm_type_t type;
+        int64_t m, n, k;
+    } cases[] = {
+        {TCGEMM_BF16_F32, 60, 50, 8200},   {TCGEMM_F16_F16, 33, 64, 6000},
+        {TCGEMM_S8_S32, 20, 40, 9001},     {TCGEMM_F64_F64, 16, 24, 3001},
+        {TCGEMM_F32_F32, 40, 30, 5000},    {TCGEMM_TF32_F32, 64, 31, 5001},
+        {TCGEMM_BF16_BF16, 300, 257, 301}, {TCGEMM_F16_F32, 255, 511, 127},
+    };
+    int kinds[TCGEMM_STEP_REDUCE + 1] = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+        for (int layout = 0; layout < 4; ++layout) {
+            const tcgemm_device_t device = *tcgemm_known_gpu_find("h200");
+            testcase_t t = testcase_make(
+                NULL, tcgemm_problem(cases[i].type, cases[i].m, cases[i].n, cases[i].k), i);
+            t.p.op_a = layout & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+            t.p.op_b = layout & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+            t.beta = layout & 1 ? 2.0 : 0.0;
+            t.fill = layout & 2 ? FILL_UNIFORM : FILL_SMALL_INT;
+            tcgemm_plan_options_t o = tcgemm_plan_options();
+            o.algo = "mma-pipelined";
+            struct tcgemm_plan plan;
+            assert_int_equal(tcgemm_plan_make_on(&device, &t.p, &o, 1, &plan), TCGEMM_STATUS_OK);
+            for (int s = 0; s < plan.steps.count; ++s)
+                ++kinds[plan.steps.step[s].kind];
+            choose_seed(i * 4 + (uint64_t)layout);
+            emulate(&t, &plan);
+        }
+    print_message("packed A %d, packed B %d, reduced %d\n", kinds[TCGEMM_STEP_PACK_A],
+                  kinds[TCGEMM_STEP_PACK_B], kinds[TCGEMM_STEP_REDUCE]);
+    assert_no_failures();
+    assert_true(kinds[TCGEMM_STEP_REDUCE] > 0);
+}
+
+/* With an argument, the test of that name alone. */
+int main(int argc, char **argv) {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_sm75),    cmocka_unit_test(rows_of_sm80),
+        cmocka_unit_test(rows_of_sm90),    cmocka_unit_test(the_schedule_does_not_matter),
+        cmocka_unit_test(steps_of_a_plan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+#!/bin/sh
+# kernel_mutation.sh - plants defects in the sources of GPU kernels, one at a time, and says how the
+# emulator sees them.
+#
+#     tests/kernel_mutation.sh [-b BUILD] [pattern]    all defects, or those whose name matches
+#
+# Needs a build with tests (default: build). Each defect is one sed edit of one file of src/gpu or
+# src/tile (an edit that changes nothing is an error); one kernel file is compiled with it, for one
+# architecture, with the very command of the build, and emulate/rows runs the rows that it holds.
+# Exit status 1 if a defect is not noticed. Takes some three minutes; not part of CTest. Results:
+# docs/testing.md.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$root/build
+if [ "${1:-}" = -b ]; then
+    build=$(cd "$2" && pwd)
+    shift 2
+fi
+pattern=${1:-.}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r "$root/src" "$work/src"
+mkdir "$work/modules"
+: >"$work/sound"
+
+fail() {
+    echo "kernel_mutation.sh: $*" >&2
+    exit 2
+}
+
+program=$build/tests/test_emulate_rows
+[ -x "$program" ] || fail "$program is not built"
+machine=$(find "$build" -path '*tcgemm_emulate_machine.dir*' -name '*.o')
+[ -n "$machine" ] || fail "no emulator in $build"
+
+# compile FILE ARCH: the kernel file in $work, as the build compiles it, to a module of its own.
+compile() {
+    python3 - "$build/compile_commands.json" "$1" "$2" "$root" "$work" >"$work/command" <<'PYTHON'
+import json, re, shlex, sys
+commands, name, arch, root, work = sys.argv[1:]
+for c in json.load(open(commands)):
+    words = c.get("arguments") or shlex.split(c["command"])
+    if c["file"].endswith("/" + name) and "-D__CUDA_ARCH__=%s0" % arch in words:
+        words[words.index("-o") + 1] = work + "/kernel.o"
+        print(shlex.join(w.replace(root + "/src", work + "/src") for w in words))
+        break
+PYTHON
+    [ -s "$work/command" ] || fail "no command compiles $1 for sm_$2"
+    sh "$work/command" >"$work/log" 2>&1 || return 1
+    names=$(grep -rhoE 'extern __shared__ .*\[\]' "$work/src/gpu" | sed 's/.*[ *]\([A-Za-z_0-9]*\)\[\]/\1/' | sort -u)
+    symbols=
+    for name in $names; do symbols="$symbols -Wl,--defsym=$name=tcgemm_emulate_shared"; done
+    rm -f "$work"/modules/*
+    steps=$(find "$build" -path "*tcgemm_emulate_sm$2.dir*" \( -name 'pack*.o' -o -name 'reduce*.o' \))
+    # shellcheck disable=SC2086
+    ${CC:-cc} -shared -o "$work/modules/emulate-sm$2.so" "$work/kernel.o" $steps $machine $symbols -lm -lpthread \
+        >"$work/log" 2>&1
+}
+
+# run NAME ARCH: the tests of the rows named so, on that architecture.
+run() {
+    TCGEMM_EMULATOR=$work/modules TCGEMM_TEST_KERNEL=$1 \
+        timeout 300 "$program" "rows_of_sm$2" >"$work/out" 2>&1
+}
+
+# How it was seen, in the words of the first failure that tells of a fault, else of any.
+how() {
+    fault=$(grep '^FAILED' "$work/out" | grep -v ' 0 faults' | grep -m 1 ' faults (' |
+        sed 's/.* faults (//; s/^block [0-9]*\(, warp [0-9]*, lane [0-9]*, after .*:[0-9]*\)\{0,1\}: //; s/), [0-9]* wrong.*//; s/|/,/g')
+    if [ -n "$fault" ]; then
+        echo "$fault"
+    elif grep -q '^FAILED.* 0 faults' "$work/out"; then
+        echo "wrong elements"
+    else
+        grep -q '^FAILED' "$work/out" && echo "damage" || echo "a crash"
+    fi
+}
+
+echo "| defect | kernel | how it is seen |"
+echo "| --- | --- | --- |"
+status=0
+count=0
+
+# defect NAME FILE SED KERNEL_FILE ARCH ROWS; the kernel file may be a pattern.
+defect() {
+    echo "$1" | grep -q "$pattern" || return 0
+    cp "$root/src/$2" "$work/src/$2"
+    kernel=$(cd "$root/src" && find gpu -name "$4" | head -n 1)
+    [ -n "$kernel" ] || fail "no kernel file $4"
+    if ! grep -qxF "$kernel $5" "$work/sound"; then # without the defect all must be well
+        compile "$(basename "$kernel")" "$5" && run "$6" "$5" && grep -q '[1-9][0-9]* rows' "$work/out" ||
+            { tail -n 20 "$work/log" "$work/out" 2>/dev/null | cut -c1-300 >&2; fail "$kernel fails on sm_$5 as it is, or no row is named $6"; }
+        echo "$kernel $5" >>"$work/sound"
+    fi
+    sed -i "$3" "$work/src/$2" || fail "sed failed for '$1'"
+    cmp -s "$root/src/$2" "$work/src/$2" && fail "the edit for '$1' matches nothing in $2"
+    if ! compile "$(basename "$kernel")" "$5"; then
+        cat "$work/log"
+        fail "'$1' does not build"
+    fi
+    if run "$6" "$5"; then
+        seen="NOTHING"
+        status=1
+    else
+        seen=$(how)
+    fi
+    count=$((count + 1))
+    echo "| $1 | $(basename "$kernel" .cu), sm_$5 | $seen |"
+    cp "$root/src/$2" "$work/src/$2"
+}
+
+mma=gpu/families/mma_pipelined/mma_pipelined.cuh
+copy=gpu/families/mma_pipelined/operand_copy.cuh
+reader=gpu/families/mma_pipelined/operand_reader.cuh
+shared=gpu/families/wmma_shared/wmma_shared.cuh
+direct=gpu/families/wmma_direct/wmma_direct.cuh
+ffma=$(cd "$root/src" && ls gpu/families/simt_ffma/*f32_f32.cu)
+outer=$(cd "$root/src" && ls gpu/families/simt_outer/*.cu)
+
+defect "halves of the epilogue are swapped" $mma \
+    's/staged\[c_row \* pitch + col_of_unit(j, half, c_col)\]/staged[c_row * pitch + col_of_unit(j, 1 - half, c_col)]/' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "one row too many is copied" $copy \
+    's/pass \* ROWS_A_PASS < whole_rows ? 16 : 0/pass * ROWS_A_PASS <= whole_rows ? 16 : 0/' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "one row too many is copied where rows are not aligned" $copy \
+    's/return pass \* ROWS_A_PASS < rows_left ? bytes_left : 0;/return pass * ROWS_A_PASS <= rows_left ? bytes_left : 0;/' \
+    'mma*_bf16_f32*.cu' 80 mma_pipelined_bf16_f32
+defect "a chunk is swizzled to its neighbour's place" $copy \
+    's/to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk);/to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk ^ 1);/' \
+    'mma*_tf32_f32*.cu' 80 mma_pipelined_tf32_f32
+defect "the tail of k loses an element" $mma \
+    's/block + 1 == blocks ? tail : 0;/block + 1 == blocks ? tail - 1 : 0;/' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "no __syncthreads when a block of k arrives" $mma \
+    '/tcgemm_cp_async_wait<STAGES - 2>();/{n;n;s/__syncthreads();//}' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "no __syncthreads before the epilogue" $mma \
+    '/tcgemm_cp_async_wait<0>();/{n;n;s/__syncthreads();//}' \
+    'mma*_f16_f16*.cu' 80 mma_pipelined_f16_f16
+defect "waits for one group too few" $mma \
+    's/tcgemm_cp_async_wait<STAGES - 2>();/tcgemm_cp_async_wait<STAGES - 1>();/' \
+    'mma*_s8_s32*.cu' 80 mma_pipelined_s8_s32
+defect "no wait before the epilogue" $mma \
+    's/tcgemm_cp_async_wait<0>();//' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "no __syncwarp before lines are staged" $mma \
+    '/__syncwarp();/{N;s/__syncwarp();\n\( *\)stage(/\n\1stage(/}' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "no __syncwarp after lines are staged" $mma \
+    '/stage(staged, PITCH, i, lane);/{n;s/__syncwarp();//}' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "the last group of the raster is taken for a whole one" tile/raster.h \
+    's/at.m = first + within % rows;/at.m = first + within % wanted;/' \
+    'wmma_direct_f16_f32.cu' 80 wmma_direct_f16_f32
+defect "C is read though there is none" $mma \
+    's/args.stride_c + col : NULL;/args.stride_c + col : d;/' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "what lies beyond k is NaN, not zero" $copy \
+    's/uint32_t element = 0;/uint32_t element = 0x7FFF;/' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "words of a fragment in the order of the other side" $reader \
+    's/return SIDE == TCGEMM_SIDE_A ? 2 \* k_half/return SIDE != TCGEMM_SIDE_A ? 2 * k_half/' \
+    'mma*_s8_s32*.cu' 80 mma_pipelined_s8_s32
+defect "one column too many is written" $mma \
+    's/if (x < cols_left) {/if (x <= cols_left) {/' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "D is stored wide whatever its alignment" $mma \
+    's/args.vector_d >= sizeof(piece_t) &&/true \&\&/' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "a copy goes back one pass too few" $copy \
+    's/rewind = BK \* ELEMENT_BYTES - PASSES \* pass_step;/rewind = BK * ELEMENT_BYTES - (PASSES - 1) * pass_step;/' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "items of B lie as far apart as those of A" $mma \
+    's/\* args.stride_b/* args.stride_a/' \
+    'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "sm_75: stored into the slot that is being read" $mma \
+    's/load_a.store(into, kept_a, step, PARTS);/load_a.store(slot, kept_a, step, PARTS);/' \
+    'mma*_f16_f32*.cu' 75 mma_pipelined_f16_f32
+defect "sm_90, f64: the two steps of B are mixed up" $mma \
+    's/b\[unit\]\[w \/ 2 \* 4 + 2 \* half + w % 2\]/b[unit][w \/ 2 * 4 + half + 2 * (w % 2)]/' \
+    'mma*_f64_f64*.cu' 90 mma_pipelined_f64_f64
+defect "a persistent block copies the wrong next tile" $shared \
+    's/copy_tile += gridDim.x;/copy_tile += gridDim.x + 1;/' \
+    'wmma_shared_f16_f32.cu' 80 wmma_shared_f16_f32
+defect "a persistent block multiplies for the wrong next tile" $shared \
+    's/tile < tiles; tile += gridDim.x)/tile < tiles; tile += gridDim.x + 1)/' \
+    'wmma_shared_f16_f32.cu' 80 wmma_shared_f16_f32
+defect "no __syncthreads between the stages of wmma-shared" $shared \
+    's/__syncthreads(); \/\/ the stage is here/\/\/ the stage is here/' \
+    'wmma_shared_bf16_f32.cu' 80 wmma_shared_bf16_f32
+defect "columns of a lane are off by a block" $shared \
+    's/const int place = (within + i) \/ b_t::GROUP;/const int place = 1 - (within + i) \/ b_t::GROUP;/' \
+    'wmma_shared_f16_f16.cu' 80 wmma_shared_f16_f16
+defect "the second exchange of f64 asks the wrong lane" $direct \
+    's/second = first ^ 4;/second = first ^ 8;/' \
+    'wmma_direct_f64_f64.cu' 80 wmma_direct_f64_f64
+defect "turned rows are stored where they would lie unshifted" "$ffma" \
+    's/to = tile + k0 \* PITCH + place(row, k0);/to = tile + k0 * PITCH + place(row, 0);/' \
+    "$(basename "$ffma")" 80 128x128x16_ffma
+defect "the next block of k is read before it has arrived" "$ffma" \
+    '/^                arrive();$/{N;s/\( *\)arrive();\n *read(into, 0);/\1read(into, 0);\n\1arrive();/}' \
+    "$(basename "$ffma")" 80 128x128x16_ffma
+defect "the row after the last is read ahead" "$outer" \
+    's/c_even = c\[i + 2 < BM ? 2 \* ROW : 0\];/c_even = c[2 * ROW];/' \
+    "$(basename "$outer")" 80 simt_outer
+
+echo "$count defects" >&2
+exit $status
