@@ -109,18 +109,37 @@ static void copy_swapped(uint8_t *dst, const uint8_t *src, size_t count, size_t 
             dst[e * element_bytes + b] = src[e * element_bytes + element_bytes - 1 - b];
 }
 
+static bool decode(const uint8_t *src, const array_view_t *view, const char *path, matrix_t *out,
+                   file_error_t *err) {
+    const size_t size = array_view_element_bytes(view);
+    const size_t count = view->num_bytes / size;
+    const size_t at = element_decode(view->coding, src, count, view->big_endian, out->data);
+    if (at == count)
+        return true;
+    char text[32];
+    const int64_t line = (int64_t)at / out->ld;
+    const int64_t place = (int64_t)at % out->ld;
+    const bool col_major = view->order == TCGEMM_COL_MAJOR;
+    element_text(view->coding, src + at * size, view->big_endian, text, sizeof text);
+    free(out->data);
+    return file_fail(err, FILE_EXIT_BAD_FILE, path,
+                     "element [%" PRId64 "][%" PRId64 "] is %s, which no type of ours holds",
+                     col_major ? place : line, col_major ? line : place, text);
+}
+
 static bool copy_data(const uint8_t *src, const array_view_t *view, const char *path, matrix_t *out,
                       file_error_t *err) {
     const size_t element_bytes = array_view_element_bytes(view);
-    out->data = allocate(view->num_bytes);
+    const size_t count = view->num_bytes / element_bytes;
+    const size_t num_bytes = count * (size_t)tcgemm_dtype_bits(view->dtype) / 8 + 1;
+    out->data = allocate(num_bytes);
     if (out->data == NULL)
-        return file_fail(err, FILE_EXIT_NO_MEMORY, path, "out of memory for %zu bytes",
-                         view->num_bytes);
+        return file_fail(err, FILE_EXIT_NO_MEMORY, path, "out of memory for %zu bytes", num_bytes);
     out->owned = true;
     if (view->coding != ELEMENT_PLAIN)
-        element_decode(view->coding, src, view->num_bytes / element_bytes, out->data);
-    else if (view->big_endian)
-        copy_swapped(out->data, src, view->num_bytes / element_bytes, element_bytes);
+        return decode(src, view, path, out, err);
+    if (view->big_endian)
+        copy_swapped(out->data, src, count, element_bytes);
     else
         memcpy(out->data, src, view->num_bytes);
     return true;
@@ -138,6 +157,7 @@ static bool take_data(const mapped_file_t *file, const array_view_t *view, const
                       .ld = view->order == TCGEMM_COL_MAJOR ? view->rows : view->cols,
                       .order = view->order,
                       .taken = view->taken,
+                      .whole = view->coding >= ELEMENT_S16 || view->dtype == TCGEMM_DTYPE_S32,
                       .swapped = view->big_endian};
     memcpy(out->dtype_text, view->dtype_text, sizeof out->dtype_text);
 

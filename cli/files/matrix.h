@@ -36,6 +36,7 @@ typedef struct matrix {
     void *data;    /* element 0, aligned to its element, never NULL after a success;
                       read-only unless `owned` */
     bool taken;    /* the file leaves its type open: it was taken for what the product wants */
+    bool whole;    /* the file holds integers, which a conversion must keep */
     bool swapped;  /* the file was big-endian; `data` is little-endian all the same */
     bool owned;    /* `data` is memory of ours, else it lies in the mapping */
     void *mapping; /* of the whole file; NULL if there is none */
@@ -64,6 +65,19 @@ void matrix_free(matrix_t *matrix);
  * to nearest, ties to even. Order and leading dimension stay as they are.
  * Fails with FILE_EXIT_NO_MEMORY, FILE_EXIT_USAGE (no such type). */
 bool matrix_convert(const matrix_t *in, tcgemm_dtype_t to, matrix_t *out, file_error_t *err);
+
+/* What a conversion has changed. Rounding to the nearest is no loss. */
+typedef struct matrix_loss {
+    int64_t clipped;    /* beyond the type's range: its end instead */
+    int64_t overflowed; /* beyond its range: infinity or NaN instead */
+    int64_t nans;       /* NaN: a number instead */
+    int64_t inexact;    /* any other number than before: ... */
+    int64_t row, col;   /* ... the first of them, */
+    double value;       /* which was */
+} matrix_loss_t;
+
+/* Compares a matrix with what matrix_convert made of it. */
+void matrix_compare(const matrix_t *before, const matrix_t *after, matrix_loss_t *loss);
 
 /* Writes rows x cols elements; element (i, j) is at data + i*ld + j (column-major: i + j*ld), ld 0
  * is tight. The extension of `spec` decides: "D.npy", "D.safetensors" (the tensor is called "d") or

@@ -157,8 +157,7 @@ def narrow_safetensors_cases(program, folder):
 
 def refusals(program, folder):
     arrays = {"scalar": np.float32(1), "vector": np.zeros(3), "cube": np.zeros((2, 3, 4)),
-              "complex": np.zeros((2, 2), "c8"), "bool": np.zeros((2, 2), "?"),
-              "i8": np.zeros((2, 2), "i8"), "text": np.array([["a"]]),
+              "complex": np.zeros((2, 2), "c8"), "text": np.array([["a"]]),
               "date": np.zeros((1, 1), "M8[s]"),
               "object": np.array([[None]], dtype=object),
               "record": np.zeros((2, 2), dtype=[("x", "f4"), ("y", "f4")])}
