@@ -48,7 +48,6 @@ defect "four-bit values are packed the other way round" cli/files/element.c \
 defect "Fortran's order is not seen" cli/files/npy.c 's/h.fortran_order ? TCGEMM_COL_MAJOR/h.fortran_order ? TCGEMM_ROW_MAJOR/'
 defect "big-endian elements are taken as they are" cli/files/npy.c \
     "s/view->big_endian = order == '>' \&\& bits > 8;/view->big_endian = false;/"
-defect "a file is replaced without --force" cli/files/matrix_save.c 's/^    if (!overwrite)$/    if (false)/'
 defect "a file in the other order is not transposed" cli/commands/job.c \
     's/(matrix->order != order) != transposed ?/transposed ?/'
 defect "cells with a comma have no quotes" cli/tables/table_writer.c 's/} else if (strpbrk(text, ",.*$/} else if (strpbrk(text, "\\n")) {/'

@@ -51,11 +51,13 @@ typedef struct matrix {
  *     model.safetensors:w.0        the tensor "w.0"
  *     model.safetensors            its only 2-D tensor
  *
- * With another extension the first bytes of the file tell its kind. `hint`, or MATRIX_NO_HINT,
- * settles what the file leaves open: .npy "V1" may be int4, uint4, e4m3 or e5m2, "|V2" may be bf16;
- * a file that nobody says a word about is refused. The matrix comes as the file has it, so compare
- * its dtype and use matrix_convert. A size of zero is legal. Fails with FILE_EXIT_BAD_FILE,
- * FILE_EXIT_NO_MEMORY. */
+ *     -                            what comes from the standard input, until its end
+ *
+ * With another extension the first bytes of the file tell its kind. A pipe is read to its end.
+ * `hint`, or MATRIX_NO_HINT, settles what the file leaves open: .npy "V1" may be int4, uint4, e4m3
+ * or e5m2, "|V2" may be bf16; a file that nobody says a word about is refused. The matrix comes as
+ * the file has it, so compare its dtype and use matrix_convert. A size of zero is legal. Fails with
+ * FILE_EXIT_BAD_FILE, FILE_EXIT_NO_MEMORY. */
 bool matrix_load(const char *spec, const array_hint_t *hint, matrix_t *out, file_error_t *err);
 
 /* Releases what matrix_load or matrix_convert made and empties the struct; may be repeated. */
@@ -82,7 +84,8 @@ void matrix_compare(const matrix_t *before, const matrix_t *after, matrix_loss_t
 /* Writes rows x cols elements; element (i, j) is at data + i*ld + j (column-major: i + j*ld), ld 0
  * is tight. The extension of `spec` decides: "D.npy", "D.safetensors" (the tensor is called "d") or
  * "D.safetensors:name". The file is written under a temporary name in the same directory and then
- * renamed, so a reader sees the old one, the new one, or none, but never half a file. Without
+ * renamed, so a reader sees the old one, the new one, or none, but never half a file. "-" is
+ * the standard output; it, a pipe and a device get the bytes of an .npy file as they come. Without
  * `overwrite` a file that is already there is an error.
  * Fails with FILE_EXIT_USAGE (unknown extension; s4, u4 or b1), FILE_EXIT_BAD_FILE,
  * FILE_EXIT_NO_MEMORY. */

@@ -1,10 +1,12 @@
 """Arrays that NumPy users have: what the tool makes of each element type, shape and container equals NumPy's
 own product, or is refused with a sentence that names the array and the reason.
 """
+import io
 import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -24,7 +26,7 @@ def tool(*arguments, status=0, stderr=None, text=True, **more):
     """Runs the tool; without `stderr` nothing may stand there but notes, else those words."""
     words = [TOOL, *map(str, arguments)]
     done = subprocess.run(words, capture_output=True, text=text, timeout=60, **more)
-    said = done.stderr if text else done.stderr.decode()
+    said = done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
     good = done.returncode == status and (stderr is None or stderr in said)
     check(good, f"{done.returncode} {said!r} from tcgemm {' '.join(words[1:])}, expected {status} {stderr!r}")
     return done
@@ -162,6 +164,42 @@ def losses_are_counted():
         check(len(lines) == 1 and said in lines[0], f"{values} as {kind}: {lines}")
 
 
+def pipes():
+    """The standard input and output, named pipes, and a file on the standard input."""
+    a, b = RANDOM.rand(300, 700), RANDOM.rand(700, 200)  # more than a pipe or a page holds
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    expected = product("a.npy", "b.npy")
+    with open("a.npy", "rb") as file:
+        raw = file.read()
+    done = tool("run", "-", "b.npy", "-o", "-", input=raw, text=False)
+    equal(np.load(io.BytesIO(done.stdout)), expected, "run - B -o -")
+    check(b"CORRECT" in done.stderr, "the report is not on stderr")
+    done = tool("run", "-", "b.npy", "-o", "-", "--quiet", input=raw, text=False)
+    check(done.stderr == b"", f"--quiet: {done.stderr}")
+    with open("a.npy", "rb") as file:
+        tool("run", "-", "b.npy", "-o", "d.npy", "-f", stdin=file)
+    equal(np.load("d.npy"), expected, "run - < A")
+    shell = '"$0" run <(cat a.npy) <(cat b.npy) -o >(cat > d2.npy) --quiet && wait'
+    done = subprocess.run(["bash", "-c", shell, TOOL], capture_output=True, text=True, timeout=60)
+    for _ in range(200):
+        if os.path.exists("d2.npy") and os.path.getsize("d2.npy") == os.path.getsize("d.npy"):
+            break
+        time.sleep(0.05)
+    check(done.returncode == 0 and not done.stderr, f"bash's <( ): {done.returncode} {done.stderr}")
+    equal(np.load("d2.npy"), expected, "bash's <( )")
+    save_raw("four.npy", (RANDOM.randint(-8, 8, (3, 3)) & 15).astype("u1"))
+    with open("four.npy", "rb") as file:
+        tool("run", "-", "four.npy:int4", "--a-dtype", "int4", stdin=file)
+    tool("run", "-", "b.npy", status=3, stderr="-: there is nothing to read", input="")
+    tool("run", "-", "b.npy", status=3, stderr="-: neither an .npy", input="no matrix")
+    tool("run", "-", "b.npy", status=3, stderr="-: the header says 300 x 700 f64", input=raw[:-8], text=False)
+    tool("run", "a.npy", "b.npy", "-o", "-", "--print", "table", status=2, stderr="both want the standard output")
+    shell = '"$0" run a.npy b.npy -o - --quiet | head -c 10 > /dev/null; echo "${PIPESTATUS[0]}"'
+    done = subprocess.run(["bash", "-c", shell, TOOL], capture_output=True, text=True, timeout=60)
+    check(done.stdout == "141\n" and not done.stderr, f"a closed pipe: {done.stdout} {done.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -170,6 +208,7 @@ def main():
         integers()
         integers_that_do_not_fit()
         losses_are_counted()
+        pipes()
         os.chdir("/")
     print(f"{failures} failures")
     return 1 if failures else 0

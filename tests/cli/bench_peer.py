@@ -59,8 +59,11 @@ def check_row(row, m, n, k, batch):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for row in bench(0.004, "--type", "f32_f32,f64_f64,s8_s32", "-m", 40, "-n", 50, "-k", 60, "--threads", "1,2",
-                         "--vs", "openblas", "--trans-a", "--alpha", 2, "--beta", 3):
+        rows = bench(0.004, "--type", "f32_f32,f64_f64,s8_s32", "-m", 40, "-n", 50, "-k", 60, "--threads", "1,2", "--vs",
+                     "openblas", "--trans-a", "--alpha", 2, "--beta", 3)
+        peaks = {row["peak_gflops"] for row in rows}
+        check(len(peaks) == 6, f"three types on one and two threads have the peaks {peaks}")
+        for row in rows:
             check_row(row, 40, 50, 60, 1)
             name = "openblas dgemm" if row["type"] == "f64_f64" else "openblas sgemm"
             check(row["peer"] == name, f"{row['type']} meets {row['peer']}")
