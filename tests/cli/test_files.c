@@ -732,8 +732,8 @@ static void test_save_refusals(void **state) {
     assert_false(save_1x1("out.npy", TCGEMM_DTYPE_F32, true, &err));
     check_refusal(&err, FILE_EXIT_BAD_FILE, "out.npy", "directory");
     const double zero = 0;
-    assert_false(matrix_save("/dev/full", TCGEMM_DTYPE_F64, 1, 1, TCGEMM_ROW_MAJOR, 0, &zero, false,
-                             &err));
+    assert_false(
+        matrix_save("/dev/full", TCGEMM_DTYPE_F64, 1, 1, TCGEMM_ROW_MAJOR, 0, &zero, false, &err));
     check_refusal(&err, FILE_EXIT_BAD_FILE, "/dev/full", "No space left");
     assert_false(
         matrix_save("d.npy", TCGEMM_DTYPE_F64, 1, 1, TCGEMM_ROW_MAJOR, -1, &zero, true, &err));
