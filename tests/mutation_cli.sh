@@ -62,8 +62,6 @@ defect "the seed is not heard" cli/support/random.c 's/mix(mix(seed)/mix(mix(see
 defect "an H200 has 100 SMs" src/device/known_gpus.def '/h200/s/132/100/'
 defect "OMP_NUM_THREADS is not heard" src/host/threads.c \
     's/wanted_by_environment = threads_of_variable("OMP_NUM_THREADS");/wanted_by_environment = 0;/'
-defect "the clock is taken for four times as fast" src/host/clock.c \
-    's/return seconds > 0.0 ? 2.0 \* ADDITIONS/return seconds > 0.0 ? 8.0 * ADDITIONS/'
 
 # shellcheck disable=SC2154
 exit "$status"

@@ -79,8 +79,9 @@ def main():
         check(calls == {f"sgemm threads=1 {asked}"}, f"the peer was asked for {calls}")
         # A sample is one batch, as the peer's own clock has it; the last five were timed.
         samples = sorted(sum(times[at:at + 3]) for at in range(len(times) - 15, len(times), 3))
-        near("the peer's median", float(row["peer_time_median_seconds"]), samples[2], 0.1)
-        near("the peer's least", float(row["peer_time_min_seconds"]), samples[0], 0.1)
+        # What lies between the two clocks is the writing of the log, which a busy machine may stretch.
+        for column, mine in (("peer_time_median_seconds", samples[2]), ("peer_time_min_seconds", samples[0])):
+            check(0.999 * mine <= float(row[column]) < 2 * mine, f"{column}: {row[column]}, the peer says {mine}")
         # So short that many calls make a sample, which lasts 0.2 ms at least: it is the time of one.
         (row,) = bench(0.00002, "--shape", "2x2x2", "--threads", 1, "--vs", "openblas", "--samples", 100)
         check_row(row, 2, 2, 2, 1)
