@@ -79,9 +79,7 @@ double stream_bandwidth(int num_threads, double cache_bytes) {
     const double least = 0x1p27;
     double bytes = 8 * cache_bytes;
     bytes = bytes < least ? least : bytes > most ? most : bytes;
-    double *arrays = malloc((size_t)bytes);
-    for (; !arrays && bytes > 2 * cache_bytes && bytes > 0x1p22; arrays = malloc((size_t)bytes))
-        bytes /= 2; /* where memory is short, arrays beyond the cache will do */
+    double *const arrays = malloc((size_t)bytes);
     if (!arrays)
         return 0;
     team_t team = {.length = (size_t)bytes / NUM_ARRAYS / sizeof(double)};

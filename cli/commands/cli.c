@@ -121,7 +121,7 @@ static int dispatch(int argc, char **argv) {
 
 /* A full disk or a closed pipe shows when the buffer is written, at the latest here. */
 static int close_output(int status) {
-    const int failed = ferror(stdout);
+    const int failed = ferror(stdout) || interrupt_pipe_broke();
     if (fflush(stdout) == 0 && !failed)
         return status;
     const int reason = errno;

@@ -22,9 +22,9 @@ static int file_fault(const file_error_t *err) {
 /* What a file of this dtype and another one multiply as, if nobody says: 0 if nothing does. */
 static tcgemm_type_t deduced_type(tcgemm_dtype_t a, tcgemm_dtype_t b) {
     static const tcgemm_type_t preferred[] = {
-        TCGEMM_F16_F32,  TCGEMM_BF16_F32, TCGEMM_F32_F32,  TCGEMM_F64_F64,
-        TCGEMM_S8_S32,   TCGEMM_U8_S32,   TCGEMM_U8S8_S32, TCGEMM_S8U8_S32,
-        TCGEMM_E4M3_F32, TCGEMM_E5M2_F32, TCGEMM_S4_S32,   TCGEMM_U4_S32,
+        TCGEMM_F16_F32, TCGEMM_BF16_F32, TCGEMM_F32_F32,  TCGEMM_F64_F64,  TCGEMM_S8_S32,
+        TCGEMM_U8_S32,  TCGEMM_U8S8_S32, TCGEMM_S8U8_S32, TCGEMM_E4M3_F32, TCGEMM_E5M2_F32,
+        TCGEMM_S4_S32,  TCGEMM_B1_S32,   TCGEMM_U4_S32,
     };
     for (size_t i = 0; i < sizeof preferred / sizeof preferred[0]; ++i) {
         const tcgemm_type_info_t *info = tcgemm_type_info(preferred[i]);
@@ -52,18 +52,41 @@ static int choose_type(job_t *job) {
 
 /* ---- files ---- */
 
+/* What a conversion has cost, in a note; integers must not change at all. */
+static int tell_loss(const matrix_t *before, const matrix_t *after, const char *name) {
+    matrix_loss_t loss;
+    char text[160] = "";
+    const char *to = tcgemm_dtype_name(after->dtype);
+    matrix_compare(before, after, &loss);
+    if (before->whole && loss.inexact > 0)
+        return message_fail(CLI_BAD_FILE,
+                            "%s: element [%lld][%lld] is %.17g, which %s does not hold", name,
+                            (long long)loss.row, (long long)loss.col, loss.value, to);
+    const struct {
+        int64_t count;
+        const char *what;
+    } parts[] = {
+        {loss.clipped, "clipped"}, {loss.overflowed, "overflowed"}, {loss.nans, "NaN lost"}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
+        if (parts[i].count > 0)
+            (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%lld %s",
+                           *text ? ", " : ": ", (long long)parts[i].count, parts[i].what);
+    message_note("%s: converted from %s to %s, to nearest, ties to even%s", name,
+                 before->whole ? before->dtype_text : tcgemm_dtype_name(before->dtype), to, text);
+    return CLI_OK;
+}
+
 static int convert_file(matrix_t *matrix, tcgemm_dtype_t to, const char *name) {
     if (matrix->dtype == to)
         return CLI_OK;
     matrix_t converted;
     file_error_t err;
-    message_note("%s: converted from %s to %s, to nearest, ties to even", name,
-                 tcgemm_dtype_name(matrix->dtype), tcgemm_dtype_name(to));
     if (!matrix_convert(matrix, to, &converted, &err))
         return file_fault(&err);
+    const int status = tell_loss(matrix, &converted, name);
     matrix_free(matrix);
     *matrix = converted;
-    return CLI_OK;
+    return status;
 }
 
 /* What --a-dtype and its like, and --type, say of operand 0, 1 or 2. */

@@ -9,11 +9,13 @@ const command_t command_table[NUM_COMMANDS] = {
          "verifies the result and reports what was done (eOPS: multiplications and additions, "
          "counted one by one). A and B are .npy files or tensors of "
          ".safetensors files, written FILE:TENSOR. Raw bytes of ml_dtypes need a word for what "
-         "they are: FILE.npy:int4. The type follows from the files unless --type "
+         "they are: FILE.npy:int4. - is the standard input. The type follows from the files unless "
+         "--type "
          "is given; then elements are converted, to nearest, ties to even.",
          "tcgemm run A.npy B.npy -o D.npy  # real matrices\n"
          "tcgemm run w.safetensors:layer.weight x.npy -o y.npy --trans-b --type bf16_f32"
          "  # a tensor\n"
+         "tcgemm run - B.npy -o - --quiet < A.npy > D.npy  # between pipes\n"
          "tcgemm run -m 1000 -n 1001 -k 999 --type s8_s32 --trans-b --beta 3  # random data\n"
          "tcgemm run -m 3 -n 4 -k 5 --type u8_s32 --print python  # to paste into Python\n"},
     [COMMAND_VERIFY] =
@@ -206,8 +208,9 @@ const option_row_t option_table[] = {
      "the same, and tell step by step who loads and computes what", NULL, AT(trace), 0, 0},
 
     {"output", 'o', OPTION_TEXT, "FILE", GROUP_OUTPUT, RUN | PLOT,
-     "write D: .npy, or .safetensors[:NAME] (plot: the picture: .svg, .png or .html)", "@file",
-     AT(output), 0, 0},
+     "write D: .npy, or .safetensors[:NAME]; - is the standard output, the report then goes to "
+     "stderr (plot: the picture: .svg, .png or .html)",
+     "@file", AT(output), 0, 0},
     {"csv", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH,
      "write the table as CSV too, row by row as they are measured", "@file", AT(csv), 0, 0},
     {"resume", 0, OPTION_TEXT, "FILE", GROUP_OUTPUT, BENCH,

@@ -13,6 +13,7 @@
 #include "files/layout.h"
 #include "files/matrix.h"
 #include "support/clock.h"
+#include "support/interrupt.h"
 #include "support/message.h"
 #include "support/progress.h"
 
@@ -91,8 +92,10 @@ static int save(const job_t *job, run_facts_t *facts) {
     const print_view_t d = job_view(job, 'D');
     const double start = clock_seconds();
     file_error_t err;
+    (void)fflush(stdout);
     if (!matrix_save(s->output, d.dtype, d.rows, d.cols, d.order, d.ld, d.data, s->force, &err))
-        return message_fail(err.exit_status, "%s", err.message);
+        return interrupt_pipe_broke() ? CLI_BAD_FILE /* whoever read has read enough */
+                                      : message_fail(err.exit_status, "%s", err.message);
     facts->extraction_seconds = clock_seconds() - start;
     return CLI_OK;
 }
@@ -139,9 +142,10 @@ static int report(const job_t *job, const run_facts_t *facts) {
         return report_as_comment(facts);
     if (s->print != PRINT_NOTHING)
         (void)putchar('\n');
+    FILE *const out = s->output && strcmp(s->output, "-") == 0 ? stderr : stdout;
     if (s->format == TABLE_FORMAT_TEXT)
-        report_text(facts, stdout);
-    else if (!report_data(facts, (table_format_t)s->format, stdout))
+        report_text(facts, out);
+    else if (!report_data(facts, (table_format_t)s->format, out))
         return message_fail(CLI_NO_MEMORY, "no memory for the report");
     return CLI_OK;
 }
@@ -186,6 +190,8 @@ static int run_job(job_t *job, tcgemm_context_t *context) {
 static int check_settings(const settings_t *s) {
     if (s->print != PRINT_NOTHING && s->format != TABLE_FORMAT_TEXT)
         return message_usage("run", "--print and --format exclude each other");
+    if (s->print != PRINT_NOTHING && s->output && strcmp(s->output, "-") == 0)
+        return message_usage("run", "--print and -o - both want the standard output");
     if (s->output && s->batch != 1)
         return message_usage("run", "-o writes one matrix, but --batch is %lld",
                              (long long)s->batch);

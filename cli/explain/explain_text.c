@@ -220,8 +220,8 @@ static void show_steps(const tcgemm_plan_t *plan, FILE *out) {
         if (tcgemm_plan_get_step(plan, i, &s) != TCGEMM_STATUS_OK)
             return;
         line(out, i ? "" : "steps");
-        (void)fprintf(out, "%-7s %s%s%s -> %s, %s written", s.name, s.reads[0],
-                      s.reads[1] ? ", " : "", s.reads[1] ? s.reads[1] : "", s.writes,
+        (void)fprintf(out, "%-8s %s%s%s -> %s (%s)", s.name, s.reads[0], s.reads[1] ? ", " : "",
+                      s.reads[1] ? s.reads[1] : "", s.writes,
                       units_bytes((double)s.written_bytes, bytes));
         if (s.splits > 1)
             (void)fprintf(out, ", %" PRId64 " parts of k", s.splits);

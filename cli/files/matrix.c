@@ -2,19 +2,17 @@
 #include "files/matrix.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "files/array_view.h"
 #include "files/matrix_spec.h"
 #include "files/npy.h"
 #include "files/safetensors.h"
+#include "files/whole_file.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are read as they lie in memory");
 
@@ -22,64 +20,17 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are read as the
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
-typedef struct mapped_file {
-    const uint8_t *bytes;
-    size_t num_bytes;
-} mapped_file_t;
-
-static void unmap(mapped_file_t *file) {
-    (void)munmap((void *)(uintptr_t)file->bytes, file->num_bytes);
-}
-
-static bool check_regular(const struct stat *st, const char *path, file_error_t *err) {
-    if (S_ISDIR(st->st_mode))
-        return file_fail(err, FILE_EXIT_BAD_FILE, path, "is a directory");
-    if (!S_ISREG(st->st_mode))
-        return file_fail(err, FILE_EXIT_BAD_FILE, path, "is not a regular file");
-    if (st->st_size == 0)
-        return file_fail(err, FILE_EXIT_BAD_FILE, path, "the file is empty");
-    return true;
-}
-
-static bool map_descriptor(int fd, const char *path, mapped_file_t *file, file_error_t *err) {
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return file_fail(err, FILE_EXIT_BAD_FILE, path, "%s", strerror(errno));
-    if (!check_regular(&st, path, err))
-        return false;
-    const off_t size = st.st_size;
-    void *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
-        return file_fail(err, errno == ENOMEM ? FILE_EXIT_NO_MEMORY : FILE_EXIT_BAD_FILE, path,
-                         "cannot be mapped: %s", strerror(errno));
-    *file = (mapped_file_t){bytes, (size_t)size};
-    /* A file that is still being written, or cut, would end in SIGBUS. */
-    if (fstat(fd, &st) != 0 || st.st_size != size) {
-        unmap(file);
-        return file_fail(err, FILE_EXIT_BAD_FILE, path, "the file is changing its size");
-    }
-    return true;
-}
-
-/* O_NONBLOCK: a named pipe must not make us wait before we can refuse it. */
-static int open_for_reading(const char *path) {
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
 /* Parses `text` into `spec`, maps its file, and settles what kind of file it is. */
-static bool map_spec(const char *text, matrix_spec_t *spec, mapped_file_t *file,
-                     file_error_t *err) {
+static bool map_spec(const char *text, matrix_spec_t *spec, whole_file_t *file, file_error_t *err) {
     if (!matrix_spec_parse(text, spec, err))
         return false;
-    int fd = open_for_reading(spec->path);
+    int fd = whole_file_open(spec->path);
     if (fd < 0 && errno == ENOENT && spec->kind == FILE_KIND_UNKNOWN &&
         matrix_spec_split(text, spec))
-        fd = open_for_reading(spec->path);
+        fd = whole_file_open(spec->path);
     if (fd < 0)
         return file_fail(err, FILE_EXIT_BAD_FILE, spec->path, "%s", strerror(errno));
-    const bool mapped = map_descriptor(fd, spec->path, file, err);
-    (void)close(fd);
-    if (!mapped)
+    if (!whole_file_take(fd, spec->path, file, err))
         return false;
 
     if (spec->kind == FILE_KIND_UNKNOWN && npy_has_magic(file->bytes, file->num_bytes))
@@ -87,7 +38,7 @@ static bool map_spec(const char *text, matrix_spec_t *spec, mapped_file_t *file,
     if (spec->kind == FILE_KIND_UNKNOWN && safetensors_has_magic(file->bytes, file->num_bytes))
         spec->kind = FILE_KIND_SAFETENSORS;
     if (spec->kind == FILE_KIND_UNKNOWN) {
-        unmap(file);
+        whole_file_free(file);
         return file_fail(err, FILE_EXIT_BAD_FILE, spec->path,
                          "neither an .npy nor a .safetensors file");
     }
@@ -109,25 +60,44 @@ static void copy_swapped(uint8_t *dst, const uint8_t *src, size_t count, size_t 
             dst[e * element_bytes + b] = src[e * element_bytes + element_bytes - 1 - b];
 }
 
+static bool decode(const uint8_t *src, const array_view_t *view, const char *path, matrix_t *out,
+                   file_error_t *err) {
+    const size_t size = array_view_element_bytes(view);
+    const size_t count = view->num_bytes / size;
+    const size_t at = element_decode(view->coding, src, count, view->big_endian, out->data);
+    if (at == count)
+        return true;
+    char text[32];
+    const int64_t line = (int64_t)at / out->ld;
+    const int64_t place = (int64_t)at % out->ld;
+    const bool col_major = view->order == TCGEMM_COL_MAJOR;
+    element_text(view->coding, src + at * size, view->big_endian, text, sizeof text);
+    free(out->data);
+    return file_fail(err, FILE_EXIT_BAD_FILE, path,
+                     "element [%" PRId64 "][%" PRId64 "] is %s, which no type of ours holds",
+                     col_major ? place : line, col_major ? line : place, text);
+}
+
 static bool copy_data(const uint8_t *src, const array_view_t *view, const char *path, matrix_t *out,
                       file_error_t *err) {
     const size_t element_bytes = array_view_element_bytes(view);
-    out->data = allocate(view->num_bytes);
+    const size_t count = view->num_bytes / element_bytes;
+    const size_t num_bytes = count * (size_t)tcgemm_dtype_bits(view->dtype) / 8 + 1;
+    out->data = allocate(num_bytes);
     if (out->data == NULL)
-        return file_fail(err, FILE_EXIT_NO_MEMORY, path, "out of memory for %zu bytes",
-                         view->num_bytes);
+        return file_fail(err, FILE_EXIT_NO_MEMORY, path, "out of memory for %zu bytes", num_bytes);
     out->owned = true;
     if (view->coding != ELEMENT_PLAIN)
-        element_decode(view->coding, src, view->num_bytes / element_bytes, out->data);
-    else if (view->big_endian)
-        copy_swapped(out->data, src, view->num_bytes / element_bytes, element_bytes);
+        return decode(src, view, path, out, err);
+    if (view->big_endian)
+        copy_swapped(out->data, src, count, element_bytes);
     else
         memcpy(out->data, src, view->num_bytes);
     return true;
 }
 
 /* Takes over the mapping if the data can be used where they lie; the caller unmaps it otherwise. */
-static bool take_data(const mapped_file_t *file, const array_view_t *view, const char *path,
+static bool take_data(const whole_file_t *file, const array_view_t *view, const char *path,
                       matrix_t *out, file_error_t *err) {
     const uint8_t *data = file->bytes + view->offset;
     const size_t element_bytes = array_view_element_bytes(view);
@@ -138,6 +108,7 @@ static bool take_data(const mapped_file_t *file, const array_view_t *view, const
                       .ld = view->order == TCGEMM_COL_MAJOR ? view->rows : view->cols,
                       .order = view->order,
                       .taken = view->taken,
+                      .whole = view->coding >= ELEMENT_S16 || view->dtype == TCGEMM_DTYPE_S32,
                       .swapped = view->big_endian};
     memcpy(out->dtype_text, view->dtype_text, sizeof out->dtype_text);
 
@@ -167,7 +138,7 @@ static bool hint_of(const matrix_spec_t *spec, array_hint_t *hint, file_error_t 
     return true;
 }
 
-static bool parse(const mapped_file_t *file, const matrix_spec_t *spec, const array_hint_t *hint,
+static bool parse(const whole_file_t *file, const matrix_spec_t *spec, const array_hint_t *hint,
                   array_view_t *view, file_error_t *err) {
     array_hint_t known = hint ? *hint : (array_hint_t){0};
     if (spec->kind == FILE_KIND_SAFETENSORS)
@@ -184,7 +155,7 @@ static bool parse(const mapped_file_t *file, const matrix_spec_t *spec, const ar
 bool matrix_load(const char *spec_text, const array_hint_t *hint, matrix_t *out,
                  file_error_t *err) {
     matrix_spec_t spec;
-    mapped_file_t file;
+    whole_file_t file;
     array_view_t view;
 
     *out = (matrix_t){.data = NULL};
@@ -195,7 +166,7 @@ bool matrix_load(const char *spec_text, const array_hint_t *hint, matrix_t *out,
     if (!ok)
         *out = (matrix_t){.data = NULL};
     if (out->mapping == NULL)
-        unmap(&file);
+        whole_file_free(&file);
     return ok;
 }
 
@@ -209,7 +180,7 @@ void matrix_free(matrix_t *matrix) {
 
 /* ---- Listing -------------------------------------------------------------------------------- */
 
-static bool list_npy(const mapped_file_t *file, const char *path, char *text, size_t size,
+static bool list_npy(const whole_file_t *file, const char *path, char *text, size_t size,
                      file_error_t *err) {
     array_view_t view;
     if (!npy_parse(file->bytes, file->num_bytes, path, MATRIX_NO_HINT, &view, err))
@@ -220,13 +191,13 @@ static bool list_npy(const mapped_file_t *file, const char *path, char *text, si
 
 bool matrix_list(const char *path, char *text, size_t size, file_error_t *err) {
     matrix_spec_t spec;
-    mapped_file_t file;
+    whole_file_t file;
     if (!map_spec(path, &spec, &file, err))
         return false;
     const bool ok = spec.kind == FILE_KIND_NPY
                         ? list_npy(&file, spec.path, text, size, err)
                         : safetensors_list(file.bytes, file.num_bytes, spec.path, text, size, err);
-    unmap(&file);
+    whole_file_free(&file);
     return ok;
 }
 

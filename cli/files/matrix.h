@@ -36,6 +36,7 @@ typedef struct matrix {
     void *data;    /* element 0, aligned to its element, never NULL after a success;
                       read-only unless `owned` */
     bool taken;    /* the file leaves its type open: it was taken for what the product wants */
+    bool whole;    /* the file holds integers, which a conversion must keep */
     bool swapped;  /* the file was big-endian; `data` is little-endian all the same */
     bool owned;    /* `data` is memory of ours, else it lies in the mapping */
     void *mapping; /* of the whole file; NULL if there is none */
@@ -50,11 +51,13 @@ typedef struct matrix {
  *     model.safetensors:w.0        the tensor "w.0"
  *     model.safetensors            its only 2-D tensor
  *
- * With another extension the first bytes of the file tell its kind. `hint`, or MATRIX_NO_HINT,
- * settles what the file leaves open: .npy "V1" may be int4, uint4, e4m3 or e5m2, "|V2" may be bf16;
- * a file that nobody says a word about is refused. The matrix comes as the file has it, so compare
- * its dtype and use matrix_convert. A size of zero is legal. Fails with FILE_EXIT_BAD_FILE,
- * FILE_EXIT_NO_MEMORY. */
+ *     -                            what comes from the standard input, until its end
+ *
+ * With another extension the first bytes of the file tell its kind. A pipe is read to its end.
+ * `hint`, or MATRIX_NO_HINT, settles what the file leaves open: .npy "V1" may be int4, uint4, e4m3
+ * or e5m2, "|V2" may be bf16; a file that nobody says a word about is refused. The matrix comes as
+ * the file has it, so compare its dtype and use matrix_convert. A size of zero is legal. Fails with
+ * FILE_EXIT_BAD_FILE, FILE_EXIT_NO_MEMORY. */
 bool matrix_load(const char *spec, const array_hint_t *hint, matrix_t *out, file_error_t *err);
 
 /* Releases what matrix_load or matrix_convert made and empties the struct; may be repeated. */
@@ -65,10 +68,24 @@ void matrix_free(matrix_t *matrix);
  * Fails with FILE_EXIT_NO_MEMORY, FILE_EXIT_USAGE (no such type). */
 bool matrix_convert(const matrix_t *in, tcgemm_dtype_t to, matrix_t *out, file_error_t *err);
 
+/* What a conversion has changed. Rounding to the nearest is no loss. */
+typedef struct matrix_loss {
+    int64_t clipped;    /* beyond the type's range: its end instead */
+    int64_t overflowed; /* beyond its range: infinity or NaN instead */
+    int64_t nans;       /* NaN: a number instead */
+    int64_t inexact;    /* any other number than before: ... */
+    int64_t row, col;   /* ... the first of them, */
+    double value;       /* which was */
+} matrix_loss_t;
+
+/* Compares a matrix with what matrix_convert made of it. */
+void matrix_compare(const matrix_t *before, const matrix_t *after, matrix_loss_t *loss);
+
 /* Writes rows x cols elements; element (i, j) is at data + i*ld + j (column-major: i + j*ld), ld 0
  * is tight. The extension of `spec` decides: "D.npy", "D.safetensors" (the tensor is called "d") or
  * "D.safetensors:name". The file is written under a temporary name in the same directory and then
- * renamed, so a reader sees the old one, the new one, or none, but never half a file. Without
+ * renamed, so a reader sees the old one, the new one, or none, but never half a file. "-" is
+ * the standard output; it, a pipe and a device get the bytes of an .npy file as they come. Without
  * `overwrite` a file that is already there is an error.
  * Fails with FILE_EXIT_USAGE (unknown extension; s4, u4 or b1), FILE_EXIT_BAD_FILE,
  * FILE_EXIT_NO_MEMORY. */

@@ -158,6 +158,13 @@ static bool write_transposed(int fd, const lines_t *l) {
 
 /* ---- Checks --------------------------------------------------------------------------------- */
 
+/* What is written in order and keeps its name: "-", the standard output, a pipe, a device. */
+static bool is_stream(const char *path) {
+    struct stat st;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
 static bool check_destination(const char *path, bool overwrite, file_error_t *err) {
     struct stat st;
     if (lstat(path, &st) != 0)
@@ -176,6 +183,9 @@ static bool check_spec(const char *text, tcgemm_dtype_t dtype, bool overwrite, m
     const int bits = tcgemm_dtype_bits(dtype);
     if (!matrix_spec_parse(text, spec, err))
         return false;
+    const bool stream = is_stream(spec->path);
+    if (spec->kind == FILE_KIND_UNKNOWN && stream)
+        spec->kind = FILE_KIND_NPY;
     if (spec->kind == FILE_KIND_UNKNOWN)
         return file_fail(err, FILE_EXIT_USAGE, spec->path,
                          "the name of an output file ends in .npy or .safetensors");
@@ -183,7 +193,7 @@ static bool check_spec(const char *text, tcgemm_dtype_t dtype, bool overwrite, m
         return file_fail(err, FILE_EXIT_USAGE, spec->path,
                          "elements of type %s do not fill bytes; files cannot hold them",
                          tcgemm_dtype_name(dtype));
-    return check_destination(spec->path, overwrite, err);
+    return stream || check_destination(spec->path, overwrite, err);
 }
 
 bool matrix_save_check(const char *text, tcgemm_dtype_t dtype, bool overwrite, file_error_t *err) {
@@ -198,6 +208,8 @@ bool matrix_save_check(const char *text, tcgemm_dtype_t dtype, bool overwrite, f
             return false;
         free(header);
     }
+    if (is_stream(spec.path))
+        return true;
     char directory[PATH_MAX + 2];
     const int length = directory_length(spec.path);
     snprintf(directory, sizeof directory, "%.*s.", length, spec.path);
@@ -259,8 +271,8 @@ static bool fail_writing(const saving_t *saving, file_error_t *err) {
                      saving->spec.path, "cannot be written: %s", strerror(why));
 }
 
-/* Writes and closes the temporary file. False with errno. */
-static bool fill_temp(int fd, const saving_t *saving) {
+/* Writes and closes the file. False with errno. */
+static bool fill(int fd, const saving_t *saving) {
     bool ok = write_bytes(fd, saving->header, saving->header_bytes) &&
               (saving->transpose ? write_transposed(fd, &saving->lines)
                                  : write_lines(fd, &saving->lines));
@@ -271,7 +283,16 @@ static bool fill_temp(int fd, const saving_t *saving) {
     return ok;
 }
 
+static bool run_stream(const saving_t *saving, file_error_t *err) {
+    const char *path = saving->spec.path;
+    const int fd = strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                                          : open(path, O_WRONLY | O_CLOEXEC);
+    return fd >= 0 && fill(fd, saving) ? true : fail_writing(saving, err);
+}
+
 static bool run_saving(const saving_t *saving, bool overwrite, file_error_t *err) {
+    if (is_stream(saving->spec.path))
+        return run_stream(saving, err);
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s", saving->spec.path);
     if (overwrite && !destination_resolve(saving->spec.path, path))
@@ -282,7 +303,7 @@ static bool run_saving(const saving_t *saving, bool overwrite, file_error_t *err
     if (overwrite)
         destination_keep_mode(fd, path);
     const bool ok =
-        fill_temp(fd, saving) &&
+        fill(fd, saving) &&
         (overwrite ? rename(temp_path, path) : rename_without_replacing(temp_path, path)) == 0;
     if (!ok) {
         fail_writing(saving, err);

@@ -19,15 +19,26 @@
 typedef struct descr_row {
     const char *code; /* without the byte order */
     tcgemm_dtype_t dtype;
-    const char *written; /* as NumPy, or ml_dtypes, writes it */
+    const char *written; /* as NumPy, or ml_dtypes, writes it; NULL: read only */
+    element_coding_t coding;
 } descr_row_t;
 
 static const descr_row_t descr_table[] = {
-    {"f8", TCGEMM_DTYPE_F64, "<f8"},  {"f4", TCGEMM_DTYPE_F32, "<f4"},
-    {"f2", TCGEMM_DTYPE_F16, "<f2"},  {"V2", TCGEMM_DTYPE_BF16, "<V2"},
-    {"V1", TCGEMM_DTYPE_E4M3, "|V1"}, {"f1", TCGEMM_DTYPE_E5M2, "<f1"},
-    {"i4", TCGEMM_DTYPE_S32, "<i4"},  {"i1", TCGEMM_DTYPE_S8, "|i1"},
-    {"u1", TCGEMM_DTYPE_U8, "|u1"},
+    {"f8", TCGEMM_DTYPE_F64, "<f8", ELEMENT_PLAIN},
+    {"f4", TCGEMM_DTYPE_F32, "<f4", ELEMENT_PLAIN},
+    {"f2", TCGEMM_DTYPE_F16, "<f2", ELEMENT_PLAIN},
+    {"V2", TCGEMM_DTYPE_BF16, "<V2", ELEMENT_PLAIN},
+    {"V1", TCGEMM_DTYPE_E4M3, "|V1", ELEMENT_PLAIN},
+    {"f1", TCGEMM_DTYPE_E5M2, "<f1", ELEMENT_PLAIN},
+    {"i4", TCGEMM_DTYPE_S32, "<i4", ELEMENT_PLAIN},
+    {"i1", TCGEMM_DTYPE_S8, "|i1", ELEMENT_PLAIN},
+    {"u1", TCGEMM_DTYPE_U8, "|u1", ELEMENT_PLAIN},
+    {"b1", TCGEMM_DTYPE_B1, NULL, ELEMENT_BOOL},
+    {"i2", TCGEMM_DTYPE_F32, NULL, ELEMENT_S16},
+    {"u2", TCGEMM_DTYPE_F32, NULL, ELEMENT_U16},
+    {"u4", TCGEMM_DTYPE_F64, NULL, ELEMENT_U32},
+    {"i8", TCGEMM_DTYPE_F64, NULL, ELEMENT_S64},
+    {"u8", TCGEMM_DTYPE_F64, NULL, ELEMENT_U64},
 };
 #define NUM_DESCR_ROWS (sizeof descr_table / sizeof descr_table[0])
 
@@ -271,18 +282,20 @@ static bool set_dtype(const char *descr, const array_hint_t *hint, array_view_t 
     for (size_t i = 0; i < NUM_DESCR_ROWS; i++)
         if (strcmp(code, descr_table[i].code) == 0)
             row = &descr_table[i];
-    const int bits = row ? tcgemm_dtype_bits(row->dtype) : 0;
+    const int bits = !row                           ? 0
+                     : row->coding == ELEMENT_PLAIN ? tcgemm_dtype_bits(row->dtype)
+                                                    : 8 * (int)element_file_bytes(row->coding);
     const bool raw = code[0] == 'V'; /* no number to NumPy, so it has no byte order */
     const bool known = (order == '<') || (order == '>' && !(raw && bits > 8)) ||
                        (order == '|' && (raw || bits == 8));
     if (row == NULL || !known)
         return file_fail(err, FILE_EXIT_BAD_FILE, name,
-                         "the type '%s' is not one of f2 f4 f8 i1 u1 i4, V2 (bf16), V1 (fp8, int4) "
-                         "and f1 (e5m2)",
+                         "the type '%s' is not one of f2 f4 f8, i1 i2 i4 i8 u1 u2 u4 u8, b1, V2 "
+                         "(bf16), V1 (fp8, int4) and f1 (e5m2)",
                          descr);
     hint = hint ? hint : &nothing;
     view->dtype = row->dtype;
-    view->coding = ELEMENT_PLAIN;
+    view->coding = row->coding;
     view->taken = false;
     view->big_endian = order == '>' && bits > 8;
     snprintf(view->dtype_text, sizeof view->dtype_text, "%s", descr);
@@ -361,7 +374,7 @@ bool npy_parse(const uint8_t *bytes, size_t num_bytes, const char *name, const a
 
 static const char *descr_of(tcgemm_dtype_t dtype) {
     for (size_t i = 0; i < NUM_DESCR_ROWS; i++)
-        if (descr_table[i].dtype == dtype)
+        if (descr_table[i].dtype == dtype && descr_table[i].written)
             return descr_table[i].written;
     return "|V0"; /* not reached: the caller has refused what is not in the table */
 }

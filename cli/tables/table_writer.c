@@ -63,7 +63,7 @@ void table_empty(table_t *table) {
 }
 
 size_t table_num_rows(const table_t *table) {
-    return table ? json_array_size(table->cells) / table->num_columns : 0;
+    return table && table->num_columns > 0 ? json_array_size(table->cells) / table->num_columns : 0;
 }
 
 static json_t *cell_at(const table_t *table, size_t row, size_t col) {

@@ -234,15 +234,15 @@ typedef struct tcgemm_simulate_report {
 
 /* Computes D = alpha * op(A) * op(B) + beta * C on the CPU as the plan's kernel would, tile by tile
  * down to `depth`, and compares every element with the reference. The plan may be for a GPU that is
- * not here. With TCGEMM_DEPTH_DATA a GPU row's own kernels run, compiled for the CPU, in an emulator
- * that is a module of its own (tcgemm/emulate-sm80.so beside the library, or in the folder that the
- * environment variable TCGEMM_EMULATOR names): a fiber a thread, poisoned shared memory of the row's
- * size, races and accesses out of bounds told, cp.async data as late as they may come. CPU rows are
- * followed element by element through the packed panels. `trace` (or NULL) is told who loads and
- * computes what. D must not be C. Fills `report` (set its struct_size first). Returns OK - the
- * verdict is report->num_faults == 0 and report->num_wrong == 0 -; the statuses of tcgemm_run;
- * TOO_LARGE beyond TCGEMM_SIMULATE_MAX_*; UNSUPPORTED if there is no emulator; OUT_OF_MEMORY. D is
- * undefined after OUT_OF_MEMORY, and after a fault. */
+ * not here. With TCGEMM_DEPTH_DATA a GPU row's own kernels run, compiled for the CPU, in an
+ * emulator that is a module of its own (tcgemm/emulate-sm80.so beside the library, or in the folder
+ * that the environment variable TCGEMM_EMULATOR names): a fiber a thread, poisoned shared memory of
+ * the row's size, races and accesses out of bounds told, cp.async data as late as they may come.
+ * CPU rows are followed element by element through the packed panels. `trace` (or NULL) is told who
+ * loads and computes what. D must not be C. Fills `report` (set its struct_size first). Returns OK
+ * - the verdict is report->num_faults == 0 and report->num_wrong == 0 -; the statuses of
+ * tcgemm_run; TOO_LARGE beyond TCGEMM_SIMULATE_MAX_*; UNSUPPORTED if there is no emulator;
+ * OUT_OF_MEMORY. D is undefined after OUT_OF_MEMORY, and after a fault. */
 TCGEMM_API tcgemm_status_t tcgemm_plan_simulate(const tcgemm_plan_t *plan, tcgemm_depth_t depth,
                                                 double alpha, const void *a, const void *b,
                                                 double beta, const void *c, void *d,

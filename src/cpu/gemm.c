@@ -27,10 +27,10 @@
 #include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/packing.h"
+#include "cpu/panel.h"
 #include "cpu/prepack.h"
 #include "cpu/ukernel.h"
 #include "host/pool.h"
-#include "cpu/panel.h"
 
 static size_t align64(int64_t bytes) {
     return ((size_t)bytes + 63) & ~(size_t)63;

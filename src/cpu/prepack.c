@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "cpu/packing.h"
+#include "cpu/panel.h"
 #include "cpu/ukernel.h"
 #include "host/pool.h"
-#include "tile/panel.h"
 
 enum { BOUNDARY = 64 };
 

@@ -96,8 +96,8 @@ tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm
         return (tcgemm_gpu_shape_t){tcgemm_gpu_move_grid(plan->device, units_of(step, args)),
                                     TCGEMM_MOVE_THREADS, 0};
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
-    const int64_t tiles = ceil_div(args->m, row->bm) * ceil_div(args->n, row->bn) * args->splits *
-                          args->batch;
+    const int64_t tiles =
+        ceil_div(args->m, row->bm) * ceil_div(args->n, row->bn) * args->splits * args->batch;
     return (tcgemm_gpu_shape_t){tcgemm_gpu_grid(plan, step, tiles), row->threads, row->smem_bytes};
 }
 

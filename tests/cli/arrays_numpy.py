@@ -1,10 +1,12 @@
 """Arrays that NumPy users have: what the tool makes of each element type, shape and container equals NumPy's
 own product, or is refused with a sentence that names the array and the reason.
 """
+import io
 import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -24,7 +26,7 @@ def tool(*arguments, status=0, stderr=None, text=True, **more):
     """Runs the tool; without `stderr` nothing may stand there but notes, else those words."""
     words = [TOOL, *map(str, arguments)]
     done = subprocess.run(words, capture_output=True, text=text, timeout=60, **more)
-    said = done.stderr if text else done.stderr.decode()
+    said = done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
     good = done.returncode == status and (stderr is None or stderr in said)
     check(good, f"{done.returncode} {said!r} from tcgemm {' '.join(words[1:])}, expected {status} {stderr!r}")
     return done
@@ -99,11 +101,114 @@ def raw_bytes_are_never_guessed():
     equal(product("a.npy", "b.npy", "--type", "bf16_f32", stderr="'|V2' taken for bf16"), np.array([[5]], "f4"), "bf16")
 
 
+def integers():
+    """Every integer and bool array, of either byte order, exact where it fits its type; bool feeds b1."""
+    for code, kind in (("i8", "f64_f64"), ("u8", "f64_f64"), ("i4", "f64_f64"), ("u4", "f64_f64"), ("i2", "f32_f32"),
+                       ("u2", "f32_f32"), ("i8", "s8_s32"), ("i4", "s8_s32"), ("i2", "bf16_f32"), ("u2", "u8_s32"),
+                       ("i8", "f16_f32"), ("?", "f32_f32"), ("?", "s8_s32")):
+        for endian in "<>":
+            low, high = (0, 2) if code == "?" else (0 if code[0] == "u" else -100, 100)
+            dtype = code if code == "?" else endian + code
+            a = RANDOM.randint(low, high, (7, 9)).astype(dtype)
+            b = RANDOM.randint(low, high, (9, 5)).astype(dtype)
+            np.save("a.npy", np.asfortranarray(a) if endian == ">" else a)
+            np.save("b.npy", b)
+            got = product("a.npy", "b.npy", "--type", kind)
+            equal(got, a.astype("f8") @ b.astype("f8"), f"{dtype} as {kind}")
+    for way in range(8):
+        a, b = RANDOM.rand(11, 37) < 0.5, RANDOM.rand(37, 6) < 0.5
+        np.save("a.npy", np.asfortranarray(a.T) if way & 1 else np.asfortranarray(a) if way & 4 else a)
+        np.save("b.npy", np.ascontiguousarray(b.T) if way & 2 else b)
+        ops = ["--trans-a"] * (way & 1) + ["--trans-b"] * ((way & 2) // 2)
+        equal(product("a.npy", "b.npy", *ops), a.astype("i4") @ b.astype("i4"), "bool feeds b1")
+
+
+def integers_that_do_not_fit():
+    np.save("b.npy", np.eye(2, dtype="i8"))
+    a = np.array([[2**53, -(2**53)], [2**62, 1]], "i8")
+    np.save("a.npy", a)
+    equal(product("a.npy", "b.npy"), a.astype("f8"), "int64 is f64 if nobody says")
+    for value, (row, col) in ((2**53 + 1, (1, 0)), (-(2**63) + 1, (0, 1)), (2**63 - 1, (1, 1))):
+        a = np.zeros((2, 2), "i8")
+        a[row, col] = value
+        for order in (a, np.asfortranarray(a), a.astype(">i8")):
+            np.save("a.npy", order)
+            tool("run", "a.npy", "b.npy", status=3, stderr=f"a.npy: element [{row}][{col}] is {value}, which no type")
+    np.save("a.npy", np.array([[2**64 - 2**11, 0]], "u8"))
+    equal(product("a.npy", "b.npy"), np.array([[2.0**64 - 2**11, 0]]), "the largest uint64 of an f64")
+    np.save("a.npy", np.array([[2**64 - 1, 0]], "u8"))
+    tool("run", "a.npy", "b.npy", status=3, stderr="is 18446744073709551615, which no type")
+    for values, kind, said in (([1, 300], "s8_s32", "[0][1] is 300, which s8"), ([-1, 3], "u8_s32", "[0][0] is -1, which u8"),
+                               ([0, 2**24 + 1], "f32_f32", "[0][1] is 16777217, which f32"),
+                               ([257, 0], "bf16_f32", "[0][0] is 257, which bf16"),
+                               ([65536, 0], "f16_f32", "[0][0] is 65536, which f16")):
+        for code in ("i4", "i8"):
+            np.save("a.npy", np.array([values], code))
+            tool("run", "a.npy", "b.npy", "--type", kind, status=3, stderr=f"a.npy: element {said} does not hold")
+    np.save("a.npy", np.ones((2, 2), "i2"))
+    np.save("c.npy", np.array([[2**31, 0], [0, 0]], "u4"))
+    tool("run", "a.npy", "a.npy", "--type", "s8_s32", "-c", "c.npy", "--beta", 1, status=3, stderr="is 2147483648, which s32")
+    tool("run", "a.npy", "a.npy", "--type", "s8_s32", "-c", "a.npy", stderr="note: beta is 0: a.npy is not read")
+
+
+def losses_are_counted():
+    for values, kind, said in (([300, -300, np.nan, 1.4, np.inf], "s8_s32", ": 3 clipped, 1 NaN lost\n"),
+                               ([300000, 449, 1e9, np.nan, 17], "e4m3_f32", ": 2 overflowed\n"),
+                               ([70000, -1e9, np.inf, np.nan, 1.0001], "f16_f32", ": 2 overflowed\n"),
+                               ([1.5, 2.5, -128.4, 127.4, 0.1], "s8_s32", "ties to even\n"),
+                               ([0.1, 1 / 3, 1e30, np.nan, np.inf], "bf16_f32", "ties to even\n")):
+        np.save("a.npy", np.array([values], "f4"))
+        np.save("b.npy", np.ones((5, 1), "f4"))
+        done = tool("run", "a.npy", "b.npy", "--type", kind, "--verify", "none", stderr="note: a.npy: converted from f32")
+        lines = [line for line in done.stderr.splitlines(True) if "a.npy: converted" in line]
+        check(len(lines) == 1 and said in lines[0], f"{values} as {kind}: {lines}")
+
+
+def pipes():
+    """The standard input and output, named pipes, and a file on the standard input."""
+    a, b = RANDOM.rand(300, 700), RANDOM.rand(700, 200)  # more than a pipe or a page holds
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    expected = product("a.npy", "b.npy")
+    with open("a.npy", "rb") as file:
+        raw = file.read()
+    done = tool("run", "-", "b.npy", "-o", "-", input=raw, text=False)
+    equal(np.load(io.BytesIO(done.stdout)), expected, "run - B -o -")
+    check(b"CORRECT" in done.stderr, "the report is not on stderr")
+    done = tool("run", "-", "b.npy", "-o", "-", "--quiet", input=raw, text=False)
+    check(done.stderr == b"", f"--quiet: {done.stderr}")
+    with open("a.npy", "rb") as file:
+        tool("run", "-", "b.npy", "-o", "d.npy", "-f", stdin=file)
+    equal(np.load("d.npy"), expected, "run - < A")
+    shell = '"$0" run <(cat a.npy) <(cat b.npy) -o >(cat > d2.npy) --quiet && wait'
+    done = subprocess.run(["bash", "-c", shell, TOOL], capture_output=True, text=True, timeout=60)
+    for _ in range(200):
+        if os.path.exists("d2.npy") and os.path.getsize("d2.npy") == os.path.getsize("d.npy"):
+            break
+        time.sleep(0.05)
+    check(done.returncode == 0 and not done.stderr, f"bash's <( ): {done.returncode} {done.stderr}")
+    equal(np.load("d2.npy"), expected, "bash's <( )")
+    save_raw("four.npy", (RANDOM.randint(-8, 8, (3, 3)) & 15).astype("u1"))
+    with open("four.npy", "rb") as file:
+        tool("run", "-", "four.npy:int4", "--a-dtype", "int4", stdin=file)
+    tool("run", "-", "b.npy", status=3, stderr="-: there is nothing to read", input="")
+    tool("run", "-", "b.npy", status=3, stderr="-: neither an .npy", input="no matrix")
+    tool("run", "-", "b.npy", status=3, stderr="-: the header says 300 x 700 f64", input=raw[:-8], text=False)
+    tool("run", "a.npy", "b.npy", "-o", "-", "--print", "table", status=2, stderr="both want the standard output")
+    shell = '"$0" run a.npy b.npy -o - --quiet | head -c 10 > /dev/null; echo "${PIPESTATUS[0]}"'
+    done = subprocess.run(["bash", "-c", shell, TOOL], capture_output=True, text=True, timeout=60)
+    check(done.stdout == "141\n" and not done.stderr, f"a closed pipe: {done.stdout} {done.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         four_bits()
         raw_bytes_are_never_guessed()
+        integers()
+        integers_that_do_not_fit()
+        losses_are_counted()
+        pipes()
         os.chdir("/")
     print(f"{failures} failures")
     return 1 if failures else 0

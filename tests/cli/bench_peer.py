@@ -59,8 +59,11 @@ def check_row(row, m, n, k, batch):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for row in bench(0.004, "--type", "f32_f32,f64_f64,s8_s32", "-m", 40, "-n", 50, "-k", 60, "--threads", "1,2",
-                         "--vs", "openblas", "--trans-a", "--alpha", 2, "--beta", 3):
+        rows = bench(0.004, "--type", "f32_f32,f64_f64,s8_s32", "-m", 40, "-n", 50, "-k", 60, "--threads", "1,2", "--vs",
+                     "openblas", "--trans-a", "--alpha", 2, "--beta", 3)
+        peaks = {row["peak_gflops"] for row in rows}
+        check(len(peaks) == 6, f"three types on one and two threads have the peaks {peaks}")
+        for row in rows:
             check_row(row, 40, 50, 60, 1)
             name = "openblas dgemm" if row["type"] == "f64_f64" else "openblas sgemm"
             check(row["peer"] == name, f"{row['type']} meets {row['peer']}")
@@ -76,13 +79,14 @@ def main():
         check(calls == {f"sgemm threads=1 {asked}"}, f"the peer was asked for {calls}")
         # A sample is one batch, as the peer's own clock has it; the last five were timed.
         samples = sorted(sum(times[at:at + 3]) for at in range(len(times) - 15, len(times), 3))
-        near("the peer's median", float(row["peer_time_median_seconds"]), samples[2], 0.1)
-        near("the peer's least", float(row["peer_time_min_seconds"]), samples[0], 0.1)
+        # What lies between the two clocks is the writing of the log, which a busy machine may stretch.
+        for column, mine in (("peer_time_median_seconds", samples[2]), ("peer_time_min_seconds", samples[0])):
+            check(0.999 * mine <= float(row[column]) < 2 * mine, f"{column}: {row[column]}, the peer says {mine}")
         # So short that many calls make a sample, which lasts 0.2 ms at least: it is the time of one.
         (row,) = bench(0.00002, "--shape", "2x2x2", "--threads", 1, "--vs", "openblas", "--samples", 100)
         check_row(row, 2, 2, 2, 1)
         least = float(row["peer_time_min_seconds"])
-        check(0.00002 <= least < 0.00015, f"{least} for one of many calls")
+        check(0.00002 <= least < 0.00006, f"{least} for one of many calls")
         os.chdir("/")
     print(f"{failures} failures")
     sys.exit(1 if failures else 0)

@@ -33,6 +33,7 @@ for command in run verify bench plot explain info list; do
     sed -n '/^Examples:/,/^$/p' out | sed 1d > examples
     wanted=$(grep -c '^  tcgemm' examples) || fail "tcgemm $command --help shows no example"
     : > pasted
+    : > A.npy
     (
         tcgemm() {
             "$tool" "$@" --version > /dev/null && echo "$1" >> pasted

@@ -381,8 +381,8 @@ static void test_npy_types(void **state) {
     refuse_npy(NPY_TEXT("('<f4', (2,))", "False", "(2, 3)"), "structured");
     refuse_npy(NPY_TEXT("{'names': ['x']}", "False", "(2, 3)"), "structured");
     static const char *const bad[] = {
-        NPY_TEXT("'<c8'", "False", "(2, 3)"), NPY_TEXT("'<i8'", "False", "(2, 3)"),
-        NPY_TEXT("'|b1'", "False", "(2, 3)"), NPY_TEXT("'f4'", "False", "(2, 3)"),
+        NPY_TEXT("'<c8'", "False", "(2, 3)"), NPY_TEXT("'<i3'", "False", "(2, 3)"),
+        NPY_TEXT("'|i2'", "False", "(2, 3)"), NPY_TEXT("'f4'", "False", "(2, 3)"),
         NPY_TEXT("'=f4'", "False", "(2, 3)"), NPY_TEXT("'|f4'", "False", "(2, 3)"),
         NPY_TEXT("'>V2'", "False", "(2, 3)"), NPY_TEXT("''", "False", "(2, 3)"),
         NPY_TEXT("'<'", "False", "(2, 3)"),   NPY_TEXT("'<f16'", "False", "(2, 3)"),
@@ -609,8 +609,7 @@ static void test_paths(void **state) {
     refuse_spec("", "''", 3, "empty");
     assert_int_equal(mkdir("dir.npy", 0777), 0);
     refuse_spec("dir.npy", "dir.npy", 3, "is a directory");
-    assert_int_equal(mkfifo("pipe.npy", 0666), 0);
-    refuse_spec("pipe.npy", "pipe.npy", 3, "not a regular file");
+    refuse_spec("/dev/null", "/dev/null", 3, "there is nothing to read");
     begin();
     add("hello, world", 12);
     refuse("text.bin", "neither");
@@ -732,10 +731,10 @@ static void test_save_refusals(void **state) {
     assert_int_equal(mkdir("out.npy", 0777), 0);
     assert_false(save_1x1("out.npy", TCGEMM_DTYPE_F32, true, &err));
     check_refusal(&err, FILE_EXIT_BAD_FILE, "out.npy", "directory");
-    assert_int_equal(mkfifo("outpipe.npy", 0666), 0);
-    assert_false(save_1x1("outpipe.npy", TCGEMM_DTYPE_F32, true, &err));
-    check_refusal(&err, FILE_EXIT_BAD_FILE, "outpipe.npy", "not a regular file");
     const double zero = 0;
+    assert_false(
+        matrix_save("/dev/full", TCGEMM_DTYPE_F64, 1, 1, TCGEMM_ROW_MAJOR, 0, &zero, false, &err));
+    check_refusal(&err, FILE_EXIT_BAD_FILE, "/dev/full", "No space left");
     assert_false(
         matrix_save("d.npy", TCGEMM_DTYPE_F64, 1, 1, TCGEMM_ROW_MAJOR, -1, &zero, true, &err));
     check_refusal(&err, FILE_EXIT_USAGE, "d.npy", "leading dimension -1");

@@ -40,14 +40,10 @@ static void each_pass_moves_three_arrays(void **state) {
     expect(1e3, 0x1p27); /* never so small that the clock would be coarse */
 }
 
-/* Where memory is refused, smaller arrays that still lie beyond the cache; else 0. */
+/* Where memory is refused there is no figure. */
 static void memory_is_short(void **state) {
     (void)state;
     largest = (size_t)0x1p26;
-    expect(1e6, 0x1p26);
-    expect(0x1p24, 0x1p26);
-    assert_true(stream_bandwidth(1, 0x1.8p25) == 0);
-    largest = 1000;
     assert_true(stream_bandwidth(1, 1e6) == 0);
     largest = SIZE_MAX;
 }

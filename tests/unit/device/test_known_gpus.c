@@ -44,6 +44,7 @@ static void peaks_are_the_vendors(void **state) {
             report_failure("%s %s: %.2f, the data sheet says %.2f", sheets[i].key,
                            tcgemm_type_info(sheets[i].type)->name, peak, sheets[i].tops);
     }
+    assert_no_failures();
 }
 
 static void occupancy_is_that_of_the_guide(void **state) {
@@ -164,12 +165,13 @@ static void the_model_obeys_its_laws(void **state) {
             const double seconds = tcgemm_gpu_time(tcgemm_kernel_at(i), &g, h200).total;
             const double floor = 2.0 * (double)size * (double)size * (double)size /
                                  tcgemm_device_peak(h200, row->type);
-            if (!(seconds > last && seconds > floor))
+            if (!(seconds >= last && seconds > floor)) /* alike within one tile */
                 report_failure("%s at %lld: %g s, before %g s, at the peak %g s",
                                tcgemm_kernel_at(i)->name, (long long)size, seconds, last, floor);
             last = seconds;
         }
     }
+    assert_no_failures();
 }
 
 static void a_context_refuses_what_is_not_known(void **state) {

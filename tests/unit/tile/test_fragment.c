@@ -153,9 +153,8 @@ static void lanes_get_their_elements(void **state) {
                                         const uint32_t mn =
                                             first + tcgemm_fragment_mn(side, form, size, unit,
                                                                        mn_half, l / 4);
-                                        const uint32_t k = step * step_k +
-                                                           word_k(size, l, k_half) +
-                                                           b / size;
+                                        const uint32_t k =
+                                            step * step_k + word_k(size, l, k_half) + b / size;
                                         assert_int_equal(w[l].byte[word][b].mn, mn);
                                         assert_int_equal(w[l].byte[word][b].k, k);
                                     }
