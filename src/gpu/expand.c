@@ -21,10 +21,11 @@ enum {
     BOUNDARY = 256,    /* bytes between the parts of a workspace */
     LEAST_BLOCKS = 4,  /* of k in a part */
     MOST_SPLITS = 512, /* parts of k */
-    MOST_WAVES = 3,    /* of resident blocks that a split is tried for */
     PARTIAL_BYTES = 4  /* least bytes of a partial sum */
 };
 static const double most_partial_bytes = 512e6;
+static const double seconds_a_part = 20e-9; /* of a reduction, beside its bytes; on an H200 */
+static const double waves[] = {0.25, 0.5, 1.0, 2.0, 3.0}; /* of resident blocks to try a split for */
 
 typedef struct choice {
     bool pack_a, pack_b;
@@ -144,7 +145,8 @@ static double partial_bytes(const tcgemm_canonical_t *g, int64_t splits) {
 static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
                              const tcgemm_device_t *device) {
     const double result = (double)g->batch * (double)g->m * (double)g->n;
-    return tcgemm_gpu_move_seconds(partial_bytes(g, splits) + result * (double)bytes_of(g->type->d),
+    return (double)splits * seconds_a_part +
+           tcgemm_gpu_move_seconds(partial_bytes(g, splits) + result * (double)bytes_of(g->type->d),
                                    device);
 }
 
@@ -178,8 +180,8 @@ static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
     if (!r->splits_k || row->sums_f16 || tiles >= resident || blocks < 2 * (int64_t)LEAST_BLOCKS ||
         !row_of_sums(row))
         return;
-    for (int wave = 1; wave <= MOST_WAVES; ++wave) {
-        const int64_t wanted = min_i64((int64_t)(wave * resident / tiles), MOST_SPLITS);
+    for (size_t i = 0; i < sizeof waves / sizeof waves[0]; ++i) {
+        const int64_t wanted = min_i64((int64_t)(waves[i] * resident / tiles), MOST_SPLITS);
         const int64_t most = min_i64(wanted, blocks / LEAST_BLOCKS);
         if (most < 2)
             continue;
