@@ -8,10 +8,10 @@
 
 #include "bench/bench_case.h"
 #include "bench/bench_shapes.h"
-#include "commands/cli.h"
-#include "commands/setup.h"
 #include "files/output_file.h"
+#include "options/setup.h"
 #include "plot/plot.h"
+#include "support/exit_status.h"
 #include "support/interrupt.h"
 #include "support/message.h"
 #include "support/progress.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "bench/bench_plans.h"
-#include "commands/cli.h"
 #include "files/layout.h"
+#include "support/exit_status.h"
 #include "support/interrupt.h"
 #include "support/message.h"
 

@@ -3,7 +3,7 @@
 #define CLI_BENCH_ROWS_H
 
 #include "bench/contest.h"
-#include "commands/options.h"
+#include "options/options.h"
 #include "tables/table_writer.h"
 #include "tcgemm/tcgemm.h"
 

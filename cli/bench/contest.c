@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "commands/cli.h"
 #include "files/layout.h"
 #include "support/clock.h"
+#include "support/exit_status.h"
 #include "support/interrupt.h"
 #include "support/message.h"
 

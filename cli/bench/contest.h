@@ -14,7 +14,7 @@
 #include "bench/gpu_data.h"
 #include "bench/peer.h"
 #include "bench/peer_cublaslt.h"
-#include "bench/workload.h"
+#include "measure/workload.h"
 #include "tcgemm/tcgemm.h"
 
 /* Operands to take one after the other: one copy, or beyond three times the last cache. */

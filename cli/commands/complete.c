@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/names.h"
-#include "commands/options.h"
+#include "options/names.h"
+#include "options/options.h"
 
 /* The words that may follow an option, separated by blanks. */
 static void print_words(const char *values) {

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/cli.h"
 #include "commands/complete.h"
-#include "commands/options.h"
+#include "options/options.h"
 #include "support/environment.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "tcgemm/tcgemm.h"
 

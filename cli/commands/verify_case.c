@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/workload.h"
-#include "commands/cli.h"
 #include "files/layout.h"
+#include "measure/workload.h"
+#include "support/exit_status.h"
 
 /* A kernel that sums in f16 must be allowed to. */
 static bool sums_f16(const verify_case_t *c) {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/workload.h"
-#include "commands/cli.h"
+#include "measure/workload.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 enum { NUM_DEPTHS = TCGEMM_DEPTH_DATA };

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "bench/bench_rows.h"
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "tables/csv.h"
 
 static double ours[] = {4e-3, 2e-3, 3e-3};

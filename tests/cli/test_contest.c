@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "bench/contest.h"
-#include "commands/cli.h"
 #include "files/layout.h"
+#include "support/exit_status.h"
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 tcgemm_status_t __wrap_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "commands/options.h"
+#include "options/options.h"
 
 /* The `index`-th word of "@type", "@algo", "@kernel" or "@gpu" (GPUs known by name for which there
  * are kernels); NULL beyond the last, and for other kinds. */

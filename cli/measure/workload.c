@@ -1,13 +1,13 @@
 /* workload.c - random operands inside guarded blocks. */
-#include "bench/workload.h"
+#include "measure/workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#include "commands/cli.h"
 #include "files/layout.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/random.h"
 

@@ -1,5 +1,5 @@
 /* option_table.c - the commands and options themselves. Adding an option is adding a row. */
-#include "commands/options.h"
+#include "options/options.h"
 #include "tcgemm/tcgemm.h"
 
 const command_t command_table[NUM_COMMANDS] = {

@@ -1,11 +1,11 @@
 /* names.c - types, families, kernels and GPUs, one by one. */
-#include "commands/names.h"
+#include "options/names.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/suggest.h"
 #include "tcgemm/tcgemm.h"

@@ -1,13 +1,13 @@
 /* options.c - reads a command line by the table, through glibc's argp. */
-#include "commands/options.h"
+#include "options/options.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/names.h"
+#include "options/names.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/suggest.h"
 
