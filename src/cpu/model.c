@@ -14,7 +14,7 @@
 
 #include "base/dtype.h"
 #include "base/num.h"
-#include "cpu/ukernel.h"
+#include "cpu/kernels/ukernel.h"
 #include "host/clock.h"
 #include "host/features.h"
 

@@ -10,9 +10,9 @@
 #include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/kernels/kernels.h"
+#include "cpu/kernels/ukernel.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
-#include "cpu/ukernel.h"
 #include "sim/sim.h"
 
 enum { MAX_WIDTH = 48 };
