@@ -1,4 +1,4 @@
-/* sample_cpu.c - measures the CPU's kernels over many sizes: the data that src/plan/cpu_model.c is
+/* sample_cpu.c - measures the CPU's kernels over many sizes: the data that src/cpu/model.c is
  * fitted to, and judged by.
  *
  *     bash lab/model/run.sh sample-cpu [THREADS] >samples.csv      on an idle machine
