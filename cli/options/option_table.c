@@ -157,9 +157,7 @@ const option_row_t option_table[] = {
      "a row of D has the same bits for any m and batch", NULL, AT(reproducible), 0, 0},
 
     {"algo", 'a', OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | PLOT,
-     "a family of kernels: auto, cpu, reference; on a GPU wmma-direct, wmma-shared, simt-outer, "
-     "mma-pipelined (bench, plot: a list, or all)",
-     "@algo", AT(algo), 0, 0},
+     "a family of kernels: {@algo} (bench, plot: a list, or all)", "@algo", AT(algo), 0, 0},
     {"kernel", 0, OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | PLOT,
      "one kernel by its name, from tcgemm list (bench, plot: a list)", "@kernel", AT(kernel), 0, 0},
     {"tile", 0, OPTION_TEXT, "MxNxK", GROUP_METHOD, RUN | BENCH | EXPLAIN,
@@ -169,9 +167,7 @@ const option_row_t option_table[] = {
     {"device", 0, OPTION_TEXT, "DEVICE", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN,
      "auto, cpu, or the number of a GPU (default: auto; bench: cpu)", "auto|cpu|0", AT(device), 0,
      0},
-    {"gpu", 0, OPTION_TEXT, "NAME", GROUP_METHOD, EXPLAIN,
-     "a GPU by name, here or not: t4, a100, a10, rtx3090, orin, l4, l40s, rtx4090, h100, "
-     "h200, b200 or rtx5090",
+    {"gpu", 0, OPTION_TEXT, "NAME", GROUP_METHOD, EXPLAIN, "a GPU by name, here or not: {@gpu}",
      "@gpu", AT(gpu), 0, 0},
     {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | INFO | PLOT,
      "threads (bench, plot: a list; default: TCGEMM_NUM_THREADS, OMP_NUM_THREADS, or all "
