@@ -28,7 +28,7 @@ defect "a kernel judged wrong is timed all the same" cli/bench/bench_case.c \
     's/if (report.num_wrong == 0) {/if (report.num_wrong >= 0) {/'
 defect "a wrong kernel leaves the exit status at 0" cli/bench/bench.c \
     's/return status == CLI_OK \&\& b->wrong > 0 ? CLI_WRONG : status;/return status;/'
-defect "a sample of many calls is not divided" cli/bench/contest.c \
+defect "a sample of many calls is not divided" cli/bench/interleave.c \
     's/\*value = elapsed \/ (double)c->inner;/*value = elapsed;/'
 defect "an operation is counted once, not twice" cli/report/report.c 's/return 2.0 \* (double)p->m/return (double)p->m/'
 defect "the batch is not counted" cli/report/report.c \

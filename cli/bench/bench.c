@@ -1,4 +1,4 @@
-/* bench.c - types x shapes x threads; for each the algos and the peer in one contest. */
+/* bench.c - types x shapes x threads; for each the algos and the peer in turns. */
 #include "bench/bench.h"
 
 #include <math.h>

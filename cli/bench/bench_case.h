@@ -8,7 +8,7 @@
 #include "bench/bench_output.h"
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
-#include "bench/contest.h"
+#include "bench/interleave.h"
 #include "bench/peer.h"
 #include "options/options.h"
 #include "options/setup.h"

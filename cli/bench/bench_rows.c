@@ -1,4 +1,4 @@
-/* bench_rows.c - one row for each contestant of ours. */
+/* bench_rows.c - one row for each candidate of ours. */
 #include "bench/bench_rows.h"
 
 #include <stdio.h>

@@ -29,7 +29,7 @@ const command_t command_table[NUM_COMMANDS] = {
          "tcgemm verify --device 0 --full  # the kernels of a GPU\n"},
     [COMMAND_BENCH] =
         {"bench", "", "measure speed, alone or beside a peer",
-         "Times products of random data. Contestants run in turns (A B A B), so that a change of "
+         "Times products of random data. Candidates run in turns (A B A B), so that a change of "
          "clock or load meets them alike. The first result of every shape is verified; a wrong "
          "kernel is not timed. Sizes are lists and ranges: 64,128  128:1024:128  128:4096:*2.",
          "tcgemm bench --type f32_f32 --shape 256:2048:*2 --vs openblas  # cubes\n"
@@ -181,7 +181,7 @@ const option_row_t option_table[] = {
      "with our own f32",
      "openblas|cublaslt|f32", AT(vs), 0, 0},
     {"min-seconds", 0, OPTION_NUMBER, "S", GROUP_MEASURE, BENCH,
-     "time at least this long per contestant (default: 0.5)", NULL, AT(min_seconds), 0, 0},
+     "time at least this long per candidate (default: 0.5)", NULL, AT(min_seconds), 0, 0},
     {"samples", 0, OPTION_COUNT, "N", GROUP_MEASURE, BENCH, "and at least this often (default: 10)",
      NULL, AT(samples), 1, 1000000},
     {"cold", 0, OPTION_FLAG, NULL, GROUP_MEASURE, BENCH,

@@ -42,8 +42,8 @@ static csv_t row_of(bench_rows_t *rows, bool with_peer) {
     problem.op_b = TCGEMM_OP_T;
     tcgemm_plan_t *plan;
     assert_int_equal(tcgemm_plan_create(NULL, &problem, NULL, &plan), TCGEMM_STATUS_OK);
-    const contestant_t us = {.plan = plan, .samples = ours};
-    const contestant_t them = {.samples = theirs};
+    const candidate_t us = {.plan = plan, .samples = ours};
+    const candidate_t them = {.samples = theirs};
     const bench_row_t row = {.problem = &problem,
                              .ours = &us,
                              .peer = with_peer ? &them : NULL,
