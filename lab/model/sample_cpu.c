@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     (void)printf("kernel,type,ops,m,n,k,batch,threads,seconds,predicted_seconds,"
-                 "pack,multiply,store,meet\n");
+                 "pack,multiply,store,barrier\n");
     for (int t = 1; t <= tcgemm_type_count(); ++t)
         for (int i = 0; i < NUM_SHAPES; ++i)
             measure(context, (tcgemm_type_t)t, &shapes[i]);
