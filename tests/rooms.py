@@ -81,8 +81,9 @@ def main():
         expect(folder, edited(table, "src/base: include", "src/base: include src/cpu"), "rooms in a circle: ")
         expect(folder, edited(table, "src/base: include", "src/base: include src/tile"),
                "nothing in src/base includes src/tile")
+        expect(folder, edited(table, "(../src/api/run.c)", "(../src/api/gone.c)"), "links to ../src/api/gone.c")
         assert said_of(folder)[0] == 0
-    print(f"{len(PLANTED) + 2} planted faults, each found; {text.splitlines()[-1]}")
+    print(f"{len(PLANTED) + 3} planted faults, each found; {text.splitlines()[-1]}")
 
 
 main()
