@@ -1,5 +1,5 @@
-/* Interleaved runs by a clock of our own, which only products move: whose turn it is, what counts as a
- * sample, when it is enough. */
+/* Interleaved runs by a clock of our own, which only products move: whose turn it is, what counts
+ * as a sample, when it is enough. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
