@@ -1,5 +1,5 @@
 /* main.c - the program. Everything else is a library, so that the tests can call its parts. */
-#include "commands/cli.h"
+#include "cli.h"
 
 int main(int argc, char **argv) {
     return tcgemm_cli_main(argc, argv);

@@ -111,10 +111,37 @@ if(TCGEMM_CUDA_IMAGES)
 endif()
 message(STATUS "tcgemm: CUDA back end ${TCGEMM_CUDA_STATE}")
 
+# tcgemm_cuda_least(RESULT SOURCE): the least architecture that a row of the module is offered on. The
+# module <folder>_<type>.cu holds the rows ROW(<type>, sums, min_cc, ...) of the rows.def beside it; 0
+# where there is none.
+function(tcgemm_cuda_least result source)
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder FILENAME family)
+  cmake_path(GET source STEM module)
+  set(${result} 0 PARENT_SCOPE)
+  set(rows "${folder}/rows.def")
+  if(NOT EXISTS "${rows}")
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${rows}")
+  string(REGEX REPLACE "^${family}_" "" type "${module}")
+  file(STRINGS "${rows}" lines REGEX "^ROW\\( *${type} *,")
+  set(least "")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^ROW\\([^,]*,[^,]*, *([0-9]+) *," line "${line}")
+    if(least STREQUAL "" OR CMAKE_MATCH_1 LESS least)
+      set(least ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  if(least STREQUAL "")
+    message(FATAL_ERROR "${source}: ${rows} has no row of type ${type}")
+  endif()
+  set(${result} ${least} PARENT_SCOPE)
+endfunction()
+
 # tcgemm_cuda_list(RESULT ARCH...): every module of src/gpu/{families/*,steps} for every architecture that
 # it is compiled for, as "module|slot|number|arch|code|is_ptx|only_this|source". A module is named by
-# its file, images of one module share a slot. If the name has _sm80 in it, older architectures are
-# left out; with _sm90a it is compiled for that one alone.
+# its file, images of one module share a slot. Architectures older than all of its rows are left out.
 function(tcgemm_cuda_list result)
   file(GLOB modules CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cu" "${PROJECT_SOURCE_DIR}/src/gpu/steps/*.cu")
   set(list "")
@@ -123,14 +150,7 @@ function(tcgemm_cuda_list result)
     cmake_path(GET source STEM module)
     cmake_path(GET source PARENT_PATH room)
     cmake_path(GET room FILENAME room)
-    set(least 0)
-    set(only "")
-    if(module MATCHES "_sm([0-9]+)([af]?)")
-      set(least ${CMAKE_MATCH_1})
-      if(CMAKE_MATCH_2)
-        set(only "${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
-      endif()
-    endif()
+    tcgemm_cuda_least(least "${source}")
     foreach(image IN LISTS ARGN)
       string(REGEX MATCH "^([0-9]+)([af]?)(-real|-virtual)?$" image "${image}")
       set(number "${CMAKE_MATCH_1}")
@@ -149,7 +169,7 @@ function(tcgemm_cuda_list result)
          ("80" IN_LIST ARGN OR "80-real" IN_LIST ARGN))
         continue()
       endif()
-      if(number LESS least OR (only AND NOT arch STREQUAL only))
+      if(number LESS least)
         continue()
       endif()
       list(APPEND list
@@ -168,8 +188,9 @@ endfunction()
 function(tcgemm_cuda_images target)
   file(GLOB headers CONFIGURE_DEPENDS
        "${PROJECT_SOURCE_DIR}/src/gpu/*.h" "${PROJECT_SOURCE_DIR}/src/gpu/ptx/*"
-       "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cuh" "${PROJECT_SOURCE_DIR}/src/gpu/steps/*.cuh"
-       "${PROJECT_SOURCE_DIR}/src/tile/*.h")
+       "${PROJECT_SOURCE_DIR}/src/gpu/*.cuh" "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cuh"
+       "${PROJECT_SOURCE_DIR}/src/gpu/families/*/shape.h" "${PROJECT_SOURCE_DIR}/src/gpu/families/*/rows.def"
+       "${PROJECT_SOURCE_DIR}/src/device/arch_smem.h" "${PROJECT_SOURCE_DIR}/src/tile/*.h")
   set(folder "${PROJECT_BINARY_DIR}/cuda")
   file(MAKE_DIRECTORY "${folder}")
   set(fatbins "")

@@ -50,10 +50,10 @@ defect "the term of signed A has the wrong sign" cpu/packing.c \
     's/: 0u - signs->za,/: signs->za,/'
 defect "bf16 subnormals are not noticed" cpu/kernels/pack_tmpl.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/'
-defect "k is cut by the number of threads" plan/cpu_model.c \
+defect "k is cut by the number of threads" cpu/model.c \
     's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, plan->kernel->cpu->kc \/ (threads > 1 ? 2 : 1), plan->kernel->cpu->ku);\n    plan->num_threads = threads;/'
 defect "nobody waits for the packing" cpu/gemm.c \
-    '/^    pack_block(x, block, b_is_packed);$/{n;s/^    tcgemm_barrier_wait(&x->barrier, num_threads);//}'
+    '/^    arrive(x, &x->phases.packed);$/{n;s/^    tcgemm_barrier_wait(&x->barrier, num_threads);//}'
 defect "items of a batch start at the first item" cpu/gemm.c \
     's/x->b_offset = item \* g->b.batch_stride;/x->b_offset = 0;/'
 

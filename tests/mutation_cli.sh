@@ -15,25 +15,25 @@ below=
 . "$(dirname "$0")/support/mutation.sh"
 
 # What bench makes of its times.
-defect "the median is the greatest" cli/bench/statistics.c \
+defect "the median is the greatest" cli/measure/statistics.c \
     's/return 0.5 \* (sorted\[(count - 1) \/ 2\] + sorted\[count \/ 2\]);/return sorted[count - 1];/'
-defect "the ratio to the peer is upside down" cli/bench/statistics.c \
+defect "the ratio to the peer is upside down" cli/measure/statistics.c \
     's/ratios\[i\] = theirs\[i\] \/ ours\[i\];/ratios[i] = ours[i] \/ theirs[i];/'
-defect "the spread is not halved" cli/bench/statistics.c 's/s.spread = 0.5 \* /s.spread = 1.0 * /'
-defect "the least time is the greatest" cli/bench/statistics.c 's/s.least = sorted\[0\];/s.least = sorted[count - 1];/'
-defect "the fraction of the peak is upside down" cli/bench/statistics.c \
+defect "the spread is not halved" cli/measure/statistics.c 's/s.spread = 0.5 \* /s.spread = 1.0 * /'
+defect "the least time is the greatest" cli/measure/statistics.c 's/s.least = sorted\[0\];/s.least = sorted[count - 1];/'
+defect "the fraction of the peak is upside down" cli/measure/statistics.c \
     's/return peak > 0 ? rate \/ peak : 0;/return peak > 0 ? peak \/ rate : 0;/'
-defect "the bandwidth is doubled" cli/bench/statistics.c 's/return 3 \* (double)sizeof/return 6 * (double)sizeof/'
+defect "the bandwidth is doubled" cli/measure/statistics.c 's/return 3 \* (double)sizeof/return 6 * (double)sizeof/'
 defect "a kernel judged wrong is timed all the same" cli/bench/bench_case.c \
     's/if (report.num_wrong == 0) {/if (report.num_wrong >= 0) {/'
 defect "a wrong kernel leaves the exit status at 0" cli/bench/bench.c \
     's/return status == CLI_OK \&\& b->wrong > 0 ? CLI_WRONG : status;/return status;/'
-defect "a sample of many calls is not divided" cli/bench/contest.c \
+defect "a sample of many calls is not divided" cli/bench/interleave.c \
     's/\*value = elapsed \/ (double)c->inner;/*value = elapsed;/'
-defect "an operation is counted once, not twice" cli/commands/report.c 's/return 2.0 \* (double)p->m/return (double)p->m/'
-defect "the batch is not counted" cli/commands/report.c \
+defect "an operation is counted once, not twice" cli/report/report.c 's/return 2.0 \* (double)p->m/return (double)p->m/'
+defect "the batch is not counted" cli/report/report.c \
     's/(double)p->n \* (double)p->k \* (double)p->batch;/(double)p->n * (double)p->k;/'
-defect "a sum of k products has k additions" cli/commands/report.c 's/(2 \* k - 1) \* m \* n/(2 * k) * m * n/'
+defect "a sum of k products has k additions" cli/report/report.c 's/(2 \* k - 1) \* m \* n/(2 * k) * m * n/'
 defect "the peer transposes A instead of B" cli/bench/peer.c 's/const int op_b = p->op_b ==/const int op_b = p->op_a ==/'
 defect "the peer is called by the wrong name" cli/bench/peer.c 's/? "openblas dgemm" :/? "openblas sgemm" :/'
 defect "the peer is given one item of the batch" cli/bench/peer.c \
@@ -53,8 +53,8 @@ defect "a file in the other order is not transposed" cli/commands/job.c \
 defect "cells with a comma have no quotes" cli/tables/table_writer.c 's/} else if (strpbrk(text, ",.*$/} else if (strpbrk(text, "\\n")) {/'
 
 # Words.
-defect "--beta is taken for --alpha" cli/commands/option_table.c 's/AT(beta), 0, 0}/AT(alpha), 0, 0}/'
-defect "--trans-b is taken for --trans-a" cli/commands/option_table.c 's/AT(trans_b), 0, 0}/AT(trans_a), 0, 0}/'
+defect "--beta is taken for --alpha" cli/options/option_table.c 's/AT(beta), 0, 0}/AT(alpha), 0, 0}/'
+defect "--trans-b is taken for --trans-a" cli/options/option_table.c 's/AT(trans_b), 0, 0}/AT(trans_a), 0, 0}/'
 defect "a range multiplies where it should add" cli/support/sizes.c "s/const bool multiply = take(r, '\\*');/const bool multiply = !take(r, '*');/"
 defect "the seed is not heard" cli/support/random.c 's/mix(mix(seed)/mix(mix(seed \& 0)/'
 

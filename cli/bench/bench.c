@@ -1,4 +1,4 @@
-/* bench.c - types x shapes x threads; for each the algos and the peer in one contest. */
+/* bench.c - types x shapes x threads; for each the algos and the peer in turns. */
 #include "bench/bench.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 
 #include "bench/bench_case.h"
 #include "bench/bench_shapes.h"
-#include "commands/cli.h"
-#include "commands/setup.h"
 #include "files/output_file.h"
+#include "options/setup.h"
 #include "plot/plot.h"
+#include "support/exit_status.h"
 #include "support/interrupt.h"
 #include "support/message.h"
 #include "support/progress.h"

@@ -2,7 +2,7 @@
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
-#include "commands/options.h"
+#include "options/options.h"
 
 int command_bench(const settings_t *settings);
 

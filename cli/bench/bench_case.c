@@ -1,17 +1,17 @@
-/* bench_case.c - contestants, judgement, contest, rows. */
+/* bench_case.c - candidates, judgement, interleaved samples, rows. */
 #include "bench/bench_case.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "bench/bench_plans.h"
-#include "commands/cli.h"
 #include "files/layout.h"
+#include "support/exit_status.h"
 #include "support/interrupt.h"
 #include "support/message.h"
 
-/* One problem with all its contestants; the peer is the last. */
-typedef struct heat {
+/* One problem with all its candidates; the peer is the last. */
+typedef struct bench_case {
     tcgemm_problem_t problem;
     rotation_t data, peer_data;
     gpu_data_t gpu_data, gpu_peer_data;
@@ -22,12 +22,12 @@ typedef struct heat {
     const char *peer_name; /* NULL: no peer */
     const char *peer_version;
     bool has_peer; /* false with a name: "none" */
-    contestant_t contestants[BENCH_MAX_PLANS + 1];
-} heat_t;
+    candidate_t candidates[BENCH_MAX_PLANS + 1];
+} bench_case_t;
 
 static const char f32_name[] = "tcgemm f32_f32";
 
-/* ---- contestants ---- */
+/* ---- candidates ---- */
 
 bool bench_is_on_gpu(const bench_t *b) {
     return b->device >= 0;
@@ -69,84 +69,82 @@ static tcgemm_problem_t peer_problem(const tcgemm_problem_t *problem, tcgemm_typ
     return theirs;
 }
 
-static int place_peer(const bench_t *b, heat_t *heat, tcgemm_type_t type,
+static int place_peer(const bench_t *b, bench_case_t *bc, tcgemm_type_t type,
                       tcgemm_problem_t *problem) {
-    *problem = peer_problem(&heat->problem, type);
+    *problem = peer_problem(&bc->problem, type);
     const tcgemm_status_t status = layout_place(problem, 0);
     if (status != TCGEMM_STATUS_OK)
         return message_library(status);
-    return make_data(b, problem, &heat->peer_data, &heat->gpu_peer_data);
+    return make_data(b, problem, &bc->peer_data, &bc->gpu_peer_data);
 }
 
-static int add_openblas(const bench_t *b, heat_t *heat) {
+static int add_openblas(const bench_t *b, bench_case_t *bc) {
     tcgemm_problem_t problem;
-    if (!peer_can(&heat->problem))
+    if (!peer_can(&bc->problem))
         return CLI_OK;
-    heat->peer_name = peer_name(heat->problem.type);
-    heat->peer_version = peer_config(b->peer);
-    heat->has_peer = true;
+    bc->peer_name = peer_name(bc->problem.type);
+    bc->peer_version = peer_config(b->peer);
+    bc->has_peer = true;
     peer_set_threads(b->peer, b->num_threads);
-    return place_peer(b, heat, peer_type(heat->problem.type), &problem);
+    return place_peer(b, bc, peer_type(bc->problem.type), &problem);
 }
 
-static int add_f32(const bench_t *b, heat_t *heat) {
+static int add_f32(const bench_t *b, bench_case_t *bc) {
     tcgemm_problem_t problem;
-    const int status = place_peer(b, heat, TCGEMM_F32_F32, &problem);
+    const int status = place_peer(b, bc, TCGEMM_F32_F32, &problem);
     if (status != CLI_OK)
         return status;
-    heat->peer_name = f32_name;
-    heat->has_peer = true;
-    const tcgemm_status_t made = tcgemm_plan_create(b->context, &problem, NULL, &heat->peer_plan);
+    bc->peer_name = f32_name;
+    bc->has_peer = true;
+    const tcgemm_status_t made = tcgemm_plan_create(b->context, &problem, NULL, &bc->peer_plan);
     return made == TCGEMM_STATUS_OK ? CLI_OK : message_library(made);
 }
 
-static int judge_on_gpu(const bench_t *b, heat_t *heat, const tcgemm_plan_t *plan,
+static int judge_on_gpu(const bench_t *b, bench_case_t *bc, const tcgemm_plan_t *plan,
                         const cublaslt_plan_t *lt, tcgemm_verify_report_t *report);
 
 /* Its result is judged, too: a wrong description of the problem would be a wrong comparison. */
-static int add_cublaslt(const bench_t *b, heat_t *heat) {
+static int add_cublaslt(const bench_t *b, bench_case_t *bc) {
     const settings_t *s = b->settings;
-    heat->peer_name = "none";
-    heat->lt_plan =
-        cublaslt_plan(b->lt, &heat->problem, s->alpha, s->beta, &heat->gpu_data.sets[0]);
-    if (!heat->lt_plan)
+    bc->peer_name = "none";
+    bc->lt_plan = cublaslt_plan(b->lt, &bc->problem, s->alpha, s->beta, &bc->gpu_data.sets[0]);
+    if (!bc->lt_plan)
         return CLI_OK;
-    heat->peer_name = "cublaslt";
-    heat->peer_version = cublaslt_version(b->lt);
-    heat->has_peer = true;
+    bc->peer_name = "cublaslt";
+    bc->peer_version = cublaslt_version(b->lt);
+    bc->has_peer = true;
     tcgemm_verify_report_t report = {.struct_size = sizeof report};
-    const int status = judge_on_gpu(b, heat, heat->plans[0], heat->lt_plan, &report);
+    const int status = judge_on_gpu(b, bc, bc->plans[0], bc->lt_plan, &report);
     if (status == CLI_OK && report.num_wrong != 0)
-        message_note("%s is beyond our bound for %s %lld x %lld x %lld: %.3g of it",
-                     heat->peer_name, tcgemm_type_info(heat->problem.type)->name,
-                     (long long)heat->problem.m, (long long)heat->problem.n,
-                     (long long)heat->problem.k, report.max_ratio);
+        message_note("%s is beyond our bound for %s %lld x %lld x %lld: %.3g of it", bc->peer_name,
+                     tcgemm_type_info(bc->problem.type)->name, (long long)bc->problem.m,
+                     (long long)bc->problem.n, (long long)bc->problem.k, report.max_ratio);
     return status;
 }
 
-static int add_peer(const bench_t *b, heat_t *heat) {
+static int add_peer(const bench_t *b, bench_case_t *bc) {
     switch (b->settings->vs) {
     case PEER_OPENBLAS:
-        return add_openblas(b, heat);
+        return add_openblas(b, bc);
     case PEER_CUBLASLT:
-        return add_cublaslt(b, heat);
+        return add_cublaslt(b, bc);
     case PEER_F32:
-        return add_f32(b, heat);
+        return add_f32(b, bc);
     default:
         return CLI_OK;
     }
 }
 
-/* ---- one heat ---- */
+/* ---- one case ---- */
 
 /* Runs one plan, or cublasLt's, on operands that lie on the GPU, and judges a copy of D. */
-static int judge_on_gpu(const bench_t *b, heat_t *heat, const tcgemm_plan_t *plan,
+static int judge_on_gpu(const bench_t *b, bench_case_t *bc, const tcgemm_plan_t *plan,
                         const cublaslt_plan_t *lt, tcgemm_verify_report_t *report) {
     const settings_t *s = b->settings;
-    workload_t *w = &heat->data.copies[0];
-    const gpu_set_t *set = &heat->gpu_data.sets[0];
+    workload_t *w = &bc->data.copies[0];
+    const gpu_set_t *set = &bc->gpu_data.sets[0];
     double seconds;
-    int status = gpu_data_mark(&heat->gpu_data, w);
+    int status = gpu_data_mark(&bc->gpu_data, w);
     if (status != CLI_OK)
         return status;
     bool good = gpu_clock_start(b->clock);
@@ -161,7 +159,7 @@ static int judge_on_gpu(const bench_t *b, heat_t *heat, const tcgemm_plan_t *pla
     }
     if (!gpu_clock_stop(b->clock, &seconds) || !good)
         return message_fail(CLI_NO_DEVICE, "the GPU failed in a product");
-    status = gpu_data_fetch(&heat->gpu_data, w);
+    status = gpu_data_fetch(&bc->gpu_data, w);
     if (status != CLI_OK)
         return status;
     const tcgemm_status_t judged = tcgemm_verify(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d,
@@ -169,10 +167,10 @@ static int judge_on_gpu(const bench_t *b, heat_t *heat, const tcgemm_plan_t *pla
     return judged == TCGEMM_STATUS_OK ? CLI_OK : message_library(judged);
 }
 
-static int judge_here(const bench_t *b, const heat_t *heat, const tcgemm_plan_t *plan,
+static int judge_here(const bench_t *b, const bench_case_t *bc, const tcgemm_plan_t *plan,
                       tcgemm_verify_report_t *report) {
     const settings_t *s = b->settings;
-    const workload_t *w = &heat->data.copies[0];
+    const workload_t *w = &bc->data.copies[0];
     tcgemm_status_t status = tcgemm_run(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d);
     if (status == TCGEMM_STATUS_OK)
         status = tcgemm_verify(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d,
@@ -180,72 +178,72 @@ static int judge_here(const bench_t *b, const heat_t *heat, const tcgemm_plan_t 
     return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
 }
 
-/* The first result of every plan is checked. A wrong one is told and leaves the contest. */
-static int check_plans(bench_t *b, heat_t *heat) {
+/* The first result of every plan is checked. A wrong one is reported and is not timed. */
+static int check_plans(bench_t *b, bench_case_t *bc) {
     int kept = 0;
-    for (int i = 0; i < heat->num_plans; ++i) {
-        tcgemm_plan_t *plan = heat->plans[i];
+    for (int i = 0; i < bc->num_plans; ++i) {
+        tcgemm_plan_t *plan = bc->plans[i];
         tcgemm_verify_report_t report = {.struct_size = sizeof report};
         const int status = interrupt_came()     ? CLI_INTERRUPTED
-                           : bench_is_on_gpu(b) ? judge_on_gpu(b, heat, plan, NULL, &report)
-                                                : judge_here(b, heat, plan, &report);
+                           : bench_is_on_gpu(b) ? judge_on_gpu(b, bc, plan, NULL, &report)
+                                                : judge_here(b, bc, plan, &report);
         if (status != CLI_OK)
             return status;
         if (report.num_wrong == 0) {
-            heat->plans[i] = NULL;
-            heat->plans[kept++] = plan;
+            bc->plans[i] = NULL;
+            bc->plans[kept++] = plan;
             continue;
         }
         ++b->wrong;
         tcgemm_plan_info_t info = {.struct_size = sizeof info};
         (void)tcgemm_plan_get_info(plan, &info);
         (void)message_fail(CLI_WRONG, "%s is WRONG for %s %lld x %lld x %lld and is not timed",
-                           info.kernel, tcgemm_type_info(heat->problem.type)->name,
-                           (long long)heat->problem.m, (long long)heat->problem.n,
-                           (long long)heat->problem.k);
+                           info.kernel, tcgemm_type_info(bc->problem.type)->name,
+                           (long long)bc->problem.m, (long long)bc->problem.n,
+                           (long long)bc->problem.k);
         tcgemm_plan_destroy(plan);
-        heat->plans[i] = NULL;
+        bc->plans[i] = NULL;
     }
-    heat->num_plans = kept;
+    bc->num_plans = kept;
     return CLI_OK;
 }
 
-static int time_heat(bench_t *b, heat_t *heat) {
+static int time_case(bench_t *b, bench_case_t *bc) {
     const settings_t *s = b->settings;
-    const contest_limits_t limits = {s->samples, s->min_seconds};
-    contestant_t *c = heat->contestants;
-    const int ours = heat->num_plans;
-    const int count = ours + heat->has_peer;
+    const sampling_limits_t limits = {s->samples, s->min_seconds};
+    candidate_t *c = bc->candidates;
+    const int ours = bc->num_plans;
+    const int count = ours + bc->has_peer;
     for (int i = 0; i < ours; ++i)
-        c[i] = (contestant_t){.plan = heat->plans[i],
-                              .data = &heat->data,
-                              .clock = b->clock,
-                              .gpu = &heat->gpu_data,
-                              .alpha = s->alpha,
-                              .beta = s->beta};
-    if (heat->has_peer)
-        c[ours] = (contestant_t){.plan = heat->peer_plan,
-                                 .peer = s->vs == PEER_OPENBLAS ? b->peer : NULL,
-                                 .lt = heat->lt_plan,
-                                 .data = &heat->peer_data,
-                                 .clock = b->clock,
-                                 .gpu = heat->lt_plan ? &heat->gpu_data : &heat->gpu_peer_data,
-                                 .alpha = s->alpha,
-                                 .beta = s->beta};
+        c[i] = (candidate_t){.plan = bc->plans[i],
+                             .data = &bc->data,
+                             .clock = b->clock,
+                             .gpu = &bc->gpu_data,
+                             .alpha = s->alpha,
+                             .beta = s->beta};
+    if (bc->has_peer)
+        c[ours] = (candidate_t){.plan = bc->peer_plan,
+                                .peer = s->vs == PEER_OPENBLAS ? b->peer : NULL,
+                                .lt = bc->lt_plan,
+                                .data = &bc->peer_data,
+                                .clock = b->clock,
+                                .gpu = bc->lt_plan ? &bc->gpu_data : &bc->gpu_peer_data,
+                                .alpha = s->alpha,
+                                .beta = s->beta};
     int64_t num_samples = 0;
-    int status = contest_run(c, count, &limits, &num_samples);
+    int status = interleave_run(c, count, &limits, &num_samples);
     for (int i = 0; i < ours && status == CLI_OK; ++i) {
-        const bench_row_t row = {.problem = &heat->problem,
+        const bench_row_t row = {.problem = &bc->problem,
                                  .ours = &c[i],
-                                 .peer = heat->has_peer ? &c[ours] : NULL,
-                                 .peer_name = heat->peer_name,
-                                 .peer_version = heat->peer_version,
+                                 .peer = bc->has_peer ? &c[ours] : NULL,
+                                 .peer_name = bc->peer_name,
+                                 .peer_version = bc->peer_version,
                                  .num_samples = num_samples,
                                  .num_threads = b->num_threads,
                                  .cold = s->cold};
         status = bench_rows_add(&b->rows, &row);
     }
-    contest_free(c, count);
+    candidates_free(c, count);
     return status == CLI_OK ? bench_output_rows(&b->output, b->rows.table) : status;
 }
 
@@ -264,59 +262,59 @@ static const char *name_of_peer(const bench_t *b, const tcgemm_problem_t *proble
 }
 
 /* Plans whose rows --resume has found need no other measurement. */
-static int skip_known(bench_t *b, heat_t *heat) {
+static int skip_known(bench_t *b, bench_case_t *bc) {
     int kept = 0;
-    for (int i = 0; i < heat->num_plans; ++i) {
-        tcgemm_plan_t *plan = heat->plans[i];
+    for (int i = 0; i < bc->num_plans; ++i) {
+        tcgemm_plan_t *plan = bc->plans[i];
         tcgemm_plan_info_t info = {.struct_size = sizeof info};
         const tcgemm_status_t status = tcgemm_plan_get_info(plan, &info);
         if (status != TCGEMM_STATUS_OK)
             return message_library(status);
-        const bench_key_t key = {.problem = &heat->problem,
+        const bench_key_t key = {.problem = &bc->problem,
                                  .plan = &info,
                                  .num_threads = b->num_threads,
                                  .cold = b->settings->cold,
-                                 .peer = name_of_peer(b, &heat->problem),
+                                 .peer = name_of_peer(b, &bc->problem),
                                  .cpu = b->rows.machine.cpu,
                                  .commit = b->rows.commit};
-        heat->plans[i] = NULL;
+        bc->plans[i] = NULL;
         if (bench_table_has(&b->before, &key)) {
             tcgemm_plan_destroy(plan);
             ++b->skipped;
         } else {
-            heat->plans[kept++] = plan;
+            bc->plans[kept++] = plan;
         }
     }
-    heat->num_plans = kept;
+    bc->num_plans = kept;
     return CLI_OK;
 }
 
-static int run_heat(bench_t *b, heat_t *heat) {
-    int status = bench_plans(b->settings, b->context, bench_is_on_gpu(b), &heat->problem,
-                             heat->plans, &heat->num_plans);
+static int run_case(bench_t *b, bench_case_t *bc) {
+    int status = bench_plans(b->settings, b->context, bench_is_on_gpu(b), &bc->problem, bc->plans,
+                             &bc->num_plans);
     if (status == CLI_OK)
-        status = skip_known(b, heat);
-    if (status == CLI_OK && heat->num_plans > 0)
-        status = make_data(b, &heat->problem, &heat->data, &heat->gpu_data);
-    if (status != CLI_OK || heat->num_plans == 0)
+        status = skip_known(b, bc);
+    if (status == CLI_OK && bc->num_plans > 0)
+        status = make_data(b, &bc->problem, &bc->data, &bc->gpu_data);
+    if (status != CLI_OK || bc->num_plans == 0)
         return status;
-    status = check_plans(b, heat);
-    if (status == CLI_OK && heat->num_plans > 0)
-        status = add_peer(b, heat);
-    if (status == CLI_OK && heat->num_plans > 0)
-        status = time_heat(b, heat);
+    status = check_plans(b, bc);
+    if (status == CLI_OK && bc->num_plans > 0)
+        status = add_peer(b, bc);
+    if (status == CLI_OK && bc->num_plans > 0)
+        status = time_case(b, bc);
     return status;
 }
 
-static void free_heat(heat_t *heat) {
-    for (int i = 0; i < heat->num_plans; ++i)
-        tcgemm_plan_destroy(heat->plans[i]);
-    tcgemm_plan_destroy(heat->peer_plan);
-    cublaslt_plan_free(heat->lt_plan);
-    gpu_data_free(&heat->gpu_data);
-    gpu_data_free(&heat->gpu_peer_data);
-    rotation_free(&heat->data);
-    rotation_free(&heat->peer_data);
+static void free_case(bench_case_t *bc) {
+    for (int i = 0; i < bc->num_plans; ++i)
+        tcgemm_plan_destroy(bc->plans[i]);
+    tcgemm_plan_destroy(bc->peer_plan);
+    cublaslt_plan_free(bc->lt_plan);
+    gpu_data_free(&bc->gpu_data);
+    gpu_data_free(&bc->gpu_peer_data);
+    rotation_free(&bc->data);
+    rotation_free(&bc->peer_data);
 }
 
 static tcgemm_status_t place(const bench_t *b, tcgemm_type_t type, const size_shape_t *shape,
@@ -354,9 +352,9 @@ int bench_case_check(const bench_t *b, tcgemm_type_t type, const size_shape_t *s
 }
 
 int bench_case_run(bench_t *b, tcgemm_type_t type, const size_shape_t *shape) {
-    heat_t heat = {.num_plans = 0};
-    const tcgemm_status_t placed = place(b, type, shape, &heat.problem);
-    const int status = placed == TCGEMM_STATUS_OK ? run_heat(b, &heat) : message_library(placed);
-    free_heat(&heat);
+    bench_case_t bc = {.num_plans = 0};
+    const tcgemm_status_t placed = place(b, type, shape, &bc.problem);
+    const int status = placed == TCGEMM_STATUS_OK ? run_case(b, &bc) : message_library(placed);
+    free_case(&bc);
     return status;
 }

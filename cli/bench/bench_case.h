@@ -8,10 +8,10 @@
 #include "bench/bench_output.h"
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
-#include "bench/contest.h"
+#include "bench/interleave.h"
 #include "bench/peer.h"
-#include "commands/options.h"
-#include "commands/setup.h"
+#include "options/options.h"
+#include "options/setup.h"
 #include "support/sizes.h"
 #include "tcgemm/tcgemm.h"
 

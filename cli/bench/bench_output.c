@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/progress.h"
 

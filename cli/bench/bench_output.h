@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "tables/table_writer.h"
 
 typedef struct bench_output {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 enum { NAME_SIZE = 64, LIST_SIZE = BENCH_MAX_PLANS * NAME_SIZE };

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "tcgemm/tcgemm.h"
 
 enum { BENCH_MAX_PLANS = 64 };

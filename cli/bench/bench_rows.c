@@ -1,15 +1,15 @@
-/* bench_rows.c - one row for each contestant of ours. */
+/* bench_rows.c - one row for each candidate of ours. */
 #include "bench/bench_rows.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "bench/statistics.h"
-#include "bench/stream.h"
-#include "commands/cli.h"
-#include "commands/info.h"
-#include "commands/report.h"
+#include "measure/statistics.h"
+#include "measure/stream.h"
+#include "report/report.h"
+#include "support/build_fact.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 static const table_column_t columns[BENCH_NUM_COLUMNS] = {
@@ -82,8 +82,8 @@ int bench_rows_create(bench_rows_t *rows, const settings_t *settings,
     const tcgemm_status_t status = tcgemm_machine_get_info(&rows->machine);
     if (status != TCGEMM_STATUS_OK)
         return message_library(status);
-    info_build_fact("commit", rows->commit, sizeof rows->commit);
-    info_build_fact("compiler", rows->compiler, sizeof rows->compiler);
+    build_fact("commit", rows->commit, sizeof rows->commit);
+    build_fact("compiler", rows->compiler, sizeof rows->compiler);
     const time_t now = time(NULL);
     struct tm utc;
     if (gmtime_r(&now, &utc))

@@ -2,8 +2,8 @@
 #ifndef CLI_BENCH_ROWS_H
 #define CLI_BENCH_ROWS_H
 
-#include "bench/contest.h"
-#include "commands/options.h"
+#include "bench/interleave.h"
+#include "options/options.h"
 #include "tables/table_writer.h"
 #include "tcgemm/tcgemm.h"
 
@@ -37,9 +37,9 @@ typedef struct bench_rows {
 
 typedef struct bench_row {
     const tcgemm_problem_t *problem;
-    const contestant_t *ours;
-    const contestant_t *peer; /* NULL: none */
-    const char *peer_name;    /* without a peer: what to say instead, or NULL */
+    const candidate_t *ours;
+    const candidate_t *peer; /* NULL: none */
+    const char *peer_name;   /* without a peer: what to say instead, or NULL */
     const char *peer_version;
     int64_t num_samples;
     int num_threads;

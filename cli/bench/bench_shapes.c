@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/setup.h"
+#include "options/setup.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 static int append(size_shapes_t *all, const size_shape_t *more, size_t count) {

@@ -2,7 +2,7 @@
 #ifndef CLI_BENCH_SHAPES_H
 #define CLI_BENCH_SHAPES_H
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "support/sizes.h"
 
 /* Those of --shapes, then of --shape, then the cross product of -m, -n and -k. Returns an exit

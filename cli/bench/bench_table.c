@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/cli.h"
-#include "commands/setup.h"
+#include "options/setup.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 static bool has_columns(const csv_t *csv, const bench_rows_t *rows) {

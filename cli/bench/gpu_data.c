@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "commands/cli.h"
 #include "files/layout.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 enum { MAX_SETS = 1024 };

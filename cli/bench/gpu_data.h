@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "bench/workload.h"
+#include "measure/workload.h"
 #include "tcgemm/tcgemm.h"
 
 typedef struct gpu_set {

@@ -6,10 +6,11 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "commands/names.h"
-#include "commands/options.h"
+#include "options/names.h"
+#include "options/options.h"
 
 /* The words that may follow an option, separated by blanks. */
 static void print_words(const char *values) {
@@ -113,7 +114,9 @@ static void zsh_text(const char *text) {
 static void zsh_spec(const option_row_t *row, const char *flag) {
     (void)printf(" \\\n            '%s%s[", flag,
                  row->argument ? (flag[1] == '-' ? "=" : "+") : "");
-    zsh_text(row->help);
+    char *help = names_text(row->help);
+    zsh_text(help ? help : row->help);
+    free(help);
     (void)putchar(']');
     if (row->argument) {
         (void)printf(":%s:", row->argument);
@@ -187,7 +190,9 @@ static void fish_option(const option_row_t *row) {
         (void)putchar('\'');
     }
     (void)fputs(" -d ", stdout);
-    fish_text(row->help);
+    char *help = names_text(row->help);
+    fish_text(help ? help : row->help);
+    free(help);
     (void)putchar('\n');
 }
 

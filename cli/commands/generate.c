@@ -2,12 +2,14 @@
 #include "commands/generate.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
 #include "commands/complete.h"
-#include "commands/options.h"
+#include "options/names.h"
+#include "options/options.h"
 #include "support/environment.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "tcgemm/tcgemm.h"
 
@@ -46,7 +48,9 @@ static void man_option(const option_row_t *row) {
     if (row->argument)
         (void)printf("=\\fI%s\\fR", row->argument);
     (void)putchar('\n');
-    roff(row->help);
+    char *help = names_text(row->help);
+    roff(help ? help : row->help);
+    free(help);
     (void)fputs(".\n", stdout);
 }
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/setup.h"
+#include "options/setup.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/progress.h"
 #include "tcgemm/tcgemm.h"
@@ -17,21 +17,6 @@ static const table_column_t columns[] = {
     {"measured_gflops", "measured GFLOP/s", TABLE_RIGHT, 4, TABLE_EVERYWHERE},
     {"measured_fraction", "measured / theoretical", TABLE_RIGHT, 3, TABLE_EVERYWHERE},
 };
-
-void info_build_fact(const char *name, char *value, size_t size) {
-    const size_t length = strlen(name);
-    (void)snprintf(value, size, "unknown");
-    for (const char *line = tcgemm_build_info(); line && *line;) {
-        const size_t end = strcspn(line, "\n");
-        if (strncmp(line, name, length) == 0 && line[length] == ' ') {
-            const char *at = line + length;
-            at += strspn(at, " ");
-            (void)snprintf(value, size, "%.*s", (int)(line + end - at), at);
-            return;
-        }
-        line += end + (line[end] == '\n');
-    }
-}
 
 void info_version(void) {
     (void)fputs(tcgemm_build_info(), stdout);

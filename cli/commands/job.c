@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/setup.h"
 #include "files/layout.h"
+#include "options/setup.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 static int file_fault(const file_error_t *err) {

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bench/workload.h"
-#include "commands/options.h"
 #include "files/matrix.h"
 #include "files/print.h"
+#include "measure/workload.h"
+#include "options/options.h"
 #include "tcgemm/tcgemm.h"
 
 typedef struct job {

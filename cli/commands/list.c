@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/setup.h"
+#include "options/setup.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "tcgemm/tcgemm.h"
 

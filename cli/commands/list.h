@@ -2,7 +2,7 @@
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
-#include "commands/options.h"
+#include "options/options.h"
 
 int command_list(const settings_t *settings);
 

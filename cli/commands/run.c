@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/statistics.h"
-#include "commands/cli.h"
 #include "commands/job.h"
-#include "commands/report.h"
-#include "commands/setup.h"
 #include "files/layout.h"
 #include "files/matrix.h"
+#include "measure/statistics.h"
+#include "options/setup.h"
+#include "report/report.h"
 #include "support/clock.h"
+#include "support/exit_status.h"
 #include "support/interrupt.h"
 #include "support/message.h"
 #include "support/progress.h"

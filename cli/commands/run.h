@@ -2,7 +2,7 @@
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
-#include "commands/options.h"
+#include "options/options.h"
 
 int command_run(const settings_t *settings);
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/setup.h"
 #include "commands/verify_case.h"
+#include "options/setup.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/progress.h"
 #include "tcgemm/tcgemm.h"

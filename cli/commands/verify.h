@@ -2,7 +2,7 @@
 #ifndef CLI_VERIFY_H
 #define CLI_VERIFY_H
 
-#include "commands/options.h"
+#include "options/options.h"
 
 int command_verify(const settings_t *settings);
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/workload.h"
-#include "commands/cli.h"
 #include "files/layout.h"
+#include "measure/workload.h"
+#include "support/exit_status.h"
 
 /* A kernel that sums in f16 must be allowed to. */
 static bool sums_f16(const verify_case_t *c) {
@@ -32,9 +32,9 @@ static verify_outcome_t judge(const verify_case_t *c, const tcgemm_plan_t *plan,
         (void)snprintf(why, why_size, "%s", tcgemm_last_error());
         return OUTCOME_WRONG;
     }
-    const char *damage = workload_damage(w);
-    if (damage) {
-        (void)snprintf(why, why_size, "%s", damage);
+    const char *out_of_bounds = workload_out_of_bounds(w);
+    if (out_of_bounds) {
+        (void)snprintf(why, why_size, "%s", out_of_bounds);
         return OUTCOME_WRONG;
     }
     tcgemm_verify_report_t report = {.struct_size = sizeof report};

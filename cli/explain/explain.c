@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/setup.h"
 #include "explain/explain_files.h"
 #include "explain/explain_simulate.h"
 #include "files/layout.h"
+#include "options/setup.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 /* explain M N K, explain MxNxK, or the options that the other commands have. */

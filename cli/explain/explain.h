@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "tcgemm/tcgemm.h"
 
 /* `tcgemm explain`. Returns an exit status. */

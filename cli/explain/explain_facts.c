@@ -1,9 +1,9 @@
 /* explain_facts.c - what the library is given about the CPU, and what it makes of the plan. */
 #include <stdlib.h>
 
-#include "bench/stream.h"
-#include "commands/cli.h"
 #include "explain/explain.h"
+#include "measure/stream.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 static int measure_cpu(tcgemm_type_t type, int num_threads, tcgemm_analysis_options_t *given) {

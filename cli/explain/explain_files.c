@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands/cli.h"
 #include "files/output_file.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 static int picture_path(const settings_t *s, int picture, char path[OUTPUT_NAME_SIZE]) {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/workload.h"
-#include "commands/cli.h"
+#include "measure/workload.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 enum { NUM_DEPTHS = TCGEMM_DEPTH_DATA };
@@ -44,7 +44,7 @@ typedef struct findings {
     tcgemm_plan_info_t plan;
     tcgemm_tiles_t tiles;
     tcgemm_simulate_report_t reports[NUM_DEPTHS];
-    const char *damage; /* outside the elements of D, NULL: none */
+    const char *out_of_bounds; /* outside the elements of D, NULL: none */
 } findings_t;
 
 static bool is_right(const tcgemm_simulate_report_t *r) {
@@ -55,7 +55,7 @@ static int status_of(const findings_t *f) {
     for (int i = 0; i < NUM_DEPTHS; ++i)
         if (!is_right(&f->reports[i]))
             return CLI_WRONG;
-    return f->damage ? CLI_WRONG : CLI_OK;
+    return f->out_of_bounds ? CLI_WRONG : CLI_OK;
 }
 
 static tcgemm_status_t simulate_all(const tcgemm_plan_t *plan, workload_t *w,
@@ -71,8 +71,8 @@ static tcgemm_status_t simulate_all(const tcgemm_plan_t *plan, workload_t *w,
                                  is_traced ? take_line : NULL, sink, &f->reports[i]);
         if (status != TCGEMM_STATUS_OK)
             return status;
-        if (!f->damage)
-            f->damage = workload_damage(w);
+        if (!f->out_of_bounds)
+            f->out_of_bounds = workload_out_of_bounds(w);
     }
     return TCGEMM_STATUS_OK;
 }
@@ -156,8 +156,8 @@ static void print_findings(const findings_t *f, FILE *out) {
     for (int i = 0; i < NUM_DEPTHS; ++i)
         print_depth(f, i, out);
     (void)fprintf(out, "(loads: elements of A and B that blocks read from memory)\n");
-    if (f->damage)
-        (void)fprintf(out, "  Outside of D: %s.\n", f->damage);
+    if (f->out_of_bounds)
+        (void)fprintf(out, "  Outside of D: %s.\n", f->out_of_bounds);
 }
 
 static void note_truncation(const trace_sink_t *sink, int64_t lines, FILE *out) {

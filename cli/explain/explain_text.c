@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "commands/report.h"
 #include "explain/explain.h"
+#include "report/report.h"
 #include "support/units.h"
 
 enum { LINE_WIDTH = 100, INDENT = 13 };

@@ -22,6 +22,7 @@
 #include "files/matrix_spec.h"
 #include "files/npy.h"
 #include "files/safetensors.h"
+#include "support/interrupt.h"
 
 /* ---- The temporary file --------------------------------------------------------------------- */
 
@@ -62,6 +63,7 @@ static int open_temp(const char *path) {
         errno = ENAMETOOLONG;
         return -1;
     }
+    interrupt_on_stop(matrix_save_abort);
     atomic_store(&temp_active, true);
     const int fd = open(temp_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                         S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands/cli.h"
 #include "files/destination.h"
+#include "support/exit_status.h"
 #include "support/interrupt.h"
 #include "support/message.h"
 

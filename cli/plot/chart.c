@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 chart_point_t chart_point(const chart_t *chart, double x, const plot_speed_t *speed) {

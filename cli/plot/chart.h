@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "plot/plot_data.h"
 #include "plot/plot_label.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
 #include "plot/chart.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 /* What names a series. */

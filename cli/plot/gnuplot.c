@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 extern char **environ;

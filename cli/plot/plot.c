@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/setup.h"
 #include "files/output_file.h"
+#include "options/setup.h"
 #include "plot/chart.h"
 #include "plot/gnuplot.h"
 #include "plot/plot_html.h"
 #include "plot/plot_kind.h"
 #include "plot/plot_script.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 typedef enum picture { PICTURE_NONE, PICTURE_SVG, PICTURE_PNG, PICTURE_HTML } picture_t;

@@ -2,7 +2,7 @@
 #ifndef CLI_PLOT_H
 #define CLI_PLOT_H
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "plot/plot_data.h"
 
 int command_plot(const settings_t *settings);

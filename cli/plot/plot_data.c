@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/setup.h"
+#include "options/setup.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/sizes.h"
 

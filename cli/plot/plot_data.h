@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "tables/csv.h"
 #include "tcgemm/tcgemm.h"
 

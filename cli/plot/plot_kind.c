@@ -7,8 +7,8 @@
  *     all else                                    roofline */
 #include "plot/plot_kind.h"
 
-#include "commands/cli.h"
 #include "plot/plot_label.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 static bool is_cube(const plot_row_t *row) {

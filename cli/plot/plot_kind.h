@@ -2,7 +2,7 @@
 #ifndef CLI_PLOT_KIND_H
 #define CLI_PLOT_KIND_H
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "plot/plot_data.h"
 
 /* The kind asked for, or, for PLOT_AUTO, the one for what varies among the rows; those that do not

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "commands/cli.h"
-#include "files/matrix.h"
+#include "support/exit_status.h"
 
 static _Atomic(const char *) guarded;
+static void (*_Atomic cleaner)(void);
 
 static atomic_bool deferred;
 static atomic_bool came;
@@ -26,7 +26,9 @@ static void stop(int number) {
         errno = reason;
         return;
     }
-    matrix_save_abort();
+    void (*const clean_up)(void) = atomic_load(&cleaner);
+    if (clean_up)
+        clean_up();
     const char *path = atomic_load(&guarded);
     if (path)
         (void)unlink(path);
@@ -50,6 +52,10 @@ void interrupt_defer(void) {
 
 bool interrupt_came(void) {
     return atomic_load(&came);
+}
+
+void interrupt_on_stop(void (*clean_up)(void)) {
+    atomic_store(&cleaner, clean_up);
 }
 
 void interrupt_guard(const char *path) {

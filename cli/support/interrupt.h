@@ -18,4 +18,7 @@ bool interrupt_came(void);
 /* A temporary file to remove on interruption; NULL when it is gone. The text must stay. */
 void interrupt_guard(const char *path);
 
+/* What the handler calls before it ends the program; async-signal-safe, NULL for nothing. */
+void interrupt_on_stop(void (*clean_up)(void));
+
 #endif

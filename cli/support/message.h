@@ -2,7 +2,7 @@
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "tcgemm/tcgemm.h"
 
 /* Each prints its sentence and returns the status, so that `return message_fail(...)` reads well.

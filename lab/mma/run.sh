@@ -13,7 +13,7 @@ work=$(mktemp -d)
 mkdir -p "$out"
 export PATH=$PATH:/usr/local/cuda/bin
 for t in $types; do
-  source=$(cd src && ls gpu/families/*/*_${t}{,_sm80}.cu 2>/dev/null | head -1)
+  source=$(cd src && ls gpu/families/*/*_${t}.cu 2>/dev/null | head -1)
   nvcc -O2 -std=c++17 -Isrc -DLAB_TYPE=$t $turing -DLAB_SOURCE="\"$source\"" \
     -gencode arch=compute_$arch,code=$code lab/mma/mma_lab.cu -o "$work/lab_$t" \
     >"$work/$t.log" 2>&1 || { echo "build of $t failed"; head -5 "$work/$t.log"; } &

@@ -1,8 +1,8 @@
-"""Fits the planner's model of the GPU (src/plan/gpu_model.c) to samples of sample.c.
+"""Fits the planner's model of the GPU (src/gpu/model.c) to samples of sample.c.
 
-    python3 lab/model/fit.py bench/results/h200-model.csv [--write src/table/gpu_cost.def]
+    bash lab/model/run.sh fit bench/results/h200-model.csv [--write src/gpu/measured/cost.def]
 
-One line of constants for each row of kernels.def, by coordinate descent on the sum of |log error|,
+One line of constants for each GPU row (lab/rows.c prints them), by coordinate descent on the sum of |log error|,
 with outliers beyond 20 % counting less. Prints the errors that remain.
 """
 import collections
@@ -12,22 +12,19 @@ import os
 import re
 import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SMS, CLOCK, BANDWIDTH = 132, 1.98e9, 4.8e12  # the H200 that was measured
-LAUNCH, MEMORY_EFFICIENCY = 2.0e-6, 0.85  # as in gpu_model.c
+LAUNCH, MEMORY_EFFICIENCY = 2.0e-6, 0.85  # as in src/gpu/model.c
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "s8": 1, "u8": 1, "u8s8": 1, "s8u8": 1, "s32": 4}
 NAMES = ("macs", "wait", "start", "finish", "narrow", "nt", "tn", "tt")
 
 
-def read_rows():
+def read_rows(path):
     rows = {}
-    for line in open(os.path.join(ROOT, "src/table/kernels.def")):
+    for line in open(path):
         found = re.match(r"TCGEMM_GPU\((.*)\)", line)
         if not found:
             continue
         f = [x.strip() for x in found.group(1).split(",")]
-        if not f[4].isdigit():
-            continue
         name = f"{f[0]}_{f[1]}_{f[6]}x{f[7]}x{f[8]}_{f[3]}"
         rows[name] = dict(type=f[1], bm=int(f[6]), bn=int(f[7]), bk=int(f[8]), wm=int(f[9]), wn=int(f[10]),
                           smem=int(f[16]), resident=int(f[17]),
@@ -56,7 +53,7 @@ def read_samples(path, rows):
 
 
 def predict(c, row, s):
-    """gpu_model.c in Python."""
+    """src/gpu/model.c in Python."""
     macs, wait, start, finish, narrow, nt, tn, tt = c
     def loads(aligned):
         if aligned >= 16:
@@ -122,9 +119,9 @@ def quantiles(errors):
     return e[len(e) // 2], e[int(0.9 * len(e))], sum(x <= 0.25 for x in e) / len(e)
 
 
-HEAD = """/* gpu_cost.def - what each GPU row costs: the constants of src/plan/gpu_model.c, as measured on an
+HEAD = """/* cost.def - what each GPU row costs: the constants of src/gpu/model.c, as measured on an
  * H200. Written by lab/model/run.sh fit, but for rows of sm_75, which an H200 does not run: estimates.
- * A new row copies the line of a row like it until it is measured.
+ * A row without a line is reckoned with caution until it is measured (src/gpu/measured.c).
  *
  * TCGEMM_COST(row, macs, wait, start, finish, narrow, nt, tn, tt)
  *
@@ -144,11 +141,11 @@ HEAD = """/* gpu_cost.def - what each GPU row costs: the constants of src/plan/g
 
 
 def main():
-    rows = read_rows()
-    samples = read_samples(sys.argv[1], rows)
+    rows = read_rows(sys.argv[1])
+    samples = read_samples(sys.argv[2], rows)
     lines, errors, by_shape = [], [], collections.defaultdict(list)
     old = {}
-    target = sys.argv[3] if len(sys.argv) > 3 and sys.argv[2] == "--write" else None
+    target = sys.argv[4] if len(sys.argv) > 4 and sys.argv[3] == "--write" else None
     if target and os.path.exists(target):
         for line in open(target):
             found = re.match(r"TCGEMM_COST\((\w+)", line)

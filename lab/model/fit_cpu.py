@@ -1,10 +1,10 @@
-"""Fits the constants of src/plan/cpu_model.c to samples of sample_cpu.c.
+"""Fits the constants of src/cpu/model.c to samples of sample_cpu.c.
 
     python3 lab/model/fit_cpu.py samples.csv
 
 The samples carry the parts of the model as it stands; printed are, for each type, the factors that
 those parts want (least absolute relative error, none negative) and the errors with them. Multiply
-the lines of src/plan/cpu_cost.def by them. One thread, an idle machine.
+the columns along, across and store of src/base/types.def by them. One thread, an idle machine.
 """
 import collections
 import csv

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures what the planner's models are fitted to, and fits them.
 #     bash lab/model/run.sh sample [substring of kernel names]   on a machine with a GPU: CSV
-#     bash lab/model/run.sh fit samples.csv [--write src/table/gpu_cost.def]
+#     bash lab/model/run.sh fit samples.csv [--write src/gpu/measured/cost.def]
 #     bash lab/model/run.sh sample-cpu [THREADS]                 on an idle machine: CSV
 #     bash lab/model/run.sh fit-cpu samples.csv
 # BUILD names the folder of the build whose library is measured (build-gpu, build).
@@ -12,19 +12,23 @@ task=${1-}
 compile() { # compile BUILD NAME [FILE ...]
     build=$1 name=$2
     shift 2
-    cc -std=gnu17 -O2 -I"$root/include" -I"$root/cli" -I"$root/tests/gpu" "$root/lab/model/$name.c" "$@" \
-        "$build/src/libtcgemm.a" -lpthread -ldl -lm -o "$build/$name"
+    cc -std=gnu17 -O2 -I"$root/include" -I"$root/src" -I"$root/cli/bench" -I"$root/cli" -I"$root/tests/gpu" "$root/$name.c" "$@" \
+        "$build/src/libtcgemm.a" -lpthread -ldl -lm -o "$build/${name##*/}"
 }
 case $task in
 sample)
-    compile "${BUILD:-$root/build-gpu}" sample "$root/cli/gpu_clock.c"
+    compile "${BUILD:-$root/build-gpu}" lab/model/sample "$root/cli/bench/gpu_clock.c"
     exec "$build/sample" "$@"
     ;;
 sample-cpu)
-    compile "${BUILD:-$root/build}" sample_cpu
+    compile "${BUILD:-$root/build}" lab/model/sample_cpu
     exec "$build/sample_cpu" "$@"
     ;;
-fit) exec python3 "$root/lab/model/fit.py" "$@" ;;
+fit)
+    compile "${BUILD:-$root/build}" lab/rows
+    "$build/rows" >"$build/rows.txt"
+    exec python3 "$root/lab/model/fit.py" "$build/rows.txt" "$@"
+    ;;
 fit-cpu) exec python3 "$root/lab/model/fit_cpu.py" "$@" ;;
 *)
     sed -n '2,7s/^# \{0,1\}//p' "$0" >&2

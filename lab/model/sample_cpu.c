@@ -1,4 +1,4 @@
-/* sample_cpu.c - measures the CPU's kernels over many sizes: the data that src/plan/cpu_model.c is
+/* sample_cpu.c - measures the CPU's kernels over many sizes: the data that src/cpu/model.c is
  * fitted to, and judged by.
  *
  *     bash lab/model/run.sh sample-cpu [THREADS] >samples.csv      on an idle machine
@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     (void)printf("kernel,type,ops,m,n,k,batch,threads,seconds,predicted_seconds,"
-                 "pack,multiply,store,meet\n");
+                 "pack,multiply,store,barrier\n");
     for (int t = 1; t <= tcgemm_type_count(); ++t)
         for (int i = 0; i < NUM_SHAPES; ++i)
             measure(context, (tcgemm_type_t)t, &shapes[i]);

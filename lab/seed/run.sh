@@ -6,7 +6,9 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 arch=${ARCH:-90a}
 out=${BUILD:-/tmp/tcgemm-seed-lab}
 mkdir -p "$out"
-{ grep -E '^TCGEMM_GPU\((wmma_direct|wmma_shared|simt_outer) *,' "$root/src/table/kernels.def"
+lib=${LIB:-$root/build/src/libtcgemm.a} # of any build of the library: it knows the rows
+cc -std=gnu17 -I"$root/src" -I"$root/include" "$root/lab/rows.c" "$lib" -lpthread -ldl -lm -o "$out/rows"
+{ "$out/rows" wmma_direct wmma_shared simt_outer
   echo '#undef TCGEMM_GPU'; } >"$out/rows.h"
 flags="-std=c++17 -O3 -I$root/src -I$root/include -I$out -gencode arch=compute_$arch,code=sm_$arch"
 ls "$root"/src/gpu/families/wmma_*/*.cu "$root"/src/gpu/families/simt_outer/*.cu "$root"/lab/seed/seed_lab.cu |

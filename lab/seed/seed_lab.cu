@@ -1,5 +1,5 @@
 /* seed_lab.cu - checks and times the seed kernels (wmma-direct, wmma-shared, simt-outer) on a GPU,
- * without the library: the rows of kernels.def (run.sh writes them to rows.h), the kernels and the
+ * without the library: its rows (run.sh writes them to rows.h), the kernels and the
  * CUDA runtime.
  *
  *     seed_lab [check | time | all] [substring of algo_type_tag]

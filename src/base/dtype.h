@@ -18,9 +18,6 @@
 
 #include "tcgemm/tcgemm.h"
 
-/* The number of types, for tables that have a line for each; the first type is 1. */
-enum { TCGEMM_TYPE_COUNT = TCGEMM_B1_S32 };
-
 static inline uint32_t tcgemm_bits_of_f32(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);

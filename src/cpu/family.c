@@ -2,9 +2,9 @@
 #include "table/family.h"
 #include "cpu/gemm.h"
 #include "cpu/kernels/kernels.h"
+#include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
 #include "cpu/prepack.h"
-#include "cpu/ukernel.h"
 #include "host/features.h"
 #include "plan/plan.h"
 

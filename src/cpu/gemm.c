@@ -26,10 +26,10 @@
 #include "base/clock.h"
 #include "base/dtype.h"
 #include "base/num.h"
+#include "cpu/kernels/ukernel.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
 #include "cpu/prepack.h"
-#include "cpu/ukernel.h"
 #include "host/pool.h"
 
 static size_t align64(int64_t bytes) {

@@ -4,9 +4,10 @@
  *     multiply  the padded volume / the multiply-adds that its vector units do in a cycle
  *     pack      for each 4 bytes of the panels of A and B, by the way they lie in memory
  *     store     for each 8 bytes of D and each step of k
- * divided among the threads, some for the call, and some for each meeting of threads. The constants
- * of each type were measured (base/types.def). How well that fits: docs/measuring.md. Cycles become
- * seconds by the nominal clock (host/clock.h): a plan must not depend on how busy the machine is.
+ * divided among the threads, some for the call, and some for each barrier of the threads. The
+ * constants of each type were measured (base/types.def). How well that fits: docs/measuring.md.
+ * Cycles become seconds by the nominal clock (host/clock.h): a plan must not depend on how busy the
+ * machine is.
  */
 #include "cpu/model.h"
 
@@ -14,7 +15,7 @@
 
 #include "base/dtype.h"
 #include "base/num.h"
-#include "cpu/ukernel.h"
+#include "cpu/kernels/ukernel.h"
 #include "host/clock.h"
 #include "host/features.h"
 
@@ -25,7 +26,7 @@ enum {
     MAX_NARROW_COLS = 1920,
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
-    CYCLES_PER_MEETING = 5000,
+    CYCLES_PER_BARRIER = 5000,
     CYCLES_PER_ITEM = 1200,
     SMALL_ITEM_CYCLES = 1000000 /* batch items below this are computed whole by one thread */
 };
@@ -178,7 +179,7 @@ static double sum(cycles_t c) {
     return c.pack + c.multiply + c.store;
 }
 
-/* Returns the meetings of all threads in the whole product. */
+/* Returns how often the threads wait at a barrier in the whole product. */
 static double choose_threads(struct tcgemm_plan *plan, double item, int max_threads) {
     const double all = item * (double)plan->g.batch;
     const double useful = fmax(1.0, all / CYCLES_PER_THREAD);
@@ -195,21 +196,21 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
 }
 
 tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads) {
-    double meetings = 0.0;
+    double barriers = 0.0;
     plan->num_threads = 1;
     if (plan->kernel->cpu)
         choose_blocks(plan);
     const cycles_t item = item_cycles(plan);
     if (plan->kernel->cpu)
-        meetings = choose_threads(plan, sum(item), max_threads);
+        barriers = choose_threads(plan, sum(item), max_threads);
     const double seconds =
         (double)plan->g.batch / pow(plan->num_threads, thread_power) / tcgemm_nominal_clock_hz();
     tcgemm_cpu_time_t t = {
         .pack = item.pack * seconds,
         .multiply = item.multiply * seconds,
         .store = item.store * seconds,
-        .meet = meetings * CYCLES_PER_MEETING / tcgemm_nominal_clock_hz(),
+        .barrier = barriers * CYCLES_PER_BARRIER / tcgemm_nominal_clock_hz(),
     };
-    t.total = t.pack + t.multiply + t.store + t.meet;
+    t.total = t.pack + t.multiply + t.store + t.barrier;
     return t;
 }

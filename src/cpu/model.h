@@ -7,7 +7,7 @@
 /* Where the time of one product goes, in seconds, one after the other. */
 typedef struct tcgemm_cpu_time {
     double pack, multiply, store;
-    double meet; /* threads waiting for one another */
+    double barrier; /* threads waiting for one another */
     double total;
 } tcgemm_cpu_time_t;
 

@@ -8,7 +8,7 @@
 #ifndef TCGEMM_CPU_PACKING_H
 #define TCGEMM_CPU_PACKING_H
 
-#include "cpu/ukernel.h"
+#include "cpu/kernels/ukernel.h"
 #include "problem/canonical.h"
 
 typedef struct tcgemm_signs {

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/num.h"
+#include "cpu/kernels/ukernel.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
-#include "cpu/ukernel.h"
 #include "host/pool.h"
 
 enum { BOUNDARY = 64 };

@@ -22,8 +22,8 @@ typedef enum tcgemm_driver_feature {
     TCGEMM_DRIVER_POINTERS,      /* all facts of a pointer at once; else one by one */
     TCGEMM_DRIVER_NAMES,         /* names of GPUs */
     TCGEMM_DRIVER_LARGE_SMEM,    /* more than 48 KB of shared memory a block */
-    TCGEMM_DRIVER_REGISTERS,     /* what a kernel really takes; else gpu_registers.def */
-    TCGEMM_DRIVER_OCCUPANCY,     /* how many blocks fit; else plan/gpu_launch.h */
+    TCGEMM_DRIVER_REGISTERS,     /* what a kernel really takes; else measured/registers.def */
+    TCGEMM_DRIVER_OCCUPANCY,     /* how many blocks fit; else gpu/launch.h */
     TCGEMM_DRIVER_MEMORY_INFO,   /* free memory; else half of all */
     TCGEMM_DRIVER_STREAM_MEMORY, /* a workspace of our own in a stream */
     TCGEMM_DRIVER_TIMING,        /* the GPU's own clock; else ours */

@@ -16,25 +16,25 @@ enum {
     PART = 128,                /* panels have multiples of so many rows and columns */
     LEAST_PART = 16,           /* ... or of so many, where memory is short */
     DEPTH_PART = 256,          /* and of so many steps of k */
-    SQUARE = 1024,             /* rows are cut down to this before columns are */
+    SQUARE = 1024,             /* rows are divided down to this before columns are */
     TARGET_BYTES = 64 << 20,   /* of a panel: large against latencies, small against the whole */
     RESERVE_BYTES = 128 << 20, /* of GPU memory that is left to others */
     ALIGNMENT = 256            /* of each buffer in the arena */
 };
 
-/* ---- the cut ---- */
+/* ---- the partition ---- */
 
 /* One unit of work: rows, columns and steps of so many batch items. */
 typedef struct extent {
     int64_t items, m, n, k;
 } extent_t;
 
-typedef struct cut {
+typedef struct partition {
     extent_t most;
     bool tight; /* one buffer of each kind */
     int num_a, num_b, num_d;
     size_t a_bytes, b_bytes, d_bytes, workspace_bytes, bytes;
-} cut_t;
+} partition_t;
 
 static int64_t round_up(int64_t x, int64_t multiple) {
     return (x + multiple - 1) / multiple * multiple;
@@ -85,7 +85,7 @@ static void plan_panel(const struct tcgemm_plan *whole, const extent_t *e,
     tcgemm_gpu_expand_like(whole, panel);
 }
 
-static void measure(const struct tcgemm_plan *plan, cut_t *c) {
+static void measure(const struct tcgemm_plan *plan, partition_t *c) {
     const tcgemm_canonical_t *g = &plan->g;
     const extent_t *e = &c->most;
     const bool many_items = e->items < g->batch;
@@ -115,8 +115,8 @@ static size_t most_memory(const tcgemm_device_t *device) {
 }
 
 /* Steps of k in a panel: all of them, unless even the smallest panels of so many fill half of what
- * the GPU has. A cut of k rounds D between the pieces, so it is made only where D is as wide as the
- * accumulator, and by the problem and the GPU's size alone. */
+ * the GPU has. A split of k rounds D between the pieces, so it is made only where D is as wide as
+ * the accumulator, and by the problem and the GPU's size alone. */
 static int64_t whole_k(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const double most = (double)most_memory(plan->device) / 2;
@@ -128,7 +128,7 @@ static int64_t whole_k(const struct tcgemm_plan *plan) {
 }
 
 /* Panels of rows that overlap well: some 64 MB each, with work for every SM. */
-static void cut_for_overlap(const struct tcgemm_plan *plan, cut_t *c) {
+static void partition_for_overlap(const struct tcgemm_plan *plan, partition_t *c) {
     const tcgemm_canonical_t *g = &plan->g;
     c->most = (extent_t){1, g->m, g->n, whole_k(plan)};
     measure(plan, c);
@@ -146,9 +146,9 @@ static void cut_for_overlap(const struct tcgemm_plan *plan, cut_t *c) {
     measure(plan, c);
 }
 
-/* The next smaller cut; false if there is none. k is never cut here: free memory, which others
- * change, must not decide the order of a sum. */
-static bool cut_smaller(const struct tcgemm_plan *plan, cut_t *c) {
+/* The next smaller partition; false if there is none. k is never split here: free memory, which
+ * others change, must not decide the order of a sum. */
+static bool partition_smaller(const struct tcgemm_plan *plan, partition_t *c) {
     extent_t *e = &c->most;
     if (e->items > 1)
         e->items = (e->items + 1) / 2;
@@ -185,13 +185,14 @@ static tcgemm_status_t find_budget(tcgemm_gpu_t *gpu, size_t *budget) {
     return TCGEMM_STATUS_OK;
 }
 
-static tcgemm_status_t choose_cut(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan, cut_t *c) {
+static tcgemm_status_t choose_partition(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
+                                        partition_t *c) {
     size_t budget;
     TCGEMM_FORWARD(find_budget(gpu, &budget));
     memset(c, 0, sizeof *c);
-    cut_for_overlap(plan, c);
+    partition_for_overlap(plan, c);
     while (c->bytes > budget)
-        TCGEMM_RETURN_IF(!cut_smaller(plan, c), TCGEMM_STATUS_OUT_OF_MEMORY,
+        TCGEMM_RETURN_IF(!partition_smaller(plan, c), TCGEMM_STATUS_OUT_OF_MEMORY,
                          "the smallest panels need %zu bytes of GPU memory, but %zu are free",
                          c->bytes, budget);
     return TCGEMM_STATUS_OK;
@@ -200,28 +201,28 @@ static tcgemm_status_t choose_cut(tcgemm_gpu_t *gpu, const struct tcgemm_plan *p
 /* ---- the run ---- */
 
 /* Buffers of one operand and what they hold. */
-typedef struct shelf {
+typedef struct ring {
     CUdeviceptr at[2];
     int64_t held[2][3];   /* batch item, two origins */
     int64_t last_step[2]; /* that read it, -1: none */
     bool is_full[2];
     int count, next;
-} shelf_t;
+} ring_t;
 
 /* Where a unit starts. */
-typedef struct place {
+typedef struct origin {
     int64_t t, i, j, p;
-} place_t;
+} origin_t;
 
 typedef struct run {
     tcgemm_gpu_t *gpu;
     const struct tcgemm_plan *plan;
     const tcgemm_call_t *call;
-    cut_t cut;
+    partition_t partition;
     struct tcgemm_plan panel; /* for panels of `planned` */
     extent_t planned;
     CUdeviceptr workspace;
-    shelf_t a, b;
+    ring_t a, b;
     CUdeviceptr d[2];
     int64_t steps, panels;  /* done so far */
     tcgemm_block_t pending; /* the D panel that is still on the GPU; items 0: none */
@@ -260,33 +261,33 @@ static tcgemm_status_t upload(run_t *r, const tcgemm_block_t *block) {
 }
 
 /* The buffer that holds the block, filled if none does. */
-static tcgemm_status_t fetch(run_t *r, shelf_t *shelf, const int64_t key[3], tcgemm_block_t *block,
+static tcgemm_status_t fetch(run_t *r, ring_t *ring, const int64_t key[3], tcgemm_block_t *block,
                              int *slot) {
-    for (int s = 0; s < shelf->count; ++s) {
-        if (shelf->is_full[s] && memcmp(shelf->held[s], key, sizeof shelf->held[s]) == 0) {
+    for (int s = 0; s < ring->count; ++s) {
+        if (ring->is_full[s] && memcmp(ring->held[s], key, sizeof ring->held[s]) == 0) {
             *slot = s;
-            block->device = shelf->at[s];
+            block->device = ring->at[s];
             return TCGEMM_STATUS_OK;
         }
     }
-    const int s = shelf->next;
-    shelf->next = (s + 1) % shelf->count;
-    if (shelf->last_step[s] >= 0)
+    const int s = ring->next;
+    ring->next = (s + 1) % ring->count;
+    if (ring->last_step[s] >= 0)
         TCGEMM_FORWARD(
             check(r,
                   tcgemm_driver(NULL)->stream_wait_event(
-                      r->gpu->staging.copy, r->gpu->staging.end[shelf->last_step[s] % 2], 0),
+                      r->gpu->staging.copy, r->gpu->staging.end[ring->last_step[s] % 2], 0),
                   "ordering copies behind products"));
-    block->device = shelf->at[s];
+    block->device = ring->at[s];
     TCGEMM_FORWARD(upload(r, block));
-    memcpy(shelf->held[s], key, sizeof shelf->held[s]);
-    shelf->is_full[s] = true;
+    memcpy(ring->held[s], key, sizeof ring->held[s]);
+    ring->is_full[s] = true;
     *slot = s;
     return TCGEMM_STATUS_OK;
 }
 
 static tcgemm_block_t d_block(const run_t *r, const void *data, int64_t ld, int64_t stride,
-                              place_t at, extent_t e) {
+                              origin_t at, extent_t e) {
     const int64_t size = size_of(r->plan->g.type->d);
     return (tcgemm_block_t){
         .host = (char *)(uintptr_t)data + (at.t * stride + at.i * ld + at.j) * size,
@@ -295,7 +296,7 @@ static tcgemm_block_t d_block(const run_t *r, const void *data, int64_t ld, int6
         .length = e.n * size,
         .host_item = stride * size,
         .host_line = ld * size,
-        .device = r->d[r->panels % r->cut.num_d],
+        .device = r->d[r->panels % r->partition.num_d],
         .pitch = pitch_of(e.n, r->plan->g.type->d),
     };
 }
@@ -346,20 +347,20 @@ static void *pointer(CUdeviceptr at) {
 static tcgemm_status_t compute(run_t *r, const tcgemm_call_t *call, int slot_a, int slot_b) {
     const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
     tcgemm_staging_t *const s = &r->gpu->staging;
-    const int turn = (int)(r->steps % 2);
+    const int parity = (int)(r->steps % 2);
     TCGEMM_FORWARD(take_time(r, r->steps - 2));
     TCGEMM_FORWARD(check(r, driver->event_record(s->arrived, s->copy), "ordering"));
     TCGEMM_FORWARD(check(r, driver->stream_wait_event(s->compute, s->arrived, 0), "ordering"));
-    TCGEMM_FORWARD(check(r, driver->event_record(s->start[turn], s->compute), "timing"));
+    TCGEMM_FORWARD(check(r, driver->event_record(s->start[parity], s->compute), "timing"));
     TCGEMM_FORWARD(
         tcgemm_gpu_queue_steps(r->gpu, &r->panel, call, pointer(r->workspace), s->compute));
-    TCGEMM_FORWARD(check(r, driver->event_record(s->end[turn], s->compute), "timing"));
+    TCGEMM_FORWARD(check(r, driver->event_record(s->end[parity], s->compute), "timing"));
     r->a.last_step[slot_a] = r->b.last_step[slot_b] = r->steps;
     r->steps += 1;
     return TCGEMM_STATUS_OK;
 }
 
-static tcgemm_status_t run_step(run_t *r, place_t at, extent_t e) {
+static tcgemm_status_t run_step(run_t *r, origin_t at, extent_t e) {
     const tcgemm_canonical_t *g = &r->plan->g;
     tcgemm_block_t a = operand_block(&g->a, r->call->a, at.t, e.items, at.i, at.p, e.m, e.k);
     tcgemm_block_t b = operand_block(&g->b, r->call->b, at.t, e.items, at.p, at.j, e.k, e.n);
@@ -368,7 +369,7 @@ static tcgemm_status_t run_step(run_t *r, place_t at, extent_t e) {
     const int64_t key_b[3] = {g->b.batch_stride ? at.t : 0, at.p, at.j};
     int slot_a;
     int slot_b;
-    if (at.p == 0 && r->cut.num_d == 1)
+    if (at.p == 0 && r->partition.num_d == 1)
         TCGEMM_FORWARD(drain(r));
     TCGEMM_FORWARD(fetch(r, &r->b, key_b, &b, &slot_b));
     TCGEMM_FORWARD(fetch(r, &r->a, key_a, &a, &slot_a));
@@ -397,9 +398,9 @@ static tcgemm_status_t run_step(run_t *r, place_t at, extent_t e) {
 
 static tcgemm_status_t run_all(run_t *r) {
     const tcgemm_canonical_t *g = &r->plan->g;
-    const extent_t most = r->cut.most;
+    const extent_t most = r->partition.most;
     extent_t e;
-    place_t at;
+    origin_t at;
     for (at.t = 0; at.t < g->batch; at.t += most.items) {
         e.items = min_i64(most.items, g->batch - at.t);
         for (at.j = 0; at.j < g->n; at.j += most.n) {
@@ -418,8 +419,8 @@ static tcgemm_status_t run_all(run_t *r) {
     return take_time(r, r->steps - 1);
 }
 
-static void fill_shelves(run_t *r) {
-    const cut_t *c = &r->cut;
+static void fill_rings(run_t *r) {
+    const partition_t *c = &r->partition;
     CUdeviceptr at = r->gpu->staging.arena;
     r->a.count = c->num_a;
     r->b.count = c->num_b;
@@ -436,9 +437,9 @@ static void fill_shelves(run_t *r) {
 
 static tcgemm_status_t run_locked(run_t *r) {
     TCGEMM_FORWARD(tcgemm_staging_open(r->gpu));
-    TCGEMM_FORWARD(choose_cut(r->gpu, r->plan, &r->cut));
-    TCGEMM_FORWARD(tcgemm_staging_reserve(r->gpu, r->cut.bytes));
-    fill_shelves(r);
+    TCGEMM_FORWARD(choose_partition(r->gpu, r->plan, &r->partition));
+    TCGEMM_FORWARD(tcgemm_staging_reserve(r->gpu, r->partition.bytes));
+    fill_rings(r);
     const tcgemm_status_t status = run_all(r);
     if (status != TCGEMM_STATUS_OK) { /* nothing may still be on its way into the arena */
         (void)tcgemm_driver(NULL)->stream_synchronize(r->gpu->staging.copy);

@@ -8,13 +8,13 @@
  *            k x pn        leaves; B stays while A passes by
  *     A     +-------+
  *    +---+  |   D   |      a whole batch item is one panel if it is small; small items go in groups
- *    |   |  +-------+      k is cut only where even the smallest panels would not fit the GPU
+ *    |   |  +-------+      k is split only where even the smallest panels would not fit the GPU
  *    +---+  |   D   |      whatever is free there; then D adds up: beta = 1
  *    |   |  +-------+
  *    pm x k   pm x pn
  *
  * Each panel is planned like a product of its own, with the kernels and the parts of k of the
- * whole, so the bits of D do not depend on the cut.
+ * whole, so the bits of D do not depend on the partition.
  *
  * TCGEMM_CUDA_MEMORY_LIMIT (bytes) in the environment bounds the GPU memory used this way.
  */

@@ -131,10 +131,10 @@ tcgemm_status_t tcgemm_staging_upload(tcgemm_gpu_t *gpu, const tcgemm_block_t *b
                                       int num_threads) {
     tcgemm_staging_t *const s = &gpu->staging;
     const int64_t total = bytes_of(block);
-    int turn = 0;
-    for (int64_t begin = 0; begin < total; begin += BUFFER_BYTES, turn ^= 1) {
-        chunk_t c = {block, s->buffer[turn], begin, min_i64(total, begin + BUFFER_BYTES), false};
-        TCGEMM_FORWARD(tcgemm_gpu_check(gpu, driver()->event_synchronize(s->is_free[turn]),
+    int parity = 0;
+    for (int64_t begin = 0; begin < total; begin += BUFFER_BYTES, parity ^= 1) {
+        chunk_t c = {block, s->buffer[parity], begin, min_i64(total, begin + BUFFER_BYTES), false};
+        TCGEMM_FORWARD(tcgemm_gpu_check(gpu, driver()->event_synchronize(s->is_free[parity]),
                                         "waiting for a pinned buffer"));
         move(&c, num_threads);
         TCGEMM_FORWARD(
@@ -143,35 +143,35 @@ tcgemm_status_t tcgemm_staging_upload(tcgemm_gpu_t *gpu, const tcgemm_block_t *b
                                                  (size_t)(c.end - begin), s->copy),
                              "copying to the GPU"));
         TCGEMM_FORWARD(
-            tcgemm_gpu_check(gpu, driver()->event_record(s->is_free[turn], s->copy), "copying"));
+            tcgemm_gpu_check(gpu, driver()->event_record(s->is_free[parity], s->copy), "copying"));
     }
     return TCGEMM_STATUS_OK;
 }
 
 static tcgemm_status_t request(tcgemm_gpu_t *gpu, const tcgemm_block_t *block, int64_t begin,
-                               int turn) {
+                               int parity) {
     tcgemm_staging_t *const s = &gpu->staging;
     const int64_t bytes = min_i64(bytes_of(block) - begin, BUFFER_BYTES);
     TCGEMM_FORWARD(
         tcgemm_gpu_check(gpu,
-                         driver()->to_host(s->buffer[turn], block->device + (CUdeviceptr)begin,
+                         driver()->to_host(s->buffer[parity], block->device + (CUdeviceptr)begin,
                                            (size_t)bytes, s->copy),
                          "copying from the GPU"));
-    return tcgemm_gpu_check(gpu, driver()->event_record(s->is_free[turn], s->copy), "copying");
+    return tcgemm_gpu_check(gpu, driver()->event_record(s->is_free[parity], s->copy), "copying");
 }
 
 tcgemm_status_t tcgemm_staging_download(tcgemm_gpu_t *gpu, const tcgemm_block_t *block,
                                         int num_threads) {
     tcgemm_staging_t *const s = &gpu->staging;
     const int64_t total = bytes_of(block);
-    int turn = 0;
-    TCGEMM_FORWARD(request(gpu, block, 0, turn));
-    for (int64_t begin = 0; begin < total; begin += BUFFER_BYTES, turn ^= 1) {
+    int parity = 0;
+    TCGEMM_FORWARD(request(gpu, block, 0, parity));
+    for (int64_t begin = 0; begin < total; begin += BUFFER_BYTES, parity ^= 1) {
         if (begin + BUFFER_BYTES < total)
-            TCGEMM_FORWARD(request(gpu, block, begin + BUFFER_BYTES, turn ^ 1));
-        TCGEMM_FORWARD(
-            tcgemm_gpu_check(gpu, driver()->event_synchronize(s->is_free[turn]), "waiting for D"));
-        chunk_t c = {block, s->buffer[turn], begin, min_i64(total, begin + BUFFER_BYTES), true};
+            TCGEMM_FORWARD(request(gpu, block, begin + BUFFER_BYTES, parity ^ 1));
+        TCGEMM_FORWARD(tcgemm_gpu_check(gpu, driver()->event_synchronize(s->is_free[parity]),
+                                        "waiting for D"));
+        chunk_t c = {block, s->buffer[parity], begin, min_i64(total, begin + BUFFER_BYTES), true};
         move(&c, num_threads);
     }
     return TCGEMM_STATUS_OK;

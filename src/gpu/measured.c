@@ -40,24 +40,45 @@ enum {
 static const tcgemm_gpu_cost_t cautious = {
     .macs = 1e9, .start = 8000, .finish = 4000, .narrow = 4, .layout = {1, 1, 1, 1}};
 
-static const tcgemm_gpu_cost_t *cost_of[MAX_ROWS];
+static tcgemm_gpu_cost_t cost_of[MAX_ROWS];
+static bool is_measured[MAX_ROWS];
 static int registers_of[MAX_ROWS];
+
+static void find_line(int i) {
+    const char *const name = tcgemm_kernel_at(i)->name;
+    cost_of[i] = cautious;
+    registers_of[i] = CAUTIOUS_REGISTERS;
+    if (strncmp(name, "gpu_", 4) != 0)
+        return;
+    for (int j = 0; j < NUM_COSTS; ++j)
+        if (strcmp(costs[j].row, name + 4) == 0) {
+            cost_of[i] = costs[j].cost;
+            is_measured[i] = true;
+        }
+    for (int j = 0; j < NUM_REGISTERS; ++j)
+        if (strcmp(registers[j].row, name + 4) == 0)
+            registers_of[i] = registers[j].number;
+}
+
+/* The units say what is possible, not what these instructions reach: no faster than the slowest
+ * row of the same algorithm and type that was measured. */
+static void slow_down(int i, int count) {
+    const tcgemm_kernel_t *const row = tcgemm_kernel_at(i);
+    for (int j = 0; j < count; ++j) {
+        const tcgemm_kernel_t *const other = tcgemm_kernel_at(j);
+        if (is_measured[j] && other->types == row->types && strcmp(other->algo, row->algo) == 0 &&
+            cost_of[j].macs < cost_of[i].macs)
+            cost_of[i].macs = cost_of[j].macs;
+    }
+}
 
 static void find_lines(void) {
     const int count = tcgemm_num_kernels() < MAX_ROWS ? tcgemm_num_kernels() : MAX_ROWS;
-    for (int i = 0; i < count; ++i) {
-        const char *const name = tcgemm_kernel_at(i)->name;
-        cost_of[i] = &cautious;
-        registers_of[i] = CAUTIOUS_REGISTERS;
-        if (strncmp(name, "gpu_", 4) != 0)
-            continue;
-        for (int j = 0; j < NUM_COSTS; ++j)
-            if (strcmp(costs[j].row, name + 4) == 0)
-                cost_of[i] = &costs[j].cost;
-        for (int j = 0; j < NUM_REGISTERS; ++j)
-            if (strcmp(registers[j].row, name + 4) == 0)
-                registers_of[i] = registers[j].number;
-    }
+    for (int i = 0; i < count; ++i)
+        find_line(i);
+    for (int i = 0; i < count; ++i)
+        if (tcgemm_kernel_at(i)->gpu && !is_measured[i])
+            slow_down(i, count);
 }
 
 /* The row's number in the table, the lines found; -1 for a row that is not in it. */
@@ -70,7 +91,7 @@ static int index_of(const tcgemm_kernel_t *kernel) {
 
 const tcgemm_gpu_cost_t *tcgemm_gpu_cost_of(const tcgemm_kernel_t *kernel) {
     const int index = index_of(kernel);
-    return index >= 0 ? cost_of[index] : &cautious;
+    return index >= 0 ? &cost_of[index] : &cautious;
 }
 
 int tcgemm_gpu_registers_of(const tcgemm_kernel_t *kernel) {

@@ -1,5 +1,5 @@
-/* measured.h - what was measured of each GPU row: a row without a line gets cautious figures, so
- * that a new tile needs no line to be tried. */
+/* measured.h - what was measured of each GPU row: a row without a line gets cautious figures, no
+ * better than those of the slowest like it, so that a new tile needs no line to be tried. */
 #ifndef TCGEMM_GPU_MEASURED_H
 #define TCGEMM_GPU_MEASURED_H
 

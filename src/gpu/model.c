@@ -1,4 +1,4 @@
-/* gpu_model.c - the model of a product on a GPU.
+/* model.c - the model of a product on a GPU.
  *
  * Tiles of D go over the SMs in rounds, `resident` blocks on each SM at a time; the last round may
  * be short. A round takes, in cycles,

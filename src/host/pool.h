@@ -18,7 +18,7 @@ typedef void tcgemm_task_fn(void *argument, int thread, int num_threads);
  * are done. n is num_threads, or less if threads cannot be had. */
 void tcgemm_pool_run(int num_threads, tcgemm_task_fn *task, void *argument);
 
-/* A meeting point for the threads of one job. Start with {0}. */
+/* Where the threads of one job wait for one another. Start with {0}. */
 typedef struct tcgemm_barrier {
     atomic_uint arrived;
     atomic_uint generation;

@@ -9,7 +9,7 @@
 #include "base/struct.h"
 #include "base/text.h"
 #include "cpu/gemm.h"
-#include "cpu/ukernel.h"
+#include "cpu/kernels/ukernel.h"
 #include "gpu/gpu_row.h"
 #include "plan/plan.h"
 

@@ -7,8 +7,8 @@
 #include "base/fpmode.h"
 #include "base/num.h"
 #include "base/struct.h"
+#include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
-#include "cpu/ukernel.h"
 #include "gpu/expand.h"
 #include "gpu/launch.h"
 #include "gpu/model.h"
@@ -71,7 +71,7 @@ static void estimate_cpu(struct tcgemm_plan *plan, int max_threads, tcgemm_estim
     add_part(e, "pack", t.pack);
     add_part(e, "multiply", t.multiply);
     add_part(e, "store", t.store);
-    add_part(e, "barrier", t.meet);
+    add_part(e, "barrier", t.barrier);
     e->seconds = t.total;
     e->tile_efficiency = padding(&plan->g, u->mr, u->nr, u->ku);
     const double units = (double)ceil_div(min_i64(plan->cpu.mt, plan->g.m), plan->cpu.mc) *

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "base/dtype.h"
-#include "gpu/gpu_row.h"
 
 /* The most that one operation of this plan's kernel can lose to underflow. The instruction
  * VDPBF16PS flushes sums below the smallest normal f32; its kernels see to subnormal inputs by

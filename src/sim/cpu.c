@@ -10,9 +10,9 @@
 #include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/kernels/kernels.h"
+#include "cpu/kernels/ukernel.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
-#include "cpu/ukernel.h"
 #include "sim/sim.h"
 
 enum { MAX_WIDTH = 48 };
@@ -133,10 +133,10 @@ static void pack_side(machine_t *x, panels_t *p, const tcgemm_cpu_block_t *block
         for (int64_t k = 0; k < steps * x->u->ku; ++k)
             check_element(x, p, block, line, k);
     x->sim->report->memory_loads += p->lines * block->ks;
-    tcgemm_sim_tell(x->sim, 1,
-                    "all threads pack %c: %lld lines from %lld, k %lld..%lld, %lld panels",
-                    is_a ? 'A' : 'B', (long long)p->lines, (long long)p->first, (long long)block->k,
-                    (long long)block->k + block->ks - 1, (long long)(padded / p->width));
+    tcgemm_sim_trace(
+        x->sim, 1, "all threads pack %c: %lld lines from %lld, k %lld..%lld, %lld panels",
+        is_a ? 'A' : 'B', (long long)p->lines, (long long)p->first, (long long)block->k,
+        (long long)block->k + block->ks - 1, (long long)(padded / p->width));
 }
 
 /* ---- register tiles ---- */
@@ -188,22 +188,22 @@ static void multiply_tile(machine_t *x, const tcgemm_cpu_block_t *block, int64_t
     x->sim->report->num_products += 1;
     x->sim->report->num_macs += (int64_t)x->u->mr * x->u->nr * block->ks;
     x->sim->report->warp_loads += (x->u->mr + x->u->nr) * block->ks;
-    if (tcgemm_sim_is_told(x->sim))
-        tcgemm_sim_tell(x->sim, 3,
-                        "register tile: D(%lld..%lld, %lld..%lld) += k %lld..%lld, %lld steps",
-                        (long long)block->row + i0, (long long)block->row + i1 - 1,
-                        (long long)block->col + j0, (long long)block->col + j1 - 1,
-                        (long long)block->k, (long long)block->k + block->ks - 1,
-                        (long long)tcgemm_panel_steps(block->ks, x->u->ku));
+    if (tcgemm_sim_is_traced(x->sim))
+        tcgemm_sim_trace(x->sim, 3,
+                         "register tile: D(%lld..%lld, %lld..%lld) += k %lld..%lld, %lld steps",
+                         (long long)block->row + i0, (long long)block->row + i1 - 1,
+                         (long long)block->col + j0, (long long)block->col + j1 - 1,
+                         (long long)block->k, (long long)block->k + block->ks - 1,
+                         (long long)tcgemm_panel_steps(block->ks, x->u->ku));
 }
 
 static void multiply_unit(machine_t *x, const tcgemm_cpu_block_t *block, int64_t unit) {
     const tcgemm_unit_t at = tcgemm_unit_at(unit, block->rows, x->s->mc, x->s->nb);
     const int64_t rows = min_i64(at.row + x->s->mc, block->rows);
     const int64_t cols = min_i64(at.col + x->s->nb, block->cols);
-    tcgemm_sim_tell(x->sim, 2, "unit %lld, taken by whichever thread is free: D(%lld.., %lld..)",
-                    (long long)unit, (long long)block->row + at.row,
-                    (long long)block->col + at.col);
+    tcgemm_sim_trace(x->sim, 2, "unit %lld, taken by whichever thread is free: D(%lld.., %lld..)",
+                     (long long)unit, (long long)block->row + at.row,
+                     (long long)block->col + at.col);
     x->sim->report->num_blocks += block->first;
     x->sim->report->num_steps += 1;
     for (int64_t j = at.col; j < cols; j += x->u->nr) {
@@ -241,9 +241,9 @@ static void do_item(machine_t *x) {
                 block.ks = min_i64(x->s->kc, g->k - block.k);
                 block.first = block.k == 0;
                 block.last = block.k + block.ks == g->k;
-                tcgemm_sim_tell(x->sim, 0, "item %lld: D(%lld.., %lld..), k %lld..%lld",
-                                (long long)x->item, (long long)block.row, (long long)block.col,
-                                (long long)block.k, (long long)block.k + block.ks - 1);
+                tcgemm_sim_trace(x->sim, 0, "item %lld: D(%lld.., %lld..), k %lld..%lld",
+                                 (long long)x->item, (long long)block.row, (long long)block.col,
+                                 (long long)block.k, (long long)block.k + block.ks - 1);
                 do_block(x, &block, block.row > 0 && block.first && block.last);
             }
         }

@@ -149,7 +149,7 @@ static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, const tcge
         .smem_bytes = shape.smem_bytes,
         .regions = regions,
         .num_regions = NUM_MATRICES,
-        .trace = tcgemm_sim_is_told(sim) ? sim->trace : NULL,
+        .trace = tcgemm_sim_is_traced(sim) ? sim->trace : NULL,
         .trace_user = sim->trace_user,
     };
     choose_schedule(&launch);
@@ -191,8 +191,8 @@ void tcgemm_sim_emulated(tcgemm_sim_t *sim) {
     for (int i = 0; i < steps->count && sim->report->num_faults == 0 && !sim->is_out_of_memory;
          ++i) {
         if (steps->count > 1)
-            tcgemm_sim_tell(sim, 0, "step %d of %d: %s", i + 1, steps->count,
-                            name_of(&steps->step[i]));
+            tcgemm_sim_trace(sim, 0, "step %d of %d: %s", i + 1, steps->count,
+                             name_of(&steps->step[i]));
         run_step(sim, &steps->step[i], workspace);
     }
     free(workspace);

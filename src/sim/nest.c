@@ -56,11 +56,11 @@ static void multiply(nest_t *x, const box_t *t) {
 }
 
 static void trace(nest_t *x, int level, const char *who, const box_t *t) {
-    if (tcgemm_sim_is_told(x->sim))
-        tcgemm_sim_tell(x->sim, level,
-                        "%s: D(%lld..%lld, %lld..%lld) += A(rows, k %lld..%lld) * B(k, columns)",
-                        who, (long long)t->m, (long long)t->m + t->ms - 1, (long long)t->n,
-                        (long long)t->n + t->ns - 1, (long long)t->k, (long long)t->k + t->ks - 1);
+    if (tcgemm_sim_is_traced(x->sim))
+        tcgemm_sim_trace(x->sim, level,
+                         "%s: D(%lld..%lld, %lld..%lld) += A(rows, k %lld..%lld) * B(k, columns)",
+                         who, (long long)t->m, (long long)t->m + t->ms - 1, (long long)t->n,
+                         (long long)t->n + t->ns - 1, (long long)t->k, (long long)t->k + t->ks - 1);
 }
 
 /* ---- the nest, from the inside out ---- */
@@ -161,8 +161,8 @@ static void walk(nest_t *x) {
     const uint32_t tiles = tiles_m * tiles_n * (uint32_t)g->batch;
     for (uint32_t i = 0; i < tiles; ++i) {
         const tcgemm_batch_tile_t at = tcgemm_sim_tile(x->sim, i, tiles_m, tiles_n);
-        tcgemm_sim_tell(x->sim, 0, "block %u: tile (%u, %u) of D, item %u", i, at.at.m, at.at.n,
-                        at.batch);
+        tcgemm_sim_trace(x->sim, 0, "block %u: tile (%u, %u) of D, item %u", i, at.at.m, at.at.n,
+                         at.batch);
         x->item = at.batch;
         x->sim->report->num_blocks += 1;
         block_level(x, at.at);

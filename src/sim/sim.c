@@ -19,11 +19,11 @@ void tcgemm_sim_fault(tcgemm_sim_t *sim, const char *format, ...) {
     va_start(arguments, format);
     (void)vsnprintf(report->fault, sizeof report->fault, format, arguments);
     va_end(arguments);
-    tcgemm_sim_tell(sim, 0, "fault: %s", report->fault);
+    tcgemm_sim_trace(sim, 0, "fault: %s", report->fault);
 }
 
-void tcgemm_sim_tell(tcgemm_sim_t *sim, int depth, const char *format, ...) {
-    if (!tcgemm_sim_is_told(sim))
+void tcgemm_sim_trace(tcgemm_sim_t *sim, int depth, const char *format, ...) {
+    if (!tcgemm_sim_is_traced(sim))
         return;
     char line[320];
     const int indent = 2 * depth;

@@ -63,11 +63,11 @@ void tcgemm_sim_fault(tcgemm_sim_t *sim, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* One line of the trace; `depth` levels of the hierarchy further in. */
-void tcgemm_sim_tell(tcgemm_sim_t *sim, int depth, const char *format, ...)
+void tcgemm_sim_trace(tcgemm_sim_t *sim, int depth, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Whether somebody listens, so that a line is worth its making. */
-static inline bool tcgemm_sim_is_told(const tcgemm_sim_t *sim) {
+static inline bool tcgemm_sim_is_traced(const tcgemm_sim_t *sim) {
     return sim->trace && !sim->trace_is_over;
 }
 

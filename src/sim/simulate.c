@@ -166,24 +166,24 @@ static void check_coverage(tcgemm_sim_t *sim) {
         tcgemm_sim_fault(sim, "%lld elements of D are never written", (long long)missing);
 }
 
-static void tell_start(tcgemm_sim_t *sim) {
+static void trace_start(tcgemm_sim_t *sim) {
     const tcgemm_canonical_t *g = sim->g;
-    if (!tcgemm_sim_is_told(sim))
+    if (!tcgemm_sim_is_traced(sim))
         return;
-    tcgemm_sim_tell(sim, 0,
-                    "%s: D is %lld x %lld, k is %lld; A is stored with %s contiguous, B "
-                    "with %s",
-                    sim->plan->kernel->name, (long long)g->m, (long long)g->n, (long long)g->k,
-                    sim->side[0].form == TCGEMM_FORM_K ? "k" : "m",
-                    sim->side[1].form == TCGEMM_FORM_K ? "k" : "n");
+    tcgemm_sim_trace(sim, 0,
+                     "%s: D is %lld x %lld, k is %lld; A is stored with %s contiguous, B "
+                     "with %s",
+                     sim->plan->kernel->name, (long long)g->m, (long long)g->n, (long long)g->k,
+                     sim->side[0].form == TCGEMM_FORM_K ? "k" : "m",
+                     sim->side[1].form == TCGEMM_FORM_K ? "k" : "n");
     if (g->swapped)
-        tcgemm_sim_tell(sim, 0,
-                        "column-major: this is D^T = B^T A^T, so A stands for your B and B for A");
+        tcgemm_sim_trace(sim, 0,
+                         "column-major: this is D^T = B^T A^T, so A stands for your B and B for A");
 }
 
 static void compute(tcgemm_sim_t *sim, const tcgemm_tiles_t *tiles, tcgemm_depth_t depth) {
     if (sim->g->k == 0 || sim->call->alpha == 0.0) {
-        tcgemm_sim_tell(sim, 0, "alpha or k is 0: D = beta * C, no tile is multiplied");
+        tcgemm_sim_trace(sim, 0, "alpha or k is 0: D = beta * C, no tile is multiplied");
         tcgemm_cpu_scale(sim->g, sim->call);
         sim->report->num_written = sim->g->m * sim->g->n * sim->g->batch;
         return;
@@ -191,7 +191,7 @@ static void compute(tcgemm_sim_t *sim, const tcgemm_tiles_t *tiles, tcgemm_depth
     sim->written = tcgemm_sim_allocate(sim, sim->g->m * sim->g->n * sim->g->batch, 1);
     if (!sim->written)
         return;
-    tell_start(sim);
+    trace_start(sim);
     if (depth == TCGEMM_DEPTH_DATA) {
         simulator_of(sim->plan->kernel)(sim);
     } else {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cpu/ukernel.h"
+#include "cpu/kernels/ukernel.h"
 #include "device/known_gpus.h"
 #include "gpu/gpu_row.h"
 #include "gpu/launch.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "bench/bench_rows.h"
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "tables/csv.h"
 
 static double ours[] = {4e-3, 2e-3, 3e-3};
@@ -42,8 +42,8 @@ static csv_t row_of(bench_rows_t *rows, bool with_peer) {
     problem.op_b = TCGEMM_OP_T;
     tcgemm_plan_t *plan;
     assert_int_equal(tcgemm_plan_create(NULL, &problem, NULL, &plan), TCGEMM_STATUS_OK);
-    const contestant_t us = {.plan = plan, .samples = ours};
-    const contestant_t them = {.samples = theirs};
+    const candidate_t us = {.plan = plan, .samples = ours};
+    const candidate_t them = {.samples = theirs};
     const bench_row_t row = {.problem = &problem,
                              .ours = &us,
                              .peer = with_peer ? &them : NULL,

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "commands/cli.h"
+#include "cli.h"
+#include "support/exit_status.h"
 #include "tcgemm/tcgemm.h"
 
 tcgemm_status_t __real_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,

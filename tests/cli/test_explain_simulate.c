@@ -11,8 +11,8 @@
 
 #include "support/support.h"
 
-#include "commands/cli.h"
 #include "explain/explain_simulate.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 typedef struct fixture {

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "commands/cli.h"
-#include "commands/options.h"
+#include "options/options.h"
+#include "support/exit_status.h"
 #include "tcgemm/tcgemm.h"
 
 static int parse(settings_t *settings, command_id_t command, char **words) {

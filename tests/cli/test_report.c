@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "commands/report.h"
+#include "report/report.h"
 
 static const settings_t settings = {.alpha = -2, .beta = -3, .trans_b = true, .repeat = 5};
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "bench/statistics.h"
+#include "measure/statistics.h"
 
 #define COUNT(x) ((int64_t)(sizeof(x) / sizeof *(x)))
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "bench/stream.h"
+#include "measure/stream.h"
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 void *__real_malloc(size_t bytes);

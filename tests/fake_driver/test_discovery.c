@@ -1,9 +1,12 @@
 /* Which GPUs there are, what is known of them, and what must not wake the driver. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/module.h"
 #include "fake_driver/harness.h"
+#include "gpu/gpu_row.h"
 #include "table/table.h"
 
 static testcase_t small_case(void) {
@@ -231,6 +234,24 @@ static void peaks(const void *argument) {
     check_end();
 }
 
+/* No module is compiled for an architecture that is older than all rows that it holds. */
+static void no_useless_images(const void *argument) {
+    (void)argument;
+    for (int i = 0; i < tcgemm_num_images; ++i) {
+        int least = INT_MAX;
+        for (int j = 0; j < tcgemm_num_kernels(); ++j) {
+            const tcgemm_gpu_row_t *row = tcgemm_kernel_at(j)->gpu;
+            if (row && strcmp(row->module, tcgemm_images[i].module) == 0 && row->min_cc < least)
+                least = row->min_cc;
+        }
+        CHECK(least == INT_MAX || tcgemm_images[i].arch >= least,
+              "%s for sm_%d, but its rows are "
+              "for sm_%d and newer",
+              tcgemm_images[i].module, tcgemm_images[i].arch, least);
+    }
+    check_end();
+}
+
 int main(void) {
     int failed = 0;
     failed += run_alone("no GPU", no_gpu, NULL);
@@ -250,5 +271,6 @@ int main(void) {
     failed += run_alone("the driver sleeps on", sleeping_driver, NULL);
     failed += run_alone("a known GPU does not run", known_gpu_does_not_run, NULL);
     failed += run_alone("peaks", peaks, NULL);
+    failed += run_alone("no useless images", no_useless_images, NULL);
     return failed != 0;
 }

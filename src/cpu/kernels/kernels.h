@@ -1,7 +1,7 @@
 /* kernels.h - what every kernel file needs, and the names it defines.
  *
  * Each kernel set is one or more files compiled for its instruction set; the names are computed
- * from the rows of table/kernels.def: tcgemm_tile_<isa>_<family>[_strided|_exact].
+ * from cpu/rows.def: tcgemm_tile_<isa>_<family>[_strided|_exact].
  */
 #ifndef TCGEMM_CPU_KERNELS_KERNELS_H
 #define TCGEMM_CPU_KERNELS_KERNELS_H
@@ -12,7 +12,7 @@
 
 #include "base/dtype.h"
 #include "base/num.h"
-#include "cpu/ukernel.h"
+#include "cpu/kernels/ukernel.h"
 
 #define TCGEMM_ALWAYS_INLINE     inline __attribute__((always_inline))
 #define TCGEMM_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)

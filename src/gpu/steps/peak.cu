@@ -6,7 +6,7 @@
  * cooler than real data. The sums are stored only if they come out as something that they cannot
  * be.
  *
- * mma.sync is what the kernels of sm80_mma use; on sm_90 it reaches about five eighths of what
+ * mma.sync is what mma-pipelined uses; on sm_90 it reaches about five eighths of what
  * wgmma could do in 16 and 8 bits and tf32 (docs/kernels.md). src/cuda/peak.c launches and times
  * these.
  */

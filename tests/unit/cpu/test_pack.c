@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cpu/ukernel.h"
+#include "cpu/kernels/ukernel.h"
 #include "support/guard.h"
 #include "support/oracle.h"
 #include "support/support.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "cpu/gemm.h"
-#include "cpu/ukernel.h"
+#include "cpu/kernels/ukernel.h"
 #include "host/features.h"
 #include "plan/planner.h"
 #include "support/support.h"

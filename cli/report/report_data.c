@@ -2,7 +2,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "commands/report.h"
+#include "report/report.h"
 
 /* NaN and infinities have no JSON number. */
 static json_t *real(double value) {

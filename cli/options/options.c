@@ -1,13 +1,13 @@
 /* options.c - reads a command line by the table, through glibc's argp. */
-#include "commands/options.h"
+#include "options/options.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
-#include "commands/names.h"
+#include "options/names.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/suggest.h"
 
@@ -272,12 +272,20 @@ static const char *option_meant(command_id_t command, int argc, char **argv) {
     return NULL;
 }
 
+/* argp's help_filter: the words that the library knows are looked up when they are to be read. */
+static char *with_names(int key, const char *text, void *input) {
+    (void)key;
+    (void)input;
+    char *filled = text && strstr(text, "{@") ? names_text(text) : NULL;
+    return filled ? filled : (char *)(uintptr_t)text;
+}
+
 int options_parse(command_id_t command, int argc, char **argv, settings_t *settings) {
     const command_t *about = &command_table[command];
     struct argp_option rows[MAX_OPTIONS];
     argp_rows(command, rows);
-    const struct argp argp = {rows, parse_one, about->operands, about->description, NULL,
-                              NULL, NULL};
+    const struct argp argp = {rows,       parse_one, about->operands, about->description, NULL,
+                              with_names, NULL};
     parse_t parse = {settings, &argp, about->name, -1};
     *settings = defaults(command);
     const error_t err = argp_parse(&argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &parse);

@@ -1,5 +1,5 @@
 /* statistics.c - medians, quartiles and quotients. */
-#include "bench/statistics.h"
+#include "measure/statistics.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "support/sizes.h"
 #include "tcgemm/tcgemm.h"
 

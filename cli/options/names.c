@@ -1,11 +1,12 @@
 /* names.c - types, families, kernels and GPUs, one by one. */
-#include "commands/names.h"
+#include "options/names.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/suggest.h"
 #include "tcgemm/tcgemm.h"
@@ -64,6 +65,37 @@ const char *names_at(const char *kind, int index) {
     if (strcmp(kind, "@algo") == 0)
         return algo_at(index);
     return strcmp(kind, "@gpu") == 0 ? gpu_at(index) : NULL;
+}
+
+/* "t4, a100 or h200" for "@gpu". */
+static void print_words(const char *kind, FILE *out) {
+    const char *word = names_at(kind, 0);
+    for (int i = 0; word; ++i) {
+        const char *next = names_at(kind, i + 1);
+        (void)fprintf(out, "%s%s", i == 0 ? "" : next ? ", " : " or ", word);
+        word = next;
+    }
+}
+
+char *names_text(const char *text) {
+    char *result = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&result, &size);
+    if (!out)
+        return NULL;
+    for (const char *brace; (brace = strstr(text, "{@")) != NULL;) {
+        char kind[16];
+        const size_t length = strcspn(brace, "}");
+        (void)snprintf(kind, sizeof kind, "%.*s", (int)length - 1, brace + 1);
+        (void)fprintf(out, "%.*s", (int)(brace - text), text);
+        print_words(kind, out);
+        text = brace + length + (brace[length] == '}');
+    }
+    (void)fputs(text, out);
+    if (fclose(out) == 0)
+        return result;
+    free(result);
+    return NULL;
 }
 
 const char *names_gpu(const char *name) {

@@ -1,12 +1,12 @@
 /* setup.c - from words to types, sizes, contexts and problems. */
-#include "commands/setup.h"
+#include "options/setup.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cli.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 
 enum { MAX_TEXT_BYTES = 1 << 24 };

@@ -1,13 +1,13 @@
 /* workload.c - random operands inside guarded blocks. */
-#include "bench/workload.h"
+#include "measure/workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#include "commands/cli.h"
 #include "files/layout.h"
+#include "support/exit_status.h"
 #include "support/message.h"
 #include "support/random.h"
 
@@ -119,7 +119,7 @@ static bool is_marked(const char *data, size_t bytes) {
     return true;
 }
 
-const char *workload_damage(const workload_t *w) {
+const char *workload_out_of_bounds(const workload_t *w) {
     const layout_t d = layout_of(&w->problem, 'D');
     const char *data = w->d;
     const size_t size = (size_t)tcgemm_dtype_bits(d.dtype) / 8;

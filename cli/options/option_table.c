@@ -1,5 +1,5 @@
 /* option_table.c - the commands and options themselves. Adding an option is adding a row. */
-#include "commands/options.h"
+#include "options/options.h"
 #include "tcgemm/tcgemm.h"
 
 const command_t command_table[NUM_COMMANDS] = {
@@ -29,7 +29,7 @@ const command_t command_table[NUM_COMMANDS] = {
          "tcgemm verify --device 0 --full  # the kernels of a GPU\n"},
     [COMMAND_BENCH] =
         {"bench", "", "measure speed, alone or beside a peer",
-         "Times products of random data. Contestants run in turns (A B A B), so that a change of "
+         "Times products of random data. Candidates run in turns (A B A B), so that a change of "
          "clock or load meets them alike. The first result of every shape is verified; a wrong "
          "kernel is not timed. Sizes are lists and ranges: 64,128  128:1024:128  128:4096:*2.",
          "tcgemm bench --type f32_f32 --shape 256:2048:*2 --vs openblas  # cubes\n"
@@ -157,9 +157,7 @@ const option_row_t option_table[] = {
      "a row of D has the same bits for any m and batch", NULL, AT(reproducible), 0, 0},
 
     {"algo", 'a', OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | PLOT,
-     "a family of kernels: auto, cpu, reference; on a GPU wmma-direct, wmma-shared, simt-outer, "
-     "mma-pipelined (bench, plot: a list, or all)",
-     "@algo", AT(algo), 0, 0},
+     "a family of kernels: {@algo} (bench, plot: a list, or all)", "@algo", AT(algo), 0, 0},
     {"kernel", 0, OPTION_TEXT, "NAME", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | PLOT,
      "one kernel by its name, from tcgemm list (bench, plot: a list)", "@kernel", AT(kernel), 0, 0},
     {"tile", 0, OPTION_TEXT, "MxNxK", GROUP_METHOD, RUN | BENCH | EXPLAIN,
@@ -169,9 +167,7 @@ const option_row_t option_table[] = {
     {"device", 0, OPTION_TEXT, "DEVICE", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN,
      "auto, cpu, or the number of a GPU (default: auto; bench: cpu)", "auto|cpu|0", AT(device), 0,
      0},
-    {"gpu", 0, OPTION_TEXT, "NAME", GROUP_METHOD, EXPLAIN,
-     "a GPU by name, here or not: t4, a100, a10, rtx3090, orin, l4, l40s, rtx4090, h100, "
-     "h200, b200 or rtx5090",
+    {"gpu", 0, OPTION_TEXT, "NAME", GROUP_METHOD, EXPLAIN, "a GPU by name, here or not: {@gpu}",
      "@gpu", AT(gpu), 0, 0},
     {"threads", 'j', OPTION_TEXT, "N", GROUP_METHOD, RUN | VERIFY | BENCH | EXPLAIN | INFO | PLOT,
      "threads (bench, plot: a list; default: TCGEMM_NUM_THREADS, OMP_NUM_THREADS, or all "
@@ -185,7 +181,7 @@ const option_row_t option_table[] = {
      "with our own f32",
      "openblas|cublaslt|f32", AT(vs), 0, 0},
     {"min-seconds", 0, OPTION_NUMBER, "S", GROUP_MEASURE, BENCH,
-     "time at least this long per contestant (default: 0.5)", NULL, AT(min_seconds), 0, 0},
+     "time at least this long per candidate (default: 0.5)", NULL, AT(min_seconds), 0, 0},
     {"samples", 0, OPTION_COUNT, "N", GROUP_MEASURE, BENCH, "and at least this often (default: 10)",
      NULL, AT(samples), 1, 1000000},
     {"cold", 0, OPTION_FLAG, NULL, GROUP_MEASURE, BENCH,

@@ -1,11 +1,11 @@
-/* contest.h - several ways to one product, timed in turns.
+/* interleave.h - several ways to one product, timed in turns.
  *
  *     round 1:  A B C   round 2:  A B C   ...
  *
- * so that a change of clock or load meets them alike, and the ratio of two contestants of one round
+ * so that a change of clock or load meets them alike, and the ratio of two candidates of one round
  * says more than the ratio of two medians. */
-#ifndef CLI_CONTEST_H
-#define CLI_CONTEST_H
+#ifndef CLI_INTERLEAVE_H
+#define CLI_INTERLEAVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "bench/gpu_data.h"
 #include "bench/peer.h"
 #include "bench/peer_cublaslt.h"
-#include "bench/workload.h"
+#include "measure/workload.h"
 #include "tcgemm/tcgemm.h"
 
 /* Operands to take one after the other: one copy, or beyond three times the last cache. */
@@ -23,7 +23,7 @@ typedef struct rotation {
     int64_t count, next;
 } rotation_t;
 
-typedef struct contestant {
+typedef struct candidate {
     const tcgemm_plan_t *plan; /* ours, or */
     const peer_t *peer;        /* OpenBLAS, or */
     const cublaslt_plan_t *lt; /* cublasLt */
@@ -34,14 +34,14 @@ typedef struct contestant {
     int64_t inner; /* calls per sample, so that one sample is not below the clock's grain */
     double *samples;
     double sum; /* of the time spent */
-} contestant_t;
+} candidate_t;
 
-typedef struct contest_limits {
+typedef struct sampling_limits {
     int64_t min_samples;
-    double min_seconds; /* per contestant */
-} contest_limits_t;
+    double min_seconds; /* per candidate */
+} sampling_limits_t;
 
-enum { CONTEST_MAX_SAMPLES = 100000 };
+enum { INTERLEAVE_MAX_SAMPLES = 100000 };
 
 /* Fills a rotation with random data of a problem that was placed. Returns an exit status. */
 int rotation_create(rotation_t *data, const tcgemm_problem_t *problem, uint64_t seed, bool with_c,
@@ -50,10 +50,10 @@ int rotation_create(rotation_t *data, const tcgemm_problem_t *problem, uint64_t 
 double rotation_bytes(const tcgemm_problem_t *problem, double min_bytes);
 void rotation_free(rotation_t *data);
 
-/* Times all contestants; each gets *num_samples samples. Returns an exit status, CLI_INTERRUPTED
+/* Times all candidates; each gets *num_samples samples. Returns an exit status, CLI_INTERRUPTED
  * where a deferred signal has come. */
-int contest_run(contestant_t *contestants, int count, const contest_limits_t *limits,
-                int64_t *num_samples);
-void contest_free(contestant_t *contestants, int count);
+int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *limits,
+                   int64_t *num_samples);
+void candidates_free(candidate_t *candidates, int count);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "commands/options.h"
+#include "options/options.h"
 #include "tcgemm/tcgemm.h"
 
 typedef struct run_facts {

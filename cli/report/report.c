@@ -1,5 +1,5 @@
 /* report.c - the report as a screen of text. */
-#include "commands/report.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <string.h>

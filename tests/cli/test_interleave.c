@@ -1,5 +1,5 @@
-/* The contest by a clock of our own, which only products move: whose turn it is, what counts as a
- * sample, when it is enough. */
+/* Interleaved runs by a clock of our own, which only products move: whose turn it is, what counts
+ * as a sample, when it is enough. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "bench/contest.h"
-#include "commands/cli.h"
+#include "bench/interleave.h"
 #include "files/layout.h"
+#include "support/exit_status.h"
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 tcgemm_status_t __wrap_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
@@ -20,7 +20,7 @@ tcgemm_status_t __wrap_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const
 enum { MAX_CALLS = 1 << 16 };
 
 static int64_t nanoseconds;   /* the time */
-static int64_t cost[2];       /* of a product of either contestant */
+static int64_t cost[2];       /* of a product of either candidate */
 static char order[MAX_CALLS]; /* who multiplied: 'a', 'b' */
 static const void *operands[MAX_CALLS];
 static int num_calls;
@@ -32,7 +32,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now) {
     return 0;
 }
 
-/* The plans are no plans: pointers to tell the contestants apart. */
+/* The plans are no plans: pointers to tell the candidates apart. */
 static const char plans[2];
 
 tcgemm_status_t __wrap_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
@@ -48,19 +48,19 @@ tcgemm_status_t __wrap_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const
 }
 
 static rotation_t data;
-static contestant_t both[2];
+static candidate_t both[2];
 
 static int run(int64_t cost_a, int64_t cost_b, int64_t samples, double seconds, int64_t *rounds) {
-    const contest_limits_t limits = {samples, seconds};
+    const sampling_limits_t limits = {samples, seconds};
     memset(both, 0, sizeof both);
     for (int i = 0; i < 2; ++i)
         both[i] =
-            (contestant_t){.plan = (const void *)&plans[i], .data = &data, .alpha = 2, .beta = 3};
+            (candidate_t){.plan = (const void *)&plans[i], .data = &data, .alpha = 2, .beta = 3};
     cost[0] = cost_a;
     cost[1] = cost_b;
     num_calls = 0;
     nanoseconds = 0;
-    return contest_run(both, 2, &limits, rounds);
+    return interleave_run(both, 2, &limits, rounds);
 }
 
 static void make_data(double min_bytes) {
@@ -81,7 +81,7 @@ static void turns(void **state) {
         assert_true(both[0].samples[i] > 0.99e-3 && both[0].samples[i] < 1.01e-3);
         assert_true(both[1].samples[i] > 2.99e-3 && both[1].samples[i] < 3.01e-3);
     }
-    contest_free(both, 2);
+    candidates_free(both, 2);
     rotation_free(&data);
 }
 
@@ -94,25 +94,25 @@ static void short_products_are_called_often(void **state) {
     assert_int_equal(both[0].inner, 32);
     assert_int_equal(both[1].inner, 1);
     assert_true(both[0].samples[2] > 0.99e-5 && both[0].samples[2] < 1.01e-5);
-    contest_free(both, 2);
+    candidates_free(both, 2);
     rotation_free(&data);
 }
 
-/* So many samples, and so long per contestant without the warm-up; never beyond patience. */
+/* So many samples, and so long per candidate without the warm-up; never beyond patience. */
 static void when_it_is_enough(void **state) {
     (void)state;
     int64_t rounds = 0;
     make_data(0);
     assert_int_equal(run(10000000, 20000000, 3, 0.0999, &rounds), CLI_OK);
     assert_int_equal(rounds, 10); /* the quicker one's 0.1 s */
-    contest_free(both, 2);
+    candidates_free(both, 2);
     assert_int_equal(run(10000000, 10000000, 25, 0.1, &rounds), CLI_OK);
     assert_int_equal(rounds, 25);
-    contest_free(both, 2);
+    candidates_free(both, 2);
     /* Rounds of 11 s: after the third the 30 s are over, though ten samples were asked for. */
     assert_int_equal(run(1000000000, 10000000000, 10, 0, &rounds), CLI_OK);
     assert_int_equal(rounds, 3);
-    contest_free(both, 2);
+    candidates_free(both, 2);
     rotation_free(&data);
 }
 
@@ -127,7 +127,7 @@ static void cold_operands(void **state) {
         assert_ptr_equal(operands[i], operands[i - 3]);
         assert_ptr_not_equal(operands[i], operands[i - 1]);
     }
-    contest_free(both, 2);
+    candidates_free(both, 2);
     assert_true(rotation_bytes(&data.copies[0].problem, 10 * 1024) == 3 * 4096);
     rotation_free(&data);
 }
@@ -140,7 +140,7 @@ static void a_failing_product_ends_it(void **state) {
     assert_int_equal(run(1000000, 1000000, 100, 0, &rounds), CLI_INTERNAL);
     assert_int_equal(num_calls, 10);
     fail_at = -1;
-    contest_free(both, 2);
+    candidates_free(both, 2);
     rotation_free(&data);
 }
 

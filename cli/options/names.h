@@ -4,11 +4,15 @@
 
 #include <stdbool.h>
 
-#include "commands/options.h"
+#include "options/options.h"
 
 /* The `index`-th word of "@type", "@algo", "@kernel" or "@gpu" (GPUs known by name for which there
  * are kernels); NULL beyond the last, and for other kinds. */
 const char *names_at(const char *kind, int index);
+
+/* A help text in which "{@gpu}" and the like stand for all such words: "t4, a100 or h200". The
+ * caller frees it; NULL without memory. */
+char *names_text(const char *text);
 
 /* The known GPU of that name in the library's spelling, whatever the case; NULL if there is none.
  */

@@ -1,5 +1,5 @@
 /* cli.c - picks the command, and sees to it that what was printed has arrived. */
-#include "commands/cli.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,10 +10,10 @@
 #include "commands/generate.h"
 #include "commands/info.h"
 #include "commands/list.h"
-#include "commands/options.h"
 #include "commands/run.h"
 #include "commands/verify.h"
 #include "explain/explain.h"
+#include "options/options.h"
 #include "plot/plot.h"
 #include "support/environment.h"
 #include "support/interrupt.h"

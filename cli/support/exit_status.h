@@ -1,11 +1,6 @@
-/* cli.h - the tool: its way in and its exit statuses.
- *
- *     main -> tcgemm_cli_main -> options -> run | verify | bench | plot | explain | info | list
- *                             -> generate (for the build)
- *
- * The tool sees the public header only. Results go to stdout, everything else to stderr. */
-#ifndef CLI_CLI_H
-#define CLI_CLI_H
+/* exit_status.h - what the tool says to the shell. */
+#ifndef CLI_EXIT_STATUS_H
+#define CLI_EXIT_STATUS_H
 
 enum {
     CLI_OK = 0,
@@ -18,8 +13,5 @@ enum {
     CLI_SKIPPED = 77,      /* nothing to do here */
     CLI_INTERRUPTED = 130, /* SIGINT or SIGTERM; no partial file is left, bench keeps whole rows */
 };
-
-/* Runs the tool and returns its exit status. */
-int tcgemm_cli_main(int argc, char **argv);
 
 #endif

@@ -31,7 +31,7 @@ const void *workload_c(const workload_t *w);
 void workload_reset(workload_t *w);
 
 /* NULL if nothing but the m x n elements of D was written, else what was, in words. */
-const char *workload_damage(const workload_t *w);
+const char *workload_out_of_bounds(const workload_t *w);
 
 /* malloc at a cache line; NULL without memory. */
 void *workload_allocate(size_t bytes);

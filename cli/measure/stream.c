@@ -1,11 +1,11 @@
 /* stream.c - each thread owns a piece of the three arrays, which it touches first, so that the
  * pieces lie at its own memory. A pass begins and ends with all threads at a barrier. */
-#include "bench/stream.h"
+#include "measure/stream.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "bench/statistics.h"
+#include "measure/statistics.h"
 #include "support/clock.h"
 
 enum { NUM_PASSES = 6, MAX_THREADS = 256, NUM_ARRAYS = 3 };

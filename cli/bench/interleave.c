@@ -1,17 +1,17 @@
-/* contest.c - warm-up and rounds. */
-#include "bench/contest.h"
+/* interleave.c - warm-up and rounds. */
+#include "bench/interleave.h"
 
 #include <stdlib.h>
 
-#include "commands/cli.h"
 #include "files/layout.h"
 #include "support/clock.h"
+#include "support/exit_status.h"
 #include "support/interrupt.h"
 #include "support/message.h"
 
 static const double shortest_sample = 2e-4; /* seconds */
 static const double shortest_gpu_sample = 5e-3;
-static const double patience = 30; /* seconds for one contest, unless more are asked for */
+static const double patience = 30; /* seconds for one case, unless more are asked for */
 
 enum { FEWEST_SAMPLES = 3, MAX_COPIES = 4096 };
 
@@ -54,7 +54,7 @@ void rotation_free(rotation_t *data) {
     *data = (rotation_t){0};
 }
 
-static int call(const contestant_t *c) {
+static int call(const candidate_t *c) {
     if (c->lt)
         return cublaslt_run(c->lt, gpu_data_next(c->gpu))
                    ? CLI_OK
@@ -75,7 +75,7 @@ static int call(const contestant_t *c) {
     return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
 }
 
-static int call_often(const contestant_t *c) {
+static int call_often(const candidate_t *c) {
     int status = CLI_OK;
     for (int64_t i = 0; i < c->inner && status == CLI_OK; ++i)
         status = call(c);
@@ -83,7 +83,7 @@ static int call_often(const contestant_t *c) {
 }
 
 /* By the GPU's own time, from the first launch to the end of the last. */
-static int time_on_gpu(const contestant_t *c, double *elapsed) {
+static int time_on_gpu(const candidate_t *c, double *elapsed) {
     bool good = gpu_clock_start(c->clock);
     const int status = good ? call_often(c) : CLI_OK;
     good = good && gpu_clock_stop(c->clock, elapsed);
@@ -92,7 +92,7 @@ static int time_on_gpu(const contestant_t *c, double *elapsed) {
     return message_fail(CLI_NO_DEVICE, "the GPU failed while it was timed");
 }
 
-static int time_here(const contestant_t *c, double *elapsed) {
+static int time_here(const candidate_t *c, double *elapsed) {
     const double start = clock_seconds();
     const int status = call_often(c);
     *elapsed = clock_seconds() - start;
@@ -100,7 +100,7 @@ static int time_here(const contestant_t *c, double *elapsed) {
 }
 
 /* One sample: the mean of `inner` calls. Returns an exit status. */
-static int sample(contestant_t *c, double *value) {
+static int sample(candidate_t *c, double *value) {
     double elapsed = 0;
     const int status = c->clock ? time_on_gpu(c, &elapsed) : time_here(c, &elapsed);
     c->sum += elapsed;
@@ -109,7 +109,7 @@ static int sample(contestant_t *c, double *value) {
 }
 
 /* Runs until the time settles on how many calls make a sample. */
-static int warm_up(contestant_t *c) {
+static int warm_up(candidate_t *c) {
     const double shortest = c->clock ? shortest_gpu_sample : shortest_sample;
     double value = 0;
     c->inner = 1;
@@ -127,50 +127,50 @@ static int warm_up(contestant_t *c) {
     return CLI_OK;
 }
 
-static bool all_have(const contestant_t *contestants, int count, double seconds) {
+static bool all_have(const candidate_t *candidates, int count, double seconds) {
     for (int i = 0; i < count; ++i)
-        if (contestants[i].sum < seconds)
+        if (candidates[i].sum < seconds)
             return false;
     return true;
 }
 
-static bool is_enough(const contestant_t *contestants, int count, const contest_limits_t *limits,
+static bool is_enough(const candidate_t *candidates, int count, const sampling_limits_t *limits,
                       int64_t rounds, double elapsed) {
     const double limit = patience > 20 * limits->min_seconds ? patience : 20 * limits->min_seconds;
-    if (rounds == CONTEST_MAX_SAMPLES || (rounds >= FEWEST_SAMPLES && elapsed > limit))
+    if (rounds == INTERLEAVE_MAX_SAMPLES || (rounds >= FEWEST_SAMPLES && elapsed > limit))
         return true;
-    return rounds >= limits->min_samples && all_have(contestants, count, limits->min_seconds);
+    return rounds >= limits->min_samples && all_have(candidates, count, limits->min_seconds);
 }
 
-static bool make_room(contestant_t *contestants, int count, int64_t rounds) {
+static bool make_room(candidate_t *candidates, int count, int64_t rounds) {
     if (rounds & (rounds - 1)) /* a power of two: the arrays are full */
         return true;
     for (int i = 0; i < count; ++i) {
         double *more =
-            realloc(contestants[i].samples, (size_t)(rounds ? 2 * rounds : 1) * sizeof *more);
+            realloc(candidates[i].samples, (size_t)(rounds ? 2 * rounds : 1) * sizeof *more);
         if (!more)
             return false;
-        contestants[i].samples = more;
+        candidates[i].samples = more;
     }
     return true;
 }
 
-int contest_run(contestant_t *contestants, int count, const contest_limits_t *limits,
-                int64_t *num_samples) {
+int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *limits,
+                   int64_t *num_samples) {
     for (int i = 0; i < count; ++i) {
-        const int status = warm_up(&contestants[i]);
+        const int status = warm_up(&candidates[i]);
         if (status != CLI_OK)
             return status;
     }
     const double start = clock_seconds();
     int64_t rounds = 0;
-    while (!is_enough(contestants, count, limits, rounds, clock_seconds() - start)) {
-        if (!make_room(contestants, count, rounds))
+    while (!is_enough(candidates, count, limits, rounds, clock_seconds() - start)) {
+        if (!make_room(candidates, count, rounds))
             return message_fail(CLI_NO_MEMORY, "no memory for the samples");
         for (int i = 0; i < count; ++i) {
             const int status = interrupt_came()
                                    ? CLI_INTERRUPTED
-                                   : sample(&contestants[i], &contestants[i].samples[rounds]);
+                                   : sample(&candidates[i], &candidates[i].samples[rounds]);
             if (status != CLI_OK)
                 return status;
         }
@@ -180,7 +180,7 @@ int contest_run(contestant_t *contestants, int count, const contest_limits_t *li
     return CLI_OK;
 }
 
-void contest_free(contestant_t *contestants, int count) {
+void candidates_free(candidate_t *candidates, int count) {
     for (int i = 0; i < count; ++i)
-        free(contestants[i].samples);
+        free(candidates[i].samples);
 }

@@ -1,0 +1,67 @@
+/* What was measured of a row is what its line says; a row without a line is never planned as faster
+ * than one of its algorithm and type that has one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpu/gpu_row.h"
+#include "gpu/measured.h"
+
+static const struct {
+    const char *row;
+    double macs;
+} lines[] = {
+#define TCGEMM_COST(row, macs, wait, start, finish, narrow, nt, tn, tt) {#row, (macs)},
+#include "gpu/measured/cost.def"
+};
+
+enum { NUM_LINES = sizeof lines / sizeof lines[0] };
+
+/* The figure of the row's line; 0 if it has none. */
+static double measured_macs(const tcgemm_kernel_t *row) {
+    for (size_t i = 0; i < NUM_LINES; ++i)
+        if (strcmp(lines[i].row, row->name + strlen("gpu_")) == 0)
+            return lines[i].macs;
+    return 0.0;
+}
+
+static void lines_belong_to_their_rows(void **state) {
+    (void)state;
+    size_t found = 0;
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
+        const double macs = row->gpu ? measured_macs(row) : 0.0;
+        if (macs > 0.0) {
+            assert_true(tcgemm_gpu_cost_of(row)->macs == macs);
+            ++found;
+        }
+    }
+    assert_int_equal(found, NUM_LINES); /* no line without a row */
+}
+
+static void unmeasured_rows_are_not_preferred(void **state) {
+    (void)state;
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
+        if (!row->gpu || measured_macs(row) > 0.0)
+            continue;
+        for (int j = 0; j < tcgemm_num_kernels(); ++j) {
+            const tcgemm_kernel_t *other = tcgemm_kernel_at(j);
+            if (other->gpu && other->gpu->type == row->gpu->type &&
+                strcmp(other->algo, row->algo) == 0 && measured_macs(other) > 0.0)
+                assert_true(tcgemm_gpu_cost_of(row)->macs <= measured_macs(other));
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_belong_to_their_rows),
+        cmocka_unit_test(unmeasured_rows_are_not_preferred),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
