@@ -71,9 +71,11 @@ static tcgemm_status_t run_packing(const struct tcgemm_plan *plan, const tcgemm_
     const void *const source = is_b != g->swapped ? x->b : x->a;
     const tcgemm_call_t call = {
         .alpha = 1.0, .a = is_b ? NULL : source, .b = is_b ? source : NULL, .d = x->d};
-    if (is_empty(g) || g->k == 0)
+    if (tcgemm_operand_is_empty(g, is_b))
         return TCGEMM_STATUS_OK;
     TCGEMM_FORWARD(tcgemm_check_packing(g, is_b, source, x->d, plan->steps.step[0].written_bytes));
+    TCGEMM_FORWARD(tcgemm_gpu_place(g, &call, home_of(plan), &run.place));
+    TCGEMM_FORWARD(check_place(plan, run.place, false));
     run.call = &call;
     return backend_of(plan)->run(plan, &run);
 }

@@ -61,6 +61,12 @@ static inline int64_t tcgemm_operand_ld(const tcgemm_operand_t *x) {
     return x->col_stride == 1 ? x->row_stride : x->col_stride;
 }
 
+/* Whether A (or B) has no element: the size that only the other operand and D have does not count.
+ */
+static inline bool tcgemm_operand_is_empty(const tcgemm_canonical_t *g, bool is_b) {
+    return (is_b ? g->n : g->m) == 0 || g->k == 0 || g->batch == 0;
+}
+
 /* The problem by which kernel, tile and cuts are chosen. It is the problem itself; for a
  * reproducible one without the caller's m and the batch, on which no bit of a row of D may depend.
  */
