@@ -31,6 +31,7 @@ static tcgemm_problem_t choice_problem(const tcgemm_problem_t *problem) {
     p.m = tcgemm_choice_rows;
     p.batch = 1;
     p.lda = p.ldb = p.ldc = p.ldd = 0;
+    p.stride_a = p.stride_b = p.stride_c = p.stride_d = 0;
     return p;
 }
 

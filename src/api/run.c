@@ -235,14 +235,29 @@ void tcgemm_plan_destroy(tcgemm_plan_t *plan) {
 
 /* ---- the one call ---- */
 
+/* A GPU may have been lost since the plan was made, or left behind by a fork. */
+static bool is_still_good(const struct tcgemm_plan *plan) {
+    const struct tcgemm_device *device;
+    if (!plan->device)
+        return true;
+    tcgemm_error_hush();
+    const tcgemm_status_t status = tcgemm_gpu_find(plan->device->index, &device);
+    tcgemm_error_speak();
+    return status == TCGEMM_STATUS_OK;
+}
+
 /* The plan of the default context for matrices in this place: the one that was made last time, or
  * made now, in the cache if it has room, else in *own. */
 static tcgemm_status_t find_plan(const tcgemm_plan_key_t *key, struct tcgemm_plan *own,
                                  const struct tcgemm_plan **plan) {
     struct tcgemm_plan *slot;
     *plan = tcgemm_plan_cache_find(key, &slot);
-    if (*plan)
+    if (*plan && is_still_good(*plan))
         return TCGEMM_STATUS_OK;
+    if (*plan) {
+        tcgemm_plan_cache_forget(key);
+        *plan = tcgemm_plan_cache_find(key, &slot);
+    }
     *plan = slot ? slot : own;
     TCGEMM_FORWARD(
         tcgemm_plan_in_place(key->place, &key->problem, key->threads, slot ? slot : own));
