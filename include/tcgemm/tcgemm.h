@@ -476,7 +476,8 @@ static inline tcgemm_run_options_t tcgemm_run_options(void) {
 }
 
 /* Runs a plan; `options` may be NULL. The three calls beside it are shorthands. Returns their
- * statuses, and BAD_ARGUMENT for a field that is not served or statistics of an async run. */
+ * statuses, UNSUPPORTED for a field that is not served, and BAD_ARGUMENT for statistics of an async
+ * run. */
 TCGEMM_API tcgemm_status_t tcgemm_execute(const tcgemm_plan_t *plan, const tcgemm_data_t *data,
                                           const tcgemm_run_options_t *options);
 
