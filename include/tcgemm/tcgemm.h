@@ -580,10 +580,10 @@ typedef struct tcgemm_verify_report {
 
 /* Compares D with the reference, computed in wider arithmetic (f64 for 8- to 32-bit floats,
  * double-double for f64, integers modulo 2^32). `c` is what C held before the run: keep a copy if
- * D is C itself. `seed` picks the samples and vectors. A and B are the matrices themselves, also for
- * a plan that takes them packed ahead. Fills `report` (set its struct_size first).
- * Returns OK - the verdict is report->num_wrong == 0 -, the statuses of tcgemm_run but OVERLAP,
- * or OUT_OF_MEMORY. */
+ * D is C itself. `seed` picks the samples and vectors. A and B are the matrices themselves, also
+ * for a plan that takes them packed ahead. Fills `report` (set its struct_size first). Returns OK -
+ * the verdict is report->num_wrong == 0 -, the statuses of tcgemm_run but OVERLAP, or
+ * OUT_OF_MEMORY. */
 TCGEMM_API tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const void *a,
                                          const void *b, double beta, const void *c, const void *d,
                                          tcgemm_verify_mode_t mode, uint64_t seed,
