@@ -476,7 +476,8 @@ static inline tcgemm_run_options_t tcgemm_run_options(void) {
 }
 
 /* Runs a plan; `options` may be NULL. The three calls beside it are shorthands. Returns their
- * statuses, and BAD_ARGUMENT for a field that is not served or statistics of an async run. */
+ * statuses, UNSUPPORTED for a field that is not served, and BAD_ARGUMENT for statistics of an async
+ * run. */
 TCGEMM_API tcgemm_status_t tcgemm_execute(const tcgemm_plan_t *plan, const tcgemm_data_t *data,
                                           const tcgemm_run_options_t *options);
 
@@ -539,7 +540,8 @@ typedef struct tcgemm_plan_info {
     double predicted_seconds; /* of one run by the planner's model, matrices in place */
     double error_unit;        /* u of the accumulator; 0 for exact types */
     const char *error_bound;  /* the bound |d - exact| obeys, in words */
-    size_t packed_bytes; /* of a plan that packs an operand ahead: what it writes to d; else 0 */
+    size_t packed_bytes; /* of a plan that packs an operand ahead: what it writes to d, 0 for an
+                          * operand without elements; else 0 */
 } tcgemm_plan_info_t;
 
 /* Fills `info` (set its struct_size first). Returns OK or BAD_ARGUMENT. */
@@ -578,9 +580,10 @@ typedef struct tcgemm_verify_report {
 
 /* Compares D with the reference, computed in wider arithmetic (f64 for 8- to 32-bit floats,
  * double-double for f64, integers modulo 2^32). `c` is what C held before the run: keep a copy if
- * D is C itself. `seed` picks the samples and vectors. Fills `report` (set its struct_size first).
- * Returns OK - the verdict is report->num_wrong == 0 -, the statuses of tcgemm_run but OVERLAP,
- * or OUT_OF_MEMORY. */
+ * D is C itself. `seed` picks the samples and vectors. A and B are the matrices themselves, also
+ * for a plan that takes them packed ahead. Fills `report` (set its struct_size first). Returns OK -
+ * the verdict is report->num_wrong == 0 -, the statuses of tcgemm_run but OVERLAP, or
+ * OUT_OF_MEMORY. */
 TCGEMM_API tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const void *a,
                                          const void *b, double beta, const void *c, const void *d,
                                          tcgemm_verify_mode_t mode, uint64_t seed,

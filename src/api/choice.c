@@ -24,13 +24,14 @@ static tcgemm_status_t plan_on_gpu(int index, const tcgemm_problem_t *problem,
 /* The time by which a device is chosen: of the problem itself, or of the one that stands for it
  * (tcgemm_choice_problem). */
 static tcgemm_problem_t choice_problem(const tcgemm_problem_t *problem) {
-    tcgemm_canonical_t g;
-    tcgemm_problem_t p = *problem;
-    if (!(p.flags & TCGEMM_FLAG_REPRODUCIBLE) || tcgemm_canonicalize(&p, &g) != TCGEMM_STATUS_OK)
+    tcgemm_problem_t p; /* the caller's may be that of another version */
+    if (tcgemm_problem_read(problem, &p) != TCGEMM_STATUS_OK ||
+        !(p.flags & TCGEMM_FLAG_REPRODUCIBLE))
         return p;
     p.m = tcgemm_choice_rows;
     p.batch = 1;
     p.lda = p.ldb = p.ldc = p.ldd = 0;
+    p.stride_a = p.stride_b = p.stride_c = p.stride_d = 0;
     return p;
 }
 
@@ -68,17 +69,20 @@ static tcgemm_status_t plan_on_any(const tcgemm_problem_t *problem,
                                    struct tcgemm_plan *plan) {
     if (tcgemm_plan_wants_gpu(options))
         return plan_on_gpu(0, problem, options, threads, plan);
+    if (tcgemm_plan_wants_cpu(options) || (options && (options->pack || options->packed)))
+        return tcgemm_plan_make(problem, options, threads, plan);
+    tcgemm_error_hush(); /* the GPU may do what the CPU cannot: a tile that it alone has */
     const tcgemm_status_t status = tcgemm_plan_make(problem, options, threads, plan);
     const bool has_tile = options && options->tile;
-    if (tcgemm_plan_wants_cpu(options) || (options && (options->pack || options->packed)))
-        return status;
-    if (status == TCGEMM_STATUS_OK)
-        improve_by_gpu(problem, options, threads, plan);
-    else if (status == TCGEMM_STATUS_UNSUPPORTED && has_tile)
-        return plan_on_gpu(0, problem, options, threads, plan) == TCGEMM_STATUS_OK
-                   ? TCGEMM_STATUS_OK
-                   : tcgemm_plan_make(problem, options, threads, plan); /* its sentence again */
-    return status;
+    const bool gpu_may = status == TCGEMM_STATUS_UNSUPPORTED && has_tile &&
+                         plan_on_gpu(0, problem, options, threads, plan) == TCGEMM_STATUS_OK;
+    tcgemm_error_speak();
+    if (gpu_may)
+        return TCGEMM_STATUS_OK;
+    if (status != TCGEMM_STATUS_OK)
+        return tcgemm_plan_make(problem, options, threads, plan); /* its sentence */
+    improve_by_gpu(problem, options, threads, plan);
+    return TCGEMM_STATUS_OK;
 }
 
 tcgemm_status_t tcgemm_plan_in_context(const tcgemm_context_t *context,

@@ -19,4 +19,7 @@ const struct tcgemm_plan *tcgemm_plan_cache_find(const tcgemm_plan_key_t *key,
                                                  struct tcgemm_plan **slot);
 void tcgemm_plan_cache_keep(const tcgemm_plan_key_t *key);
 
+/* The plan that was found is no longer good. */
+void tcgemm_plan_cache_forget(const tcgemm_plan_key_t *key);
+
 #endif

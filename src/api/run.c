@@ -71,9 +71,11 @@ static tcgemm_status_t run_packing(const struct tcgemm_plan *plan, const tcgemm_
     const void *const source = is_b != g->swapped ? x->b : x->a;
     const tcgemm_call_t call = {
         .alpha = 1.0, .a = is_b ? NULL : source, .b = is_b ? source : NULL, .d = x->d};
-    if (is_empty(g) || g->k == 0)
+    if (tcgemm_operand_is_empty(g, is_b))
         return TCGEMM_STATUS_OK;
     TCGEMM_FORWARD(tcgemm_check_packing(g, is_b, source, x->d, plan->steps.step[0].written_bytes));
+    TCGEMM_FORWARD(tcgemm_gpu_place(g, &call, home_of(plan), &run.place));
+    TCGEMM_FORWARD(check_place(plan, run.place, false));
     run.call = &call;
     return backend_of(plan)->run(plan, &run);
 }
@@ -233,14 +235,29 @@ void tcgemm_plan_destroy(tcgemm_plan_t *plan) {
 
 /* ---- the one call ---- */
 
+/* A GPU may have been lost since the plan was made, or left behind by a fork. */
+static bool is_still_good(const struct tcgemm_plan *plan) {
+    const struct tcgemm_device *device;
+    if (!plan->device)
+        return true;
+    tcgemm_error_hush();
+    const tcgemm_status_t status = tcgemm_gpu_find(plan->device->index, &device);
+    tcgemm_error_speak();
+    return status == TCGEMM_STATUS_OK;
+}
+
 /* The plan of the default context for matrices in this place: the one that was made last time, or
  * made now, in the cache if it has room, else in *own. */
 static tcgemm_status_t find_plan(const tcgemm_plan_key_t *key, struct tcgemm_plan *own,
                                  const struct tcgemm_plan **plan) {
     struct tcgemm_plan *slot;
     *plan = tcgemm_plan_cache_find(key, &slot);
-    if (*plan)
+    if (*plan && is_still_good(*plan))
         return TCGEMM_STATUS_OK;
+    if (*plan) {
+        tcgemm_plan_cache_forget(key);
+        *plan = tcgemm_plan_cache_find(key, &slot);
+    }
     *plan = slot ? slot : own;
     TCGEMM_FORWARD(
         tcgemm_plan_in_place(key->place, &key->problem, key->threads, slot ? slot : own));

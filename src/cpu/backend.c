@@ -12,7 +12,7 @@ static tcgemm_status_t prepare(struct tcgemm_plan *plan) {
 static tcgemm_status_t run(const struct tcgemm_plan *plan, const tcgemm_run_t *run) {
     const size_t needed = tcgemm_plan_workspace(plan);
     if (plan->steps.step[0].kind != TCGEMM_STEP_PRODUCT)
-        return tcgemm_cpu_prepack(plan, run->call);
+        return tcgemm_cpu_prepack(plan, run->call, run->stats);
     TCGEMM_FORWARD(tcgemm_cpu_check_packed(plan, run->call));
     if (needed == 0 || run->workspace)
         return tcgemm_cpu_run(plan, run->call, run->workspace, run->stats);

@@ -137,13 +137,16 @@ static bool fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device) {
 /* The plan that packs one operand ahead. */
 static void expand_packing(struct tcgemm_plan *plan, double seconds) {
     const bool is_b = plan->packs == TCGEMM_OPERAND_B;
-    plan->steps = tcgemm_single_step(plan, seconds);
+    const bool is_shared = (is_b ? plan->g.b.batch_stride : plan->g.a.batch_stride) == 0;
+    const double items = is_shared && plan->g.batch > 1 ? (double)plan->g.batch : 1.0;
+    plan->steps = tcgemm_single_step(plan, seconds / items);
     tcgemm_step_t *const step = &plan->steps.step[0];
     step->kind = is_b ? TCGEMM_STEP_PACK_B : TCGEMM_STEP_PACK_A;
     step->kernel = NULL;
     if (is_b)
         step->a = step->b;
-    step->written_bytes = tcgemm_cpu_prepacked(plan, is_b).bytes;
+    step->written_bytes =
+        tcgemm_operand_is_empty(&plan->g, is_b) ? 0 : tcgemm_cpu_prepacked(plan, is_b).bytes;
 }
 
 /* One step: panels are packed on the way, between the products. */

@@ -60,10 +60,12 @@ static void choose_packing(struct tcgemm_plan *plan) {
     s->pack_a = s->pack_b = true;
     if (!u->strided || !lanes_are_elements(g))
         return;
+    const bool a_ahead = g->a.packed_bytes || plan->packs == TCGEMM_OPERAND_A;
+    const bool b_ahead = g->b.packed_bytes || plan->packs == TCGEMM_OPERAND_B;
     const bool tiny = volume(g) <= TINY_VOLUME;
     /* A broadcast reads A from anywhere; a vector of B needs its columns side by side. */
-    s->pack_a = g->a.packed_bytes || !(tiny || g->n <= u->nr);
-    s->pack_b = g->b.packed_bytes || !(g->b.col_stride == 1 && (tiny || g->m <= u->mr));
+    s->pack_a = a_ahead || !(tiny || g->n <= u->nr);
+    s->pack_b = b_ahead || !(g->b.col_stride == 1 && (tiny || g->m <= u->mr));
 }
 
 /* Enough units of work that no thread waits long for the last one. */
@@ -166,9 +168,11 @@ static cycles_t item_cycles(const struct tcgemm_plan *plan) {
     const double lane = (double)u->lane_bytes / 4.0 / (double)u->ku;
     const double a = g->a.col_stride == 1 ? cost->along : cost->across;
     const double b = g->b.row_stride == 1 ? cost->along : cost->across;
-    const double pack = lane * k *
-                        ((s->pack_a && !g->a.packed_bytes ? a * (double)g->m : 0) +
-                         (s->pack_b && !g->b.packed_bytes ? b * (double)g->n : 0));
+    const double pack_a = s->pack_a && !g->a.packed_bytes ? lane * k * a * (double)g->m : 0.0;
+    const double pack_b = s->pack_b && !g->b.packed_bytes ? lane * k * b * (double)g->n : 0.0;
+    if (plan->packs)
+        return (cycles_t){.pack = plan->packs == TCGEMM_OPERAND_A ? pack_a : pack_b};
+    const double pack = pack_a + pack_b;
     const double d_bytes = tcgemm_dtype_bits(g->type->d) / 8.0;
     const double store =
         cost->store * (double)g->m * (double)g->n * d_bytes / 8.0 * (double)ceil_div(g->k, s->kc);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/num.h"
 #include "cpu/kernels/ukernel.h"
@@ -34,6 +35,7 @@ tcgemm_prepacked_t tcgemm_cpu_prepacked(const struct tcgemm_plan *plan, bool is_
         .kc = plan->cpu.kc,
         .k = g->k,
         .blocks = ceil_div(g->k, plan->cpu.kc),
+        .ku = u->ku,
         .lane_bytes = u->lane_bytes,
         .items = (is_b ? g->b.batch_stride : g->a.batch_stride) ? g->batch : 1,
     };
@@ -52,13 +54,16 @@ static char *item_at(const tcgemm_prepacked_t *p, const void *data, int64_t item
     return (char *)(uintptr_t)data + BOUNDARY + (size_t)(p->items > 1 ? item : 0) * p->item_bytes;
 }
 
+/* Lanes along k in a block: the last one may be shorter. */
+static int64_t steps_of_block(const tcgemm_prepacked_t *p, int64_t block) {
+    return tcgemm_panel_steps(min_i64(p->kc, p->k - block * p->kc), p->ku);
+}
+
 char *tcgemm_prepacked_panel(const tcgemm_prepacked_t *p, const void *data, int64_t item,
                              int64_t block, int64_t line) {
     const int64_t whole = block * p->lines * p->steps * p->lane_bytes;
-    const int ku = (int)(ceil_div(min_i64(p->kc, p->k), p->steps));
-    const int64_t left = p->k - block * p->kc;
-    const int64_t steps = left < p->kc ? tcgemm_panel_steps(left, ku) : p->steps;
-    return item_at(p, data, item) + whole + tcgemm_panel_at(line, steps, p->lane_bytes);
+    return item_at(p, data, item) + whole +
+           tcgemm_panel_at(line, steps_of_block(p, block), p->lane_bytes);
 }
 
 uint32_t *tcgemm_prepacked_terms(const tcgemm_prepacked_t *p, const void *data, int64_t item,
@@ -84,6 +89,8 @@ static uint64_t fingerprint(const struct tcgemm_plan *plan, bool is_b) {
     for (const char *c = plan->kernel->name; *c; ++c)
         hash = mix(hash, (uint64_t)(unsigned char)*c);
     hash = mix(hash, is_b);
+    hash = mix(hash, (uint64_t)plan->g.a.dtype); /* a transposed product of mixed signs ... */
+    hash = mix(hash, (uint64_t)plan->g.b.dtype); /* ... has them the other way round */
     hash = mix(hash, plan->g.flags & TCGEMM_FLAG_XOR);
     hash = mix(hash, (uint64_t)(is_b ? plan->g.n : plan->g.m));
     hash = mix(hash, (uint64_t)p.k);
@@ -123,6 +130,10 @@ typedef struct job {
     atomic_int_fast64_t next;
 } job_t;
 
+static bool has_terms(const job_t *job) {
+    return job->is_b ? job->signs.use_b_terms : job->signs.use_a_terms;
+}
+
 /* Panel `index` of all items and blocks of k. */
 static void pack_one(const job_t *job, int64_t index) {
     const tcgemm_canonical_t *g = &job->plan->g;
@@ -144,9 +155,8 @@ static void pack_one(const job_t *job, int64_t index) {
                                                             item * g->b.batch_stride, &at)
                                          : tcgemm_pack_of_a(g, u->family, &job->signs, job->call->a,
                                                             item * g->a.batch_stride, &at);
-    const bool has_terms = job->is_b ? job->signs.use_b_terms : job->signs.use_a_terms;
     uint32_t *const terms =
-        has_terms ? tcgemm_prepacked_terms(p, job->call->d, item, block) + line : NULL;
+        has_terms(job) ? tcgemm_prepacked_terms(p, job->call->d, item, block) + line : NULL;
     const bool found = u->pack(&pack, line, (int)min_i64(p->width, all - line), p->width,
                                tcgemm_prepacked_panel(p, job->call->d, item, block, line), terms);
     if (u->family == TCGEMM_FAMILY_BF16)
@@ -166,7 +176,26 @@ static void worker(void *argument, int thread, int num_threads) {
     }
 }
 
-tcgemm_status_t tcgemm_cpu_prepack(const struct tcgemm_plan *plan, const tcgemm_call_t *call) {
+/* Zeros in what no panel, term or flag fills, so that the same operand is the same bytes. */
+static void clear_gaps(const job_t *job) {
+    const tcgemm_prepacked_t *p = &job->p;
+    const int64_t last = p->blocks - 1;
+    const size_t terms = has_terms(job) ? (size_t)(p->blocks * p->lines) * sizeof(uint32_t) : 0;
+    const bool bf16 = job->plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
+    const size_t flags = bf16 ? (size_t)(p->blocks * (p->lines / p->width)) : 0;
+    for (int64_t i = 0; i < p->items; ++i) {
+        char *const item = item_at(p, job->call->d, i);
+        const size_t panels =
+            (size_t)(tcgemm_prepacked_panel(p, job->call->d, i, last, p->lines) - item);
+        memset(item + panels, 0, p->terms - panels);
+        memset(item + p->terms + terms, 0, p->flags - p->terms - terms);
+        memset(item + p->flags + flags, 0, p->item_bytes - p->flags - flags);
+    }
+}
+
+tcgemm_status_t tcgemm_cpu_prepack(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                                   tcgemm_run_stats_t *stats) {
+    const double start = stats ? now_seconds() : 0.0;
     const bool is_b = plan->steps.step[0].kind == TCGEMM_STEP_PACK_B;
     job_t job = {
         .plan = plan,
@@ -183,5 +212,8 @@ tcgemm_status_t tcgemm_cpu_prepack(const struct tcgemm_plan *plan, const tcgemm_
     memcpy(call->d, &mark, sizeof mark);
     atomic_init(&job.next, 0);
     tcgemm_pool_run(plan->num_threads, worker, &job);
+    clear_gaps(&job);
+    if (stats)
+        stats->pack_seconds = now_seconds() - start;
     return TCGEMM_STATUS_OK;
 }

@@ -7,7 +7,7 @@
  * A panel is mr rows of A or nr columns of B by the steps of a block of k, as gemm.c packs it on
  * the way: the blocks of k depend on k and the kernel alone, so the same data serve any m (or n),
  * any number of threads and any cut. Terms (of integers) and flags (of bf16) are those of
- * ukernel.h, a row of them for each block of k.
+ * ukernel.h, a row of them for each block of k. What lies between the parts is zero.
  */
 #ifndef TCGEMM_CPU_PREPACK_H
 #define TCGEMM_CPU_PREPACK_H
@@ -21,6 +21,7 @@ typedef struct tcgemm_prepacked {
     int64_t kc, k;  /* elements of k in a block; all of them */
     int64_t blocks; /* of k */
     int64_t steps;  /* lanes along k in a whole block */
+    int ku;         /* elements of k in a lane */
     int lane_bytes;
     size_t terms, flags; /* offsets in an item */
     size_t item_bytes;
@@ -38,8 +39,10 @@ uint32_t *tcgemm_prepacked_terms(const tcgemm_prepacked_t *p, const void *data, 
 bool *tcgemm_prepacked_flags(const tcgemm_prepacked_t *p, const void *data, int64_t item,
                              int64_t block);
 
-/* Runs a plan whose only step packs an operand: from call->a or b to call->d. */
-tcgemm_status_t tcgemm_cpu_prepack(const struct tcgemm_plan *plan, const tcgemm_call_t *call);
+/* Runs a plan whose only step packs an operand: from call->a or b to call->d. `stats` may be NULL.
+ */
+tcgemm_status_t tcgemm_cpu_prepack(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                                   tcgemm_run_stats_t *stats);
 
 /* Checks the marks of operands that come packed. Returns OK, BAD_ALIGNMENT or BAD_ARGUMENT. */
 tcgemm_status_t tcgemm_cpu_check_packed(const struct tcgemm_plan *plan, const tcgemm_call_t *call);

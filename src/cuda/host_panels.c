@@ -48,8 +48,8 @@ static int64_t pitch_of(int64_t elements, tcgemm_dtype_t dtype) {
     return round_up(elements * size_of(dtype), ROW_BYTES);
 }
 
-/* A copy on the GPU: rows on boundaries of ROW_BYTES, items one after the other. What is between
- * rows was never written, so they are not `padded`. */
+/* A copy on the GPU: rows on boundaries of ROW_BYTES, up to which they go on with zeros, items one
+ * after the other. */
 static void tighten(tcgemm_operand_t *x, int64_t rows, int64_t cols, int64_t items) {
     const int64_t pitch =
         pitch_of(tcgemm_operand_length(x, rows, cols), x->dtype) / size_of(x->dtype);
@@ -57,6 +57,7 @@ static void tighten(tcgemm_operand_t *x, int64_t rows, int64_t cols, int64_t ite
         x->row_stride = pitch;
     else
         x->col_stride = pitch;
+    x->padded = true;
     x->batch_stride =
         x->batch_stride && items > 1 ? tcgemm_operand_lines(x, rows, cols) * pitch : 0;
 }

@@ -91,16 +91,19 @@ static void move_range(const chunk_t *c, int64_t begin, int64_t end) {
         const int64_t line = begin / b->pitch;
         const int64_t offset = begin - line * b->pitch;
         const int64_t stop = min_i64(end, (line + 1) * b->pitch);
-        const int64_t bytes = min_i64(stop, line * b->pitch + b->length) - begin;
+        const int64_t inside = min_i64(stop, line * b->pitch + b->length) - begin;
+        const int64_t bytes = inside > 0 ? inside : 0;
+        char *const buffer = c->buffer + (begin - c->begin);
         if (bytes > 0) {
             char *const host =
                 b->host + line / b->lines * b->host_item + line % b->lines * b->host_line + offset;
-            char *const buffer = c->buffer + (begin - c->begin);
             if (c->to_host)
                 memcpy(host, buffer, (size_t)bytes);
             else
                 memcpy(buffer, host, (size_t)bytes);
         }
+        if (!c->to_host)
+            memset(buffer + bytes, 0, (size_t)(stop - begin - bytes));
         begin = stop;
     }
 }

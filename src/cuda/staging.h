@@ -23,7 +23,8 @@ tcgemm_status_t tcgemm_staging_reserve(tcgemm_gpu_t *gpu, size_t bytes);
 /* Frees an arena too large to keep. */
 void tcgemm_staging_close(tcgemm_gpu_t *gpu);
 
-/* Queues the block in the copy stream. The host memory may be changed on return. */
+/* Queues the block in the copy stream; between its lines the GPU gets zeros. The host memory may be
+ * changed on return. */
 tcgemm_status_t tcgemm_staging_upload(tcgemm_gpu_t *gpu, const tcgemm_block_t *block,
                                       int num_threads);
 

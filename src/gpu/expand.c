@@ -193,28 +193,52 @@ static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
     }
 }
 
+/* Packs neither operand, one or both. */
+static void choose_packing(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                           const tcgemm_device_t *device, choice_t *best) {
+    best->pack_a = best->pack_b = false;
+    best->seconds = seconds_of(row, g, device, best);
+    if (!row->gpu->pads_rows)
+        return;
+    const bool a = is_narrow(&g->a, g->m, g->k);
+    const bool b = is_narrow(&g->b, g->k, g->n);
+    const choice_t as_it_is = *best;
+    for (int which = 1; which < 4; ++which) {
+        choice_t c = as_it_is;
+        c.pack_a = (which & 1) != 0;
+        c.pack_b = (which & 2) != 0;
+        if ((a || !c.pack_a) && (b || !c.pack_b))
+            try_choice(row, g, device, c, best);
+    }
+}
+
+/* The parts of k, which decide the bits, come from the problem that stands for it; the packing,
+ * which does not, from the problem itself. */
 static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
                        bool pointers_are_aligned) {
+    const bool is_reproducible = (plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE) != 0;
     tcgemm_canonical_t g = tcgemm_choice_problem(&plan->g);
     choice_t best = {.splits = 1, .split_k = g.k};
+    if (!pointers_are_aligned && !is_reproducible) {
+        spoil(&g.a);
+        spoil(&g.b);
+    }
+    choose_packing(row, &g, plan->device, &best);
+    try_splits(row, &g, plan->device, &best);
+    return best;
+}
+
+static choice_t choose_for(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
+                           bool pointers_are_aligned) {
+    choice_t best = choose(row, plan, pointers_are_aligned);
+    if (!(plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE))
+        return best;
+    tcgemm_canonical_t g = plan->g;
     if (!pointers_are_aligned) {
         spoil(&g.a);
         spoil(&g.b);
     }
-    best.seconds = seconds_of(row, &g, plan->device, &best);
-    if (row->gpu->pads_rows) {
-        const bool a = is_narrow(&g.a, g.m, g.k);
-        const bool b = is_narrow(&g.b, g.k, g.n);
-        const choice_t as_it_is = best;
-        for (int which = 1; which < 4; ++which) {
-            choice_t c = as_it_is;
-            c.pack_a = (which & 1) != 0;
-            c.pack_b = (which & 2) != 0;
-            if ((a || !c.pack_a) && (b || !c.pack_b))
-                try_choice(row, &g, plan->device, c, &best);
-        }
-    }
-    try_splits(row, &g, plan->device, &best);
+    choose_packing(row, &g, plan->device, &best);
     return best;
 }
 
@@ -310,12 +334,12 @@ double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *
 }
 
 void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
-    const choice_t c = choose(row, plan, true);
+    const choice_t c = choose_for(row, plan, true);
     plan->num_threads = plan->max_threads;
     plan->steps = steps_of(plan, row, &c);
     if (!row->gpu->pads_rows)
         return;
-    choice_t other = choose(row, plan, false);
+    choice_t other = choose_for(row, plan, false);
     other.splits = c.splits; /* the bits of D do not depend on where the matrices lie */
     other.split_k = c.split_k;
     if (other.pack_a != c.pack_a || other.pack_b != c.pack_b)

@@ -22,6 +22,7 @@ typedef struct tcgemm_operand {
     int64_t row_stride; /* elements, as all strides here */
     int64_t col_stride;
     int64_t batch_stride;
+    bool in_columns;     /* as the problem says; a column alone has strides of 1 and 1 */
     size_t packed_bytes; /* not 0: it comes packed ahead, in so many bytes (cpu/prepack.h) */
     bool padded; /* contiguous rows go on with zeros up to a 16-byte boundary: a packed copy */
 } tcgemm_operand_t;
@@ -61,8 +62,15 @@ static inline int64_t tcgemm_operand_ld(const tcgemm_operand_t *x) {
     return x->col_stride == 1 ? x->row_stride : x->col_stride;
 }
 
+/* Whether A (or B) has no element: the size that only the other operand and D have does not count.
+ */
+static inline bool tcgemm_operand_is_empty(const tcgemm_canonical_t *g, bool is_b) {
+    return (is_b ? g->n : g->m) == 0 || g->k == 0 || g->batch == 0;
+}
+
 /* The problem by which kernel, tile and cuts are chosen. It is the problem itself; for a
- * reproducible one without the caller's m and the batch, on which no bit of a row of D may depend.
+ * reproducible one without the caller's m, the batch and the strides, on which no bit of a row of D
+ * may depend.
  */
 enum { tcgemm_choice_rows = 2048 }; /* who asks for reproducible rows has many */
 tcgemm_canonical_t tcgemm_choice_problem(const tcgemm_canonical_t *g);

@@ -125,6 +125,7 @@ static tcgemm_operand_t operand(const stored_t *s, tcgemm_order_t order, tcgemm_
         .row_stride = rows_are_lines ? s->ld : 1,
         .col_stride = rows_are_lines ? 1 : s->ld,
         .batch_stride = s->stride,
+        .in_columns = !rows_are_lines,
     };
 }
 
@@ -132,6 +133,7 @@ static tcgemm_operand_t transposed(tcgemm_operand_t x) {
     const int64_t row_stride = x.row_stride;
     x.row_stride = x.col_stride;
     x.col_stride = row_stride;
+    x.in_columns = !x.in_columns;
     return x;
 }
 
@@ -272,6 +274,13 @@ static tcgemm_status_t round_scalar(const tcgemm_canonical_t *g, const char *nam
     return TCGEMM_STATUS_OK;
 }
 
+/* As if it lay tight and alone. */
+static void stand_alone(tcgemm_operand_t *x, int64_t rows, int64_t cols) {
+    x->row_stride = x->in_columns ? 1 : cols;
+    x->col_stride = x->in_columns ? rows : 1;
+    x->batch_stride = 0;
+}
+
 tcgemm_canonical_t tcgemm_choice_problem(const tcgemm_canonical_t *g) {
     tcgemm_canonical_t c = *g;
     if (!(g->flags & TCGEMM_FLAG_REPRODUCIBLE))
@@ -281,6 +290,8 @@ tcgemm_canonical_t tcgemm_choice_problem(const tcgemm_canonical_t *g) {
         c.n = tcgemm_choice_rows;
     else
         c.m = tcgemm_choice_rows;
+    stand_alone(&c.a, c.m, c.k);
+    stand_alone(&c.b, c.k, c.n);
     return c;
 }
 

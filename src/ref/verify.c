@@ -387,6 +387,8 @@ tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const voi
     const double start = now_seconds();
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_FORWARD(tcgemm_struct_check("report", report, sizeof *report));
+    TCGEMM_RETURN_IF(plan->packs, TCGEMM_STATUS_BAD_ARGUMENT,
+                     "the plan packs an operand ahead: there is no product to be verified");
     TCGEMM_RETURN_IF(mode != TCGEMM_VERIFY_AUTO && mode != TCGEMM_VERIFY_SAMPLE &&
                          mode != TCGEMM_VERIFY_FULL,
                      TCGEMM_STATUS_BAD_ARGUMENT, "verification mode %d is unknown", (int)mode);

@@ -259,6 +259,9 @@ tcgemm_status_t tcgemm_plan_simulate(const tcgemm_plan_t *plan, tcgemm_depth_t d
     tcgemm_tiles_t tiles = {.struct_size = sizeof tiles};
     TCGEMM_FORWARD(tcgemm_plan_get_tiles(plan, &tiles));
     TCGEMM_FORWARD(check_report(report, depth));
+    TCGEMM_RETURN_IF(plan->packs || plan->g.a.packed_bytes || plan->g.b.packed_bytes,
+                     TCGEMM_STATUS_UNSUPPORTED,
+                     "products of operands that are packed ahead are not simulated");
     if (depth == TCGEMM_DEPTH_DATA && plan->kernel->gpu) {
         TCGEMM_FORWARD(tcgemm_emulated_check(plan));
     }

@@ -159,7 +159,25 @@ static void scene_end(scene_t *s) {
     operands_free(&s->x);
 }
 
-/* Must be the first test: the workspaces that the library keeps grow with each larger problem. */
+/* The first product of a thread makes room for the plans to keep; without that it does as well.
+ * Must be the first test of all. */
+static void no_memory_for_kept_plans(void **state) {
+    (void)state;
+    scene_t s;
+    scene_of(&s, TCGEMM_F32_F32, 20);
+    for (int call = 0; call < 3; ++call) {
+        arm(1, false);
+        const tcgemm_status_t status = enter_gemm(&s);
+        assert_int_equal(disarm(), 1);
+        assert_int_equal(status, TCGEMM_STATUS_OK);
+        assert_true(testcase_judge(&s.t, &s.x, NULL));
+    }
+    assert_int_equal(enter_gemm(&s), TCGEMM_STATUS_OK); /* from here on there is room */
+    scene_end(&s);
+    assert_no_failures();
+}
+
+/* Before other products: the workspaces that the library keeps grow with each larger problem. */
 static void no_memory_is_a_status(void **state) {
     (void)state;
     static const tcgemm_type_t types[] = {TCGEMM_S8_S32, TCGEMM_BF16_BF16, TCGEMM_F32_F32,
@@ -582,6 +600,7 @@ static void own_workspaces(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_memory_for_kept_plans),
         cmocka_unit_test(no_memory_is_a_status),
         cmocka_unit_test(no_threads_are_no_failure),
         cmocka_unit_test(nothing_outside_is_touched),

@@ -6,6 +6,7 @@
 
 #include "base/dtype.h"
 #include "fake_driver/driver/kernel_args.h"
+#include "fake_driver/driver/state.h"
 
 typedef tcgemm_gpu_args_t args_t;
 
@@ -195,7 +196,30 @@ static void reduce_integers(const kernel_t *kernel, const args_t *x, int64_t ite
     free(sums);
 }
 
+/* What whole_a and whole_b promise: the last 16 bytes of each row are the matrix's or zeros. */
+static bool ends_in_zeros(tcgemm_dtype_t dtype, const void *data, int64_t origin, int64_t lines,
+                          int64_t length, int64_t ld) {
+    const int64_t size = tcgemm_dtype_bits(dtype) / 8;
+    for (int64_t i = 0; i < lines; ++i) {
+        const char *const row = (const char *)data + (origin + i * ld) * size;
+        for (int64_t at = length * size; at % 16 != 0; ++at)
+            if (row[at] != 0)
+                return false;
+    }
+    return true;
+}
+
+static void check_ends(const kernel_t *kernel, const args_t *x, int64_t item) {
+    if (x->whole_a && !ends_in_zeros(kernel->a, x->a, item * x->stride_a, x->a_trans ? x->k : x->m,
+                                     x->a_trans ? x->m : x->k, x->lda))
+        fake_complain("rows of A do not go on with zeros, as whole_a says");
+    if (x->whole_b && !ends_in_zeros(kernel->b, x->b, item * x->stride_b, x->b_trans ? x->n : x->k,
+                                     x->b_trans ? x->k : x->n, x->ldb))
+        fake_complain("rows of B do not go on with zeros, as whole_b says");
+}
+
 static void multiply(const kernel_t *kernel, const args_t *x, int64_t item) {
+    check_ends(kernel, x, item);
     for (uint32_t part = 0; part < x->splits; ++part) {
         const args_t p = part_of(kernel, x, item, part);
         if (tcgemm_dtype_is_integer(kernel->d))
