@@ -22,8 +22,14 @@ static pthread_key_t key_of_slots;
 static bool has_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Another destructor of the thread may still want a product, which makes new ones. */
+static void drop_slots(void *of_thread) {
+    free(of_thread);
+    slots = NULL;
+}
+
 static void make_key(void) {
-    has_key = pthread_key_create(&key_of_slots, free) == 0;
+    has_key = pthread_key_create(&key_of_slots, drop_slots) == 0;
 }
 
 /* After dlclose nobody could call the destructor of the key. */
