@@ -156,6 +156,21 @@ static void check_words(const char *text, size_t length) {
     }
 }
 
+/* "tile tile". */
+static void check_doubled_words(const char *text) {
+    const char *before = "";
+    size_t length_before = 0;
+    for (const char *at = text; *at != '\0';) {
+        const size_t length = strcspn(at, " ");
+        if (length == length_before && length > 0 && isalpha((unsigned char)*at) &&
+            strncmp(at, before, length) == 0)
+            fail_picture("a word is there twice: '%s'\n", text);
+        before = at;
+        length_before = length;
+        at += length + (at[length] == ' ');
+    }
+}
+
 static double font_size_of(const element_t *e) {
     static const char *const classes = "tlnsg";
     char value[256];
@@ -179,6 +194,7 @@ static void check_text(const element_t *e, const char *from, const counts_t *c) 
     memcpy(text, from, length);
     text[length] = '\0';
     check_words(text, length);
+    check_doubled_words(text);
     const double size = font_size_of(e);
     const double width = tcgemm_svg_text_width(text, size);
     const bool turned = attribute(e, "transform", value);
