@@ -18,7 +18,8 @@ echo "== Reading 1797 handwritten digits with a linear classifier: digits * weig
 "$tool" run "$here/digits.npy" "$here/weights.npy" --trans-b --type f32_f32 --verify full \
     -o "$out/scores.npy" --force --print table --quiet > "$out/scores.txt"
 # The table holds A, B and D below titles of their own; the rows of D are the scores.
-awk '
+# In any locale the numbers of the table have points.
+LC_ALL=C awk '
     FNR == NR { label[FNR] = $1; next }
     /^[A-D] / { name = $1; row = 0; next }
     name == "D" && NF == 10 {

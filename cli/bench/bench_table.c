@@ -39,10 +39,10 @@ int bench_table_read(bench_table_t *table, const char *path, const bench_rows_t 
     free(text);
     if (!read)
         return message_fail(CLI_BAD_FILE, "%s: %s", path, why);
+    table->num_bytes = length; /* from here on bench_table_free frees */
     if (length > 0 && !has_columns(&table->csv, rows))
         return message_fail(CLI_BAD_FILE, "%s: its columns are not those of this version's table",
                             path);
-    table->num_bytes = length;
     return CLI_OK;
 }
 

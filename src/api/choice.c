@@ -36,13 +36,13 @@ static tcgemm_problem_t choice_problem(const tcgemm_problem_t *problem) {
 }
 
 /* Whether GPU 0 is sooner done than the CPU, for which `plan` is made. */
-static bool gpu_is_better(const tcgemm_problem_t *problem, const tcgemm_plan_options_t *options,
-                          int threads, const struct tcgemm_plan *plan) {
-    const tcgemm_problem_t asked = choice_problem(problem);
+static bool gpu_is_better(const tcgemm_plan_options_t *options, int threads,
+                          const struct tcgemm_plan *plan) {
+    const tcgemm_problem_t asked = choice_problem(&plan->problem);
     const tcgemm_device_t *device;
     struct tcgemm_plan other;
     double cpu_seconds = plan->steps.seconds;
-    if (problem->flags & TCGEMM_FLAG_REPRODUCIBLE) {
+    if (asked.flags & TCGEMM_FLAG_REPRODUCIBLE) {
         if (tcgemm_plan_make(&asked, options, threads, &other) != TCGEMM_STATUS_OK)
             return false;
         cpu_seconds = other.steps.seconds;
@@ -53,13 +53,14 @@ static bool gpu_is_better(const tcgemm_problem_t *problem, const tcgemm_plan_opt
            other.steps.seconds + tcgemm_gpu_predict_transfer(&other.g) < cpu_seconds;
 }
 
-/* The better of the CPU, for which `plan` is made, and GPU 0. */
-static void improve_by_gpu(const tcgemm_problem_t *problem, const tcgemm_plan_options_t *options,
-                           int threads, struct tcgemm_plan *plan) {
+/* The better of the CPU, for which `plan` is made, and GPU 0. The plan has the whole problem, of
+ * which an older caller's is the beginning. */
+static void improve_by_gpu(const tcgemm_plan_options_t *options, int threads,
+                           struct tcgemm_plan *plan) {
     struct tcgemm_plan other;
     tcgemm_error_hush(); /* without a GPU the plan is as good */
-    if (gpu_is_better(problem, options, threads, plan) &&
-        plan_on_gpu(0, problem, options, threads, &other) == TCGEMM_STATUS_OK)
+    if (gpu_is_better(options, threads, plan) &&
+        plan_on_gpu(0, &plan->problem, options, threads, &other) == TCGEMM_STATUS_OK)
         *plan = other;
     tcgemm_error_speak();
 }

@@ -140,8 +140,7 @@ static void describe_tile(const tcgemm_svg_t *svg, const tcgemm_analysis_level_t
     char a[UNITS_SIZE];
     char b[UNITS_SIZE];
     tcgemm_svg_text(svg, SVG_NOTE, SVG_START, text_x, y, text_width,
-                    "%s tile %lld " PICTURE_TIMES " %lld " PICTURE_TIMES
-                    " %lld, %s of A and B a step",
+                    "%s %lld " PICTURE_TIMES " %lld " PICTURE_TIMES " %lld, %s of A and B a step",
                     l->tile.name, (long long)l->tile.m, (long long)l->tile.n, (long long)l->tile.k,
                     units_bytes(l->tile_bytes, bytes));
     tcgemm_svg_text(svg, SVG_NOTE, SVG_START, text_x, y + 17, text_width,

@@ -87,7 +87,8 @@ static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args)
     if (step->kind != TCGEMM_STEP_REDUCE)
         return lines;
     const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
-    return lines * (double)ceil_div(args->n, in_piece) / (TCGEMM_MOVE_THREADS / 32) + 1;
+    const int in_block = TCGEMM_MOVE_THREADS / 32;
+    return lines * (double)ceil_div(args->n, in_piece) / in_block + 1;
 }
 
 tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,

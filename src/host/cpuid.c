@@ -32,7 +32,7 @@ static leaf_t ask(uint32_t leaf, uint32_t subleaf) {
     leaf_t r = {0, 0, 0, 0};
     if (*most == 0) {
         atomic_fetch_add_explicit(&executed, 1, memory_order_relaxed);
-        *most = __get_cpuid_max(leaf & 0x80000000u, NULL);
+        *most = (uint32_t)__get_cpuid_max(leaf & 0x80000000u, NULL);
     }
     if (*most < leaf)
         return r;

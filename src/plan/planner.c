@@ -116,6 +116,28 @@ static tcgemm_status_t unknown_algo(const char *algo) {
                             known);
 }
 
+/* The types that the algorithm does there. */
+static void list_types(const struct tcgemm_plan *plan, wanted_t w, char *buffer, size_t size) {
+    const bool any = strcmp(w.algo, "auto") == 0;
+    for (int type = 1; type <= tcgemm_type_count(); ++type)
+        for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+            const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
+            if ((any ? !row->family->by_name_only : strcmp(row->algo, w.algo) == 0) &&
+                has_place(row, plan->device) && fits(row, plan->device) && !row->sums_f16 &&
+                row->types & TCGEMM_TYPE_BIT(type))
+                list(buffer, size, tcgemm_type_info((tcgemm_type_t)type)->name);
+        }
+}
+
+static tcgemm_status_t no_such_type(const struct tcgemm_plan *plan, wanted_t w) {
+    char types[256] = "";
+    list_types(plan, w, types, sizeof types);
+    return tcgemm_error_set(TCGEMM_STATUS_UNSUPPORTED,
+                            "algo %s has no kernel for type %s on this %s%s%s", w.algo,
+                            plan->g.type->name, plan->device ? "GPU" : "processor",
+                            types[0] ? ", only for " : ", nor for any other type", types);
+}
+
 /* Why no row will do: wrong tile, wrong place, wrong type, wrong machine. */
 static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     const char *const type = plan->g.type->name;
@@ -141,9 +163,7 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     TCGEMM_RETURN_IF(w.tile && tiles[0], TCGEMM_STATUS_UNSUPPORTED,
                      "algo %s has no tile '%.40s' for type %s; it has %s", w.algo, w.tile, type,
                      tiles);
-    return tcgemm_error_set(TCGEMM_STATUS_UNSUPPORTED,
-                            "algo %s has no kernel for type %s on this %s", w.algo, type,
-                            plan->device ? "GPU" : "processor");
+    return no_such_type(plan, w);
 }
 
 /* The best row so far. Of equals the later one: the table goes from the general to the special. */

@@ -48,7 +48,8 @@ TCGEMM_HD uint32_t tcgemm_raster_index(tcgemm_tile_coord_t at, uint32_t tiles_m,
                                        uint32_t group) {
     const uint32_t least = group == 0 ? 1 : group;
     const uint32_t wanted = least < tiles_m ? least : tiles_m;
-    const uint32_t first = at.m / wanted * wanted;
+    /* Where a tile is, tiles_m is not 0. */
+    const uint32_t first = at.m / wanted * wanted; /* NOLINT(clang-analyzer-core.DivideZero) */
     const uint32_t rows = tiles_m - first < wanted ? tiles_m - first : wanted;
     return first * tiles_n + at.n * rows + (at.m - first);
 }

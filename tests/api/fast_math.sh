@@ -27,6 +27,7 @@ int main(void) {
     d = 0;
     if (tcgemm_verify(plan, 1, &a, &one, 0, NULL, &d, TCGEMM_VERIFY_FULL, 0, &r))
         return 1;
+    tcgemm_plan_destroy(plan);
     printf("%08x %d\n", bits, (int)r.num_wrong);
     return 0;
 }

@@ -30,6 +30,7 @@ int main(void) {
     puts(text);
     (void)tcgemm_run(plan, 0.5, text, text, 0, NULL, text);
     puts(tcgemm_last_error());
+    tcgemm_plan_destroy(plan);
     (void)snprintf(half, sizeof half, "%g", 0.5); /* and the program's own locale is as it was */
     return strcmp(half, "0,5") != 0;
 }

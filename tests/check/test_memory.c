@@ -183,6 +183,10 @@ static void no_memory_is_a_status(void **state) {
     static const tcgemm_type_t types[] = {TCGEMM_S8_S32, TCGEMM_BF16_BF16, TCGEMM_F32_F32,
                                           TCGEMM_F16_F16, TCGEMM_F64_F64}; /* by size of a lane */
     int64_t n = 1500;
+    scene_t first; /* makes this thread's cache of plans, without which a product goes on */
+    scene_of(&first, TCGEMM_F32_F32, 1);
+    assert_int_equal(enter_gemm(&first), TCGEMM_STATUS_OK);
+    scene_end(&first);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i)
         for (int from_then_on = 0; from_then_on < 2; ++from_then_on) {
             scene_t s;
@@ -203,6 +207,66 @@ static void no_memory_is_a_status(void **state) {
             n += 150;
         }
     assert_true(num_failed_calls >= 40);
+    assert_no_failures();
+}
+
+/* A thread's cache of plans that cannot be had costs time, nothing else. */
+static void *multiply_without_cache(void *argument) {
+    scene_t *const s = argument;
+    for (int round = 0; round < 2; ++round) {
+        arm(1, false);
+        const tcgemm_status_t status = enter_gemm(s);
+        num_failed_calls += disarm();
+        if (status != TCGEMM_STATUS_OK)
+            testcase_fail(&s->t, "without a cache: %s", tcgemm_status_name(status));
+        else
+            (void)testcase_judge(&s->t, &s->x, NULL);
+    }
+    return NULL;
+}
+
+static void no_cache_is_no_failure(void **state) {
+    (void)state;
+    pthread_t thread;
+    scene_t s;
+    scene_of(&s, TCGEMM_F32_F32, 100);
+    num_failed_calls = 0;
+    assert_int_equal(pthread_create(&thread, NULL, multiply_without_cache, &s), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    scene_end(&s);
+    assert_int_equal(num_failed_calls, 2); /* asked for again, each time */
+    assert_no_failures();
+}
+
+/* A product in a destructor of the thread, when the library's own has run. */
+static void multiply_at_the_end(void *argument) {
+    scene_t *const s = argument;
+    if (enter_gemm(s) != TCGEMM_STATUS_OK)
+        testcase_fail(&s->t, "at the end of a thread: %s", tcgemm_last_error());
+    else
+        (void)testcase_judge(&s->t, &s->x, NULL);
+}
+
+static pthread_key_t at_the_end;
+
+static void *multiply_and_end(void *argument) {
+    scene_t *const s = argument;
+    if (enter_gemm(s) != TCGEMM_STATUS_OK || pthread_setspecific(at_the_end, s) != 0)
+        testcase_fail(&s->t, "before the end of a thread: %s", tcgemm_last_error());
+    return NULL;
+}
+
+static void a_product_at_the_end_of_a_thread(void **state) {
+    (void)state;
+    pthread_t thread;
+    scene_t s;
+    scene_of(&s, TCGEMM_F32_F32, 100);
+    assert_int_equal(enter_gemm(&s), TCGEMM_STATUS_OK); /* the library's key comes first */
+    assert_int_equal(pthread_key_create(&at_the_end, multiply_at_the_end), 0);
+    assert_int_equal(pthread_create(&thread, NULL, multiply_and_end, &s), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(pthread_key_delete(at_the_end), 0);
+    scene_end(&s);
     assert_no_failures();
 }
 
@@ -602,6 +666,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_memory_for_kept_plans),
         cmocka_unit_test(no_memory_is_a_status),
+        cmocka_unit_test(no_cache_is_no_failure),
+        cmocka_unit_test(a_product_at_the_end_of_a_thread),
         cmocka_unit_test(no_threads_are_no_failure),
         cmocka_unit_test(nothing_outside_is_touched),
         cmocka_unit_test(the_last_row_ends_at_its_last_element),

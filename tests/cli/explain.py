@@ -196,7 +196,9 @@ def main():
     refuse(2, "one operand too many", "1", "2", "3", "4")
     refuse(2, "-m, -n and -k are needed")
     refuse(4, "has no tile '3x3x3'", "64", "--gpu", "orin", "--type", "s8_s32", "--algo", "wmma-direct", "--tile", "3x3x3")
-    refuse(4, "has no kernel for type f16_f32", "64", "--gpu", "v100", "--type", "f16_f32")
+    refuse(4, "has no kernel for type f16_f32 on this GPU, nor for any other type", "64", "--gpu", "v100", "--type",
+           "f16_f32")
+    refuse(4, "has no kernel for type s4_s32 on this GPU, only for f16_f32, ", "64", "--gpu", "h200", "--type", "s4_s32")
     print(f"{failures} failures")
     sys.exit(1 if failures else 0)
 

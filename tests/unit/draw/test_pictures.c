@@ -156,6 +156,21 @@ static void check_words(const char *text, size_t length) {
     }
 }
 
+/* "tile tile". */
+static void check_doubled_words(const char *text) {
+    const char *before = "";
+    size_t length_before = 0;
+    for (const char *at = text; *at != '\0';) {
+        const size_t length = strcspn(at, " ");
+        if (length == length_before && length > 0 && isalpha((unsigned char)*at) &&
+            strncmp(at, before, length) == 0)
+            fail_picture("a word is there twice: '%s'\n", text);
+        before = at;
+        length_before = length;
+        at += length + (at[length] == ' ');
+    }
+}
+
 static double font_size_of(const element_t *e) {
     static const char *const classes = "tlnsg";
     char value[256];
@@ -179,6 +194,7 @@ static void check_text(const element_t *e, const char *from, const counts_t *c) 
     memcpy(text, from, length);
     text[length] = '\0';
     check_words(text, length);
+    check_doubled_words(text);
     const double size = font_size_of(e);
     const double width = tcgemm_svg_text_width(text, size);
     const bool turned = attribute(e, "transform", value);
@@ -419,6 +435,33 @@ static void pictures_of_all_algorithms(void **state) {
     assert_int_equal(done, (int)(sizeof rows / sizeof rows[0]) * NUM_SHAPES * 2);
 }
 
+static void expect_bound(int64_t size, const char *expected) {
+    tcgemm_context_options_t options = tcgemm_context_options();
+    const tcgemm_draw_options_t how = tcgemm_draw_options(TCGEMM_FORMAT_HTML);
+    const tcgemm_problem_t p = tcgemm_problem(TCGEMM_F16_F32, size, size, size);
+    tcgemm_context_t *context;
+    tcgemm_plan_t *plan;
+    char wanted[64];
+    options.known_gpu = "h200";
+    assert_int_equal(tcgemm_context_create(&options, &context), TCGEMM_STATUS_OK);
+    assert_int_equal(tcgemm_plan_create(context, &p, NULL, &plan), TCGEMM_STATUS_OK);
+    char *const page = drawn(plan, &how);
+    (void)snprintf(wanted, sizeof wanted, "<dt>bounded by</dt><dd>%s</dd>", expected);
+    if (!strstr(page, wanted))
+        fail_picture("a product of %d is not bounded by %s\n", (int)size, expected);
+    free(page);
+    tcgemm_plan_destroy(plan);
+    tcgemm_context_destroy(context);
+}
+
+/* A product that takes as long as it takes to start it is bounded by neither memory nor peak. */
+static void pages_name_the_bound(void **state) {
+    (void)state;
+    expect_bound(1, "the launch");
+    expect_bound(512, "the memory");
+    expect_bound(8192, "the peak");
+}
+
 static void pictures_of_the_cpu(void **state) {
     (void)state;
     static const tcgemm_type_t types[] = {TCGEMM_F32_F32, TCGEMM_F64_F64, TCGEMM_BF16_BF16,
@@ -436,6 +479,7 @@ int main(void) {
         cmocka_unit_test(pictures_of_all_gpus_and_types),
         cmocka_unit_test(pictures_of_all_algorithms),
         cmocka_unit_test(pictures_of_the_cpu),
+        cmocka_unit_test(pages_name_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,9 +200,64 @@ static void the_clock_is_right_from_the_first_call(void **state) {
     assert_no_failures();
 }
 
+/* Clocks a second by another instruction than the library's: a multiplication waits three clocks
+ * for the one before it, on x86 as on arm64; four or five on some small cores. */
+static double multiplications_hz(void) {
+    enum { WINDOWS = 200, CHAIN = 10000 };
+    uint64_t x = 3;
+    double least = INFINITY;
+    for (int window = 0; window < WINDOWS; ++window) {
+        const double start = seconds_now();
+        for (int i = 0; i < CHAIN; ++i) {
+            x *= x;
+            __asm__ volatile("" : "+r"(x));
+        }
+        least = fmin(least, seconds_now() - start);
+    }
+    return 3.0 * CHAIN / least;
+}
+
+#ifdef __x86_64__
+/* The time stamp counter runs at the nominal clock, whatever the core does. */
+static double stamps_hz(void) {
+    const double start = seconds_now();
+    const uint64_t from = __builtin_ia32_rdtsc();
+    double seconds;
+    do
+        seconds = seconds_now() - start;
+    while (seconds < 0.02);
+    return (double)(__builtin_ia32_rdtsc() - from) / seconds;
+}
+#endif
+
+/* A clock that is a few times too high or too low makes every peak and fraction of it wrong. */
+static void the_clock_is_that_of_other_instructions(void **state) {
+    (void)state;
+    double clock = tcgemm_clock_hz();
+    for (int i = 0; i < 3; ++i)
+        clock = fmax(clock, tcgemm_clock_again());
+    const double other = multiplications_hz();
+    print_message("%.3f GHz, %.3f by multiplications\n", clock * 1e-9, other * 1e-9);
+    if (!(clock < 2 * other && other < 2 * clock))
+        report_failure("%.3f GHz, but multiplications run at %.3f", clock * 1e-9, other * 1e-9);
+#ifdef __x86_64__
+    /* Cores go up to some 2.7 times their nominal clock, and down to a quarter of it. */
+    const double stamps = stamps_hz();
+    if (!(clock < 3.2 * stamps && clock > 0.2 * stamps))
+        report_failure("%.3f GHz, but the time stamp counter runs at %.3f", clock * 1e-9,
+                       stamps * 1e-9);
+    const double nominal = tcgemm_nominal_clock_hz();
+    if (!(nominal < 3.2 * stamps && nominal > 0.3 * stamps))
+        report_failure("%.3f GHz are nominal, but the time stamp counter runs at %.3f",
+                       nominal * 1e-9, stamps * 1e-9);
+#endif
+    assert_no_failures();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_clock_is_right_from_the_first_call),
+        cmocka_unit_test(the_clock_is_that_of_other_instructions),
         cmocka_unit_test(plans_execute_no_cpuid),
         cmocka_unit_test(caches_are_those_of_one_core),
         cmocka_unit_test(the_caches_of_this_machine_are_sound),
