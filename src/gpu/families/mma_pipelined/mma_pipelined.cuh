@@ -64,16 +64,17 @@
  *     tf32, 16-byte loads in the MN form      tn 154, 300 moves a block; 8- and 4-byte loads: 195
  *     unaligned, one chunk at a time          f16 at 4095^3: 75; four chunks in flight: 120
  *     tf32, rounding between rows             nt 198; all of it ahead of the products: 210
- *     tf32, rounded once, on its way through  nn 155, nt 165, tn 152, tt 171, against 200, 219, 186,
- *     registers, and turned into the K form   196: loads, rounding and stores wait for one another
+ *     tf32, rounded once, on its way through  nn 155, nt 165, tn 152, tt 171, against 200, 219,
+ *     registers, and turned into the K form   186, 196: loads, rounding and stores wait on one another
  *     tf32, no rounding at all (wrong)        nn 207, against 200: there is not much to be had
  *     tf32, nn not transposed                 193, against 203
  *     f64, k8 rather than k16                 nn 48, nt 52.6, tn 50.5, tt 54.4, against 52, 53.1,
  *                                             52.9, 54.0
- *     f64, nn not transposed                  176 moves a block, 337 instructions; transposed 14, 179
+ *     f64, nn not transposed                  176 moves a block, 337 instructions; transposed 14,
+ *                                             179
  *     f64, 128 x 64, two blocks an SM         nn 48.8, against 51.7; blocks of 32 k: 47.9
- * tf32 and f64 run at the limit of power (700 W, 1.7 to 1.85 GHz): what saves energy is speed there,
- * and figures of different runs differ by 5 %.
+ * tf32 and f64 run at the limit of power (700 W, 1.7 to 1.85 GHz): what saves energy is speed
+ * there, and figures of different runs differ by 5 %.
  */
 #ifndef TCGEMM_MMA_PIPELINED_CUH
 #define TCGEMM_MMA_PIPELINED_CUH
