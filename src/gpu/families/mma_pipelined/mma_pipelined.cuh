@@ -65,7 +65,7 @@
  *     unaligned, one chunk at a time          f16 at 4095^3: 75; four chunks in flight: 120
  *     tf32, rounding between rows             nt 198; all of it ahead of the products: 210
  *     tf32, rounded once, on its way through  nn 155, nt 165, tn 152, tt 171, against 200, 219,
- *     registers, and turned into the K form   186, 196: loads, rounding and stores wait on one another
+ *     registers, and turned into the K form   186, 196: loads and stores wait for one another
  *     tf32, no rounding at all (wrong)        nn 207, against 200: there is not much to be had
  *     tf32, nn not transposed                 193, against 203
  *     f64, k8 rather than k16                 nn 48, nt 52.6, tn 50.5, tt 54.4, against 52, 53.1,
