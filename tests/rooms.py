@@ -20,6 +20,7 @@ PLANTED = [
     ("src/draw/svg.c", '#include "plan/plan.h"', "src/draw may not"),
     ("src/tile/raster.h", '#include "base/num.h"', "src/tile may not"),
     ("src/gpu/ptx/mma.cuh", '#include "gpu/gpu_args.h"', "src/gpu/ptx may not"),
+    ("src/gpu/gpu_args.h", '#include "plan/plan.h"', "src/gpu/gpu_args.h may not"),
     ("src/gpu/model.c", "#include <cuda.h>", "src/gpu may not"),
     ("src/gpu/families/simt_ffma/simt_ffma_f32_f32.cu", '#include "gpu/gpu_row.h"', "src/gpu/families/*/*.cu* may not"),
     ("src/gpu/families/simt_ffma/family.c", '#include "gpu/families/simt_outer/shape.h"', "src/gpu/families/*/*.c may not"),

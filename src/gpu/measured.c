@@ -42,6 +42,7 @@ static const tcgemm_gpu_cost_t cautious = {
 
 static tcgemm_gpu_cost_t cost_of[MAX_ROWS];
 static bool is_measured[MAX_ROWS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registers_of[MAX_ROWS];
 
 static void find_line(int i) {
@@ -60,30 +61,33 @@ static void find_line(int i) {
             registers_of[i] = registers[j].number;
 }
 
+static int num_rows(void) {
+    return tcgemm_num_kernels() < MAX_ROWS ? tcgemm_num_kernels() : MAX_ROWS;
+}
+
 /* The units say what is possible, not what these instructions reach: no faster than the slowest
  * row of the same algorithm and type that was measured. */
-static void slow_down(int i, int count) {
-    const tcgemm_kernel_t *const row = tcgemm_kernel_at(i);
-    for (int j = 0; j < count; ++j) {
-        const tcgemm_kernel_t *const other = tcgemm_kernel_at(j);
-        if (is_measured[j] && other->types == row->types && strcmp(other->algo, row->algo) == 0 &&
-            cost_of[j].macs < cost_of[i].macs)
-            cost_of[i].macs = cost_of[j].macs;
+static tcgemm_gpu_cost_t cost_without_line(const tcgemm_kernel_t *row) {
+    tcgemm_gpu_cost_t cost = cautious;
+    for (int i = 0; i < num_rows(); ++i) {
+        const tcgemm_kernel_t *const other = tcgemm_kernel_at(i);
+        if (is_measured[i] && other->types == row->types && strcmp(other->algo, row->algo) == 0 &&
+            cost_of[i].macs < cost.macs)
+            cost.macs = cost_of[i].macs;
     }
+    return cost;
 }
 
 static void find_lines(void) {
-    const int count = tcgemm_num_kernels() < MAX_ROWS ? tcgemm_num_kernels() : MAX_ROWS;
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < num_rows(); ++i)
         find_line(i);
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < num_rows(); ++i)
         if (tcgemm_kernel_at(i)->gpu && !is_measured[i])
-            slow_down(i, count);
+            cost_of[i] = cost_without_line(tcgemm_kernel_at(i));
 }
 
 /* The row's number in the table, the lines found; -1 for a row that is not in it. */
 static int index_of(const tcgemm_kernel_t *kernel) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, find_lines);
     const int index = tcgemm_kernel_index(kernel);
     return index < MAX_ROWS ? index : -1;
@@ -97,4 +101,9 @@ const tcgemm_gpu_cost_t *tcgemm_gpu_cost_of(const tcgemm_kernel_t *kernel) {
 int tcgemm_gpu_registers_of(const tcgemm_kernel_t *kernel) {
     const int index = index_of(kernel);
     return index >= 0 ? registers_of[index] : CAUTIOUS_REGISTERS;
+}
+
+tcgemm_gpu_cost_t tcgemm_gpu_cost_unmeasured(const tcgemm_kernel_t *kernel) {
+    (void)pthread_once(&once, find_lines);
+    return cost_without_line(kernel);
 }

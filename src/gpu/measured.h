@@ -13,6 +13,9 @@ typedef struct tcgemm_gpu_cost {
 
 const tcgemm_gpu_cost_t *tcgemm_gpu_cost_of(const tcgemm_kernel_t *kernel);
 
+/* What it would be for a row like this one that has no line. */
+tcgemm_gpu_cost_t tcgemm_gpu_cost_unmeasured(const tcgemm_kernel_t *kernel);
+
 /* Registers a thread, the most on any architecture: a line of measured/registers.def; 128 for a row
  * without one. */
 int tcgemm_gpu_registers_of(const tcgemm_kernel_t *kernel);
