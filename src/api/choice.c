@@ -82,7 +82,7 @@ static tcgemm_status_t plan_on_any(const tcgemm_problem_t *problem,
         return TCGEMM_STATUS_OK;
     if (status != TCGEMM_STATUS_OK)
         return tcgemm_plan_make(problem, options, threads, plan); /* its sentence */
-    improve_by_gpu(problem, options, threads, plan);
+    improve_by_gpu(options, threads, plan);
     return TCGEMM_STATUS_OK;
 }
 
