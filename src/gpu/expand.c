@@ -25,7 +25,8 @@ enum {
 };
 static const double most_partial_bytes = 512e6;
 static const double seconds_a_part = 20e-9; /* of a reduction, beside its bytes; on an H200 */
-static const double waves[] = {0.25, 0.5, 1.0, 2.0, 3.0}; /* of resident blocks to try a split for */
+/* Of resident blocks, to try a split for. */
+static const double waves[] = {0.25, 0.5, 1.0, 2.0, 3.0};
 
 typedef struct choice {
     bool pack_a, pack_b;

@@ -47,7 +47,7 @@ typedef struct tcgemm_gpu_args {
     uint32_t vector_b;     /* the same for B, C and D */
     uint32_t vector_c;
     uint32_t vector_d;
-    /* 1: rows of A, on 16-byte boundaries, are whole pieces of 16 bytes or end in zeros up to one. */
+    /* 1: rows of A, on 16-byte boundaries, are whole 16-byte pieces or end in zeros up to one. */
     uint32_t whole_a;
     uint32_t whole_b; /* the same for B */
     uint32_t splits;  /* of k: D is `splits` matrices for each item, sums of one part of k each */
