@@ -21,12 +21,10 @@ static tcgemm_status_t plan_on_gpu(int index, const tcgemm_problem_t *problem,
     return tcgemm_gpu_backend.prepare(plan);
 }
 
-/* The time by which a device is chosen: of the problem itself, or of the one that stands for it
+/* The problem by whose time a device is chosen: `p` itself, or the one that stands for it
  * (tcgemm_choice_problem). */
-static tcgemm_problem_t choice_problem(const tcgemm_problem_t *problem) {
-    tcgemm_problem_t p; /* the caller's may be that of another version */
-    if (tcgemm_problem_read(problem, &p) != TCGEMM_STATUS_OK ||
-        !(p.flags & TCGEMM_FLAG_REPRODUCIBLE))
+static tcgemm_problem_t choice_problem(tcgemm_problem_t p) {
+    if (!(p.flags & TCGEMM_FLAG_REPRODUCIBLE))
         return p;
     p.m = tcgemm_choice_rows;
     p.batch = 1;
@@ -38,7 +36,7 @@ static tcgemm_problem_t choice_problem(const tcgemm_problem_t *problem) {
 /* Whether GPU 0 is sooner done than the CPU, for which `plan` is made. */
 static bool gpu_is_better(const tcgemm_plan_options_t *options, int threads,
                           const struct tcgemm_plan *plan) {
-    const tcgemm_problem_t asked = choice_problem(&plan->problem);
+    const tcgemm_problem_t asked = choice_problem(plan->problem);
     const tcgemm_device_t *device;
     struct tcgemm_plan other;
     double cpu_seconds = plan->steps.seconds;
