@@ -17,15 +17,14 @@ static double scalar(const kernel_t *kernel, double f64, float f32) {
 }
 
 /* op(X) of one item, rows x cols, row after row. */
-static double *floats_of(tcgemm_dtype_t dtype, const void *data, int64_t origin, int64_t rows,
-                         int64_t cols, int64_t ld, bool trans, bool is_tf32) {
+static double *floats_of(tcgemm_dtype_t dtype, const void *data, int64_t rows, int64_t cols,
+                         int64_t ld, bool trans, bool is_tf32) {
     double *const values = malloc((size_t)(rows * cols) * sizeof *values);
     if (!values)
         abort();
     for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < cols; ++j) {
-            const double x =
-                tcgemm_load_float(dtype, data, origin + (trans ? j * ld + i : i * ld + j));
+            const double x = tcgemm_load_float(dtype, data, trans ? j * ld + i : i * ld + j);
             values[i * cols + j] = is_tf32 ? (double)tcgemm_tf32_of_f32((float)x) : x;
         }
     return values;
@@ -43,7 +42,7 @@ static void store_floats(const kernel_t *kernel, const args_t *x, int64_t item, 
     }
 }
 
-/* Part `part` of an item: its steps of k, and where it goes. */
+/* Part `part` of an item as a product of its own, item 0: its steps of k, and where it goes. */
 static args_t part_of(const kernel_t *kernel, const args_t *x, int64_t item, int64_t part) {
     args_t p = *x;
     const int64_t first = part * x->split_k;
@@ -58,12 +57,9 @@ static args_t part_of(const kernel_t *kernel, const args_t *x, int64_t item, int
 }
 
 static void multiply_floats(const kernel_t *kernel, const args_t *x) {
-    const int64_t item = 0;
     const bool is_tf32 = kernel->row->type == TCGEMM_TF32_F32;
-    double *const a =
-        floats_of(kernel->a, x->a, item * x->stride_a, x->m, x->k, x->lda, x->a_trans, is_tf32);
-    double *const b =
-        floats_of(kernel->b, x->b, item * x->stride_b, x->k, x->n, x->ldb, x->b_trans, is_tf32);
+    double *const a = floats_of(kernel->a, x->a, x->m, x->k, x->lda, x->a_trans, is_tf32);
+    double *const b = floats_of(kernel->b, x->b, x->k, x->n, x->ldb, x->b_trans, is_tf32);
     double *const sums = malloc((size_t)x->n * sizeof *sums);
     if (!sums)
         abort();
@@ -75,7 +71,7 @@ static void multiply_floats(const kernel_t *kernel, const args_t *x) {
             for (int64_t j = 0; j < x->n; ++j)
                 sums[j] += factor * row[j];
         }
-        store_floats(kernel, x, item, i, sums);
+        store_floats(kernel, x, 0, i, sums);
     }
     free(a);
     free(b);
@@ -88,15 +84,14 @@ static uint32_t integer_at(tcgemm_dtype_t dtype, const void *data, int64_t index
     return (uint32_t)tcgemm_load_integer(dtype, data, index);
 }
 
-static uint32_t *integers_of(tcgemm_dtype_t dtype, const void *data, int64_t origin, int64_t rows,
-                             int64_t cols, int64_t ld, bool trans) {
+static uint32_t *integers_of(tcgemm_dtype_t dtype, const void *data, int64_t rows, int64_t cols,
+                             int64_t ld, bool trans) {
     uint32_t *const values = malloc((size_t)(rows * cols) * sizeof *values);
     if (!values)
         abort();
     for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < cols; ++j)
-            values[i * cols + j] =
-                integer_at(dtype, data, origin + (trans ? j * ld + i : i * ld + j));
+            values[i * cols + j] = integer_at(dtype, data, trans ? j * ld + i : i * ld + j);
     return values;
 }
 
@@ -111,11 +106,8 @@ static void store_integers(const kernel_t *kernel, const args_t *x, int64_t item
 }
 
 static void multiply_integers(const kernel_t *kernel, const args_t *x) {
-    const int64_t item = 0;
-    uint32_t *const a =
-        integers_of(kernel->a, x->a, item * x->stride_a, x->m, x->k, x->lda, x->a_trans);
-    uint32_t *const b =
-        integers_of(kernel->b, x->b, item * x->stride_b, x->k, x->n, x->ldb, x->b_trans);
+    uint32_t *const a = integers_of(kernel->a, x->a, x->m, x->k, x->lda, x->a_trans);
+    uint32_t *const b = integers_of(kernel->b, x->b, x->k, x->n, x->ldb, x->b_trans);
     uint32_t *const sums = malloc((size_t)x->n * sizeof *sums);
     if (!sums)
         abort();
@@ -127,7 +119,7 @@ static void multiply_integers(const kernel_t *kernel, const args_t *x) {
             for (int64_t j = 0; j < x->n; ++j)
                 sums[j] += factor * row[j];
         }
-        store_integers(kernel, x, item, i, sums);
+        store_integers(kernel, x, 0, i, sums);
     }
     free(a);
     free(b);
