@@ -80,11 +80,11 @@
 #define TCGEMM_MMA_PIPELINED_CUH
 
 #include "gpu/arch.cuh"
+#include "gpu/elements.cuh"
 #include "gpu/families/mma_pipelined/operand_copy.cuh"
 #include "gpu/families/mma_pipelined/operand_reader.cuh"
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/cp_async.cuh"
-#include "gpu/ptx/cvt.cuh"
 #include "gpu/ptx/ldmatrix.cuh"
 #include "gpu/ptx/mma.cuh"
 #include "gpu/ptx/special.cuh"
@@ -95,22 +95,6 @@
 #include "tile/swizzle.h"
 
 /* ---- the kernel ---- */
-
-static __device__ __forceinline__ void scalars(const tcgemm_gpu_args_t &args, float *alpha,
-                                               float *beta) {
-    *alpha = args.alpha.f32;
-    *beta = args.beta.f32;
-}
-static __device__ __forceinline__ void scalars(const tcgemm_gpu_args_t &args, double *alpha,
-                                               double *beta) {
-    *alpha = args.alpha.f64;
-    *beta = args.beta.f64;
-}
-static __device__ __forceinline__ void scalars(const tcgemm_gpu_args_t &args, uint32_t *alpha,
-                                               uint32_t *beta) {
-    *alpha = args.alpha.s32;
-    *beta = args.beta.s32;
-}
 
 /* TYPE, see the .cu files:
  *     word                 what mma takes: uint32_t or double

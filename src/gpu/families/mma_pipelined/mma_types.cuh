@@ -1,61 +1,9 @@
-/* mma_types.cuh - the types of mma_pipelined.cuh: what a product is, and what an element of D is.
- */
+/* mma_types.cuh - the types of mma_pipelined.cuh: what a product is. */
 #ifndef TCGEMM_MMA_TYPES_CUH
 #define TCGEMM_MMA_TYPES_CUH
 
+#include "gpu/elements.cuh"
 #include "gpu/families/mma_pipelined/mma_pipelined.cuh"
-
-/* ---- elements of C and D ---- */
-
-struct store_f32 {
-    typedef float out;
-    static __device__ __forceinline__ float load(float x) {
-        return x;
-    }
-    static __device__ __forceinline__ float store(float x) {
-        return x;
-    }
-};
-
-struct store_f16 {
-    typedef uint16_t out;
-    static __device__ __forceinline__ float load(uint16_t x) {
-        return tcgemm_cvt_f32_f16(x);
-    }
-    static __device__ __forceinline__ uint16_t store(float x) {
-        return tcgemm_cvt_rn_f16_f32(x);
-    }
-};
-
-struct store_bf16 {
-    typedef uint16_t out;
-    static __device__ __forceinline__ float load(uint16_t x) {
-        return tcgemm_cvt_f32_bf16(x);
-    }
-    static __device__ __forceinline__ uint16_t store(float x) {
-        return tcgemm_cvt_rn_bf16_f32(x);
-    }
-};
-
-struct store_s32 {
-    typedef uint32_t out;
-    static __device__ __forceinline__ uint32_t load(uint32_t x) {
-        return x;
-    }
-    static __device__ __forceinline__ uint32_t store(uint32_t x) {
-        return x;
-    }
-};
-
-struct store_f64 {
-    typedef double out;
-    static __device__ __forceinline__ double load(double x) {
-        return x;
-    }
-    static __device__ __forceinline__ double store(double x) {
-        return x;
-    }
-};
 
 /* ---- products: 16 x 8 by one step of k ---- */
 

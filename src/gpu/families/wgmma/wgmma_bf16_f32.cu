@@ -1,0 +1,3 @@
+#define TCGEMM_STAMP_bf16_f32 1
+#define TCGEMM_WGMMA_LAYOUTS TCGEMM_WGMMA_FOUR
+#include "gpu/families/wgmma/stamp.cuh"

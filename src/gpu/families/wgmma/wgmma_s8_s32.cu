@@ -1,0 +1,3 @@
+#define TCGEMM_STAMP_s8_s32 1
+#define TCGEMM_WGMMA_LAYOUTS TCGEMM_WGMMA_ONE
+#include "gpu/families/wgmma/stamp.cuh"
