@@ -160,7 +160,7 @@ typedef enum tcgemm_type {
     TCGEMM_F16_F16,
     TCGEMM_BF16_F32,
     TCGEMM_BF16_BF16,
-    TCGEMM_TF32_F32, /* f32 in memory; A and B rounded to tf32, to nearest, ties away from zero */
+    TCGEMM_TF32_F32, /* f32 in memory; A and B rounded to tf32, to nearest, ties either way */
     TCGEMM_F32_F32,
     TCGEMM_F64_F64,
     TCGEMM_S8_S32,

@@ -95,6 +95,8 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         TILE = TCGEMM_TURN_TILE,
         COUNT = sizeof(Element) < 4 ? 4 / sizeof(Element) : 1,
         WORDS = TILE / COUNT,
+        LINES = 256 / WORDS, /* that a block takes at a time */
+        IN_FLIGHT = TILE / LINES < 8 ? TILE / LINES : 8,
         PITCH = TILE + COUNT /* elements; columns spread over the banks */
     };
     typedef turn_word<Element, COUNT> word_t;
@@ -106,24 +108,33 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         const Element *from = (const Element *)args.a + item * args.stride_a;
         Element *to = (Element *)args.d + item * args.stride_d;
         __syncthreads(); /* the square before has been written out */
-        for (int w = threadIdx.x; w < TILE * WORDS; w += blockDim.x) {
-            const int64_t row = row0 + w / WORDS;
-            const int word = w % WORDS;
-            if (row < args.m && col0 + word * COUNT < args.k)
-                *(word_t *)(tile + w / WORDS * PITCH + word * COUNT) =
-                    turn_read<Element, COUNT>(from + row * args.lda, col0 + word * COUNT, args.k);
+        const int word = threadIdx.x % WORDS, line = threadIdx.x / WORDS;
+#pragma unroll
+        for (int first = 0; first < TILE; first += LINES * IN_FLIGHT) {
+            word_t v[IN_FLIGHT];
+#pragma unroll
+            for (int i = 0; i < IN_FLIGHT; ++i) {
+                const int64_t row = row0 + first + i * LINES + line;
+                if (row < args.m && col0 + word * COUNT < args.k)
+                    v[i] = turn_read<Element, COUNT>(from + row * args.lda, col0 + word * COUNT,
+                                                     args.k);
+            }
+#pragma unroll
+            for (int i = 0; i < IN_FLIGHT; ++i)
+                *(word_t *)(tile + (first + i * LINES + line) * PITCH + word * COUNT) = v[i];
         }
         __syncthreads();
-        for (int w = threadIdx.x; w < TILE * WORDS; w += blockDim.x) {
-            const int col = w / WORDS, word = w % WORDS;
-            const int64_t first = row0 + word * COUNT;
-            if (col0 + col >= args.k || first >= args.ldd)
-                continue;
+        const int64_t first = row0 + word * COUNT;
+#pragma unroll
+        for (int i = 0; i < TILE; i += LINES) {
+            const int col = i + line;
             word_t v;
 #pragma unroll
-            for (int i = 0; i < COUNT; ++i)
-                v.element[i] = first + i < args.m ? tile[(word * COUNT + i) * PITCH + col] : Element(0);
-            *(word_t *)(to + (col0 + col) * args.ldd + first) = v;
+            for (int e = 0; e < COUNT; ++e)
+                v.element[e] =
+                    first + e < args.m ? tile[(word * COUNT + e) * PITCH + col] : Element(0);
+            if (col0 + col < args.k && first < args.ldd)
+                *(word_t *)(to + (col0 + col) * args.ldd + first) = v;
         }
     }
 }
