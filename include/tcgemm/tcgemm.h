@@ -507,7 +507,7 @@ TCGEMM_API tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double al
 
 /* One level of the tile hierarchy, the outermost first. */
 typedef struct tcgemm_level {
-    const char *name; /* "problem", "panel", "block", "register tile", "warp", "instruction" ... */
+    const char *name; /* "problem", "panel", "block", "register tile", "warp", "warpgroup" ... */
     const char *home; /* where it lives: "memory", "L3", "L2", "L1", "shared memory", "registers" */
     int64_t m, n, k;  /* extent of one tile */
     int64_t count;    /* tiles of this level in the whole problem (one batch item) */

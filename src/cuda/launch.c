@@ -183,7 +183,7 @@ static tcgemm_status_t queue_scale(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
 
 tcgemm_status_t tcgemm_gpu_queue(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                  const tcgemm_call_t *call, void *workspace, CUstream stream) {
-    const size_t needed = tcgemm_plan_workspace(plan);
+    const size_t needed = tcgemm_gpu_steps_for(plan, call)->workspace_bytes;
     if (call->alpha == 0.0)
         return queue_scale(gpu, plan, call, stream);
     if (needed == 0 || workspace)

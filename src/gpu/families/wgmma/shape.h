@@ -6,9 +6,8 @@
 /* A warpgroup that fetches, and those that multiply. */
 #define TCGEMM_WGMMA_THREADS(consumers) (((consumers) + 1) * 128)
 
-/* Rows and columns of D that a warp computes: a warpgroup has the instruction's side whole and 16 of
- * each 64 on the other. (For pictures and figures; the warps of a warpgroup share an instruction.) */
-#define TCGEMM_WGMMA_SHARE(extent, consumers, turns) ((extent) / ((turns) ? 4 : 4 * (consumers)))
+/* Rows and columns of D that a warpgroup computes: all of one side, its share of the other. */
+#define TCGEMM_WGMMA_SHARE(extent, consumers, turns) ((extent) / ((turns) ? 1 : (consumers)))
 #define TCGEMM_WGMMA_ROWS(bm, consumers, turns, swap)                                              \
     ((swap) ? (bm) : TCGEMM_WGMMA_SHARE(bm, consumers, turns))
 #define TCGEMM_WGMMA_COLS(bn, consumers, turns, swap)                                              \
