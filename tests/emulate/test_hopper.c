@@ -51,24 +51,16 @@ typedef struct matrix {
     int *value; /* tight */
 } matrix_t;
 
-static uint32_t bits_of(tcgemm_dtype_t dtype, int x) {
-    switch (dtype) {
-    case TCGEMM_F16:
-        return tcgemm_f16_of_f32((float)x);
-    case TCGEMM_BF16:
-        return tcgemm_bf16_of_f32((float)x);
-    case TCGEMM_F32:
-        return tcgemm_bits_of_f32((float)x);
-    case TCGEMM_E5M2:
-        return tcgemm_f16_of_f32((float)x) >> 8;
-    case TCGEMM_E4M3:
-        for (uint32_t code = 0; code < 256; ++code)
-            if (tcgemm_f32_of_e4m3((uint8_t)code) == (float)x)
-                return code;
-        abort();
-    default:
-        return (uint32_t)x;
-    }
+static void store(matrix_t *x, int64_t at, int value) {
+    if (tcgemm_dtype_is_integer(x->dtype))
+        tcgemm_store_integer(x->dtype, x->data, at, value);
+    else
+        tcgemm_store_float(x->dtype, x->data, at, value);
+}
+
+static double load(const matrix_t *x, int64_t at) {
+    return tcgemm_dtype_is_integer(x->dtype) ? tcgemm_load_integer(x->dtype, x->data, at)
+                                             : tcgemm_load_float(x->dtype, x->data, at);
 }
 
 static size_t bytes_of(const matrix_t *x) {
@@ -83,7 +75,7 @@ static void *allocate(size_t bytes) {
 
 /* Numbers of -2 .. 3 (unsigned: 0 .. 5); between lines lie bytes of all ones. */
 static void fill(matrix_t *x, uint64_t *random) {
-    const int least = x->dtype == TCGEMM_U8 ? 0 : -2;
+    const int least = x->dtype == TCGEMM_DTYPE_U8 ? 0 : -2;
     const size_t bytes = bytes_of(x);
     const size_t size = (size_t)((x->batch - 1) * x->stride + x->lines * x->ld) * bytes;
     x->data = allocate(size);
@@ -93,8 +85,7 @@ static void fill(matrix_t *x, uint64_t *random) {
         for (int64_t i = 0; i < x->lines; ++i)
             for (int64_t j = 0; j < x->width; ++j) {
                 const int value = least + (int)random_below(random, 6);
-                const uint32_t bits = bits_of(x->dtype, value);
-                memcpy(x->data + (size_t)(b * x->stride + i * x->ld + j) * bytes, &bits, bytes);
+                store(x, b * x->stride + i * x->ld + j, value);
                 x->value[(b * x->lines + i) * x->width + j] = value;
             }
 }
@@ -102,21 +93,6 @@ static void fill(matrix_t *x, uint64_t *random) {
 static void drop(matrix_t *x) {
     free(x->data);
     free(x->value);
-}
-
-static double value_at(const matrix_t *x, int64_t item, int64_t i, int64_t j) {
-    uint32_t bits = 0;
-    memcpy(&bits, x->data + (size_t)(item * x->stride + i * x->ld + j) * bytes_of(x), bytes_of(x));
-    switch (x->dtype) {
-    case TCGEMM_F16:
-        return (double)tcgemm_f32_of_f16((uint16_t)bits);
-    case TCGEMM_BF16:
-        return (double)tcgemm_f32_of_bf16((uint16_t)bits);
-    case TCGEMM_F32:
-        return (double)tcgemm_f32_of_bits(bits);
-    default:
-        return (int32_t)bits;
-    }
 }
 
 /* ---- a problem, and its kernel's arguments ---- */
@@ -177,7 +153,7 @@ static uint32_t aligned_to(const matrix_t *x) {
 
 static tcgemm_tensor_args_t args_of(const problem_t *p) {
     const row_t *row = p->row;
-    const bool is_integer = p->d.dtype == TCGEMM_S32;
+    const bool is_integer = p->d.dtype == TCGEMM_DTYPE_S32;
     tcgemm_tensor_args_t x;
     memset(&x, 0, sizeof x);
     x.a = map_of(&p->a, p->a_mn, row->bm, row->bk, false);
@@ -269,11 +245,9 @@ static void compare(const problem_t *p, char *text, size_t bytes) {
                     if (p->beta)
                         wanted += p->beta *
                                   (double)p->c.value[(item * p->m + i) * p->n + j];
-                    if (p->d.dtype == TCGEMM_F16)
-                        wanted = (double)tcgemm_f32_of_f16(tcgemm_f16_of_f32((float)wanted));
-                    if (p->d.dtype == TCGEMM_BF16)
-                        wanted = (double)tcgemm_f32_of_bf16(tcgemm_bf16_of_f32((float)wanted));
-                    const double got = value_at(&p->d, at, i, j);
+                    if (!tcgemm_dtype_is_integer(p->d.dtype))
+                        wanted = tcgemm_round_float(p->d.dtype, wanted);
+                    const double got = load(&p->d, at * p->d.stride + i * p->d.ld + j);
                     if (got == wanted)
                         continue;
                     (void)snprintf(text, bytes, "D(%lld, %lld) of %lld is %g, not %g", (long long)i,
