@@ -42,6 +42,7 @@ typedef struct barrier {
     uint32_t at, arrivals, missing, phase;
     int64_t bytes;  /* announced, and not there yet */
     int64_t coming; /* asked for, and not there yet */
+    uint32_t boxes; /* phases that have ended when the last box was there, or 0 */
     touch_t made;
     bool is_fenced;
     known_t next, done; /* what those know who arrived; the same when a phase last ended */

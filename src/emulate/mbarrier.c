@@ -90,6 +90,7 @@ void tcgemm_barrier_expect(barrier_t *b, uint32_t bytes) {
 void tcgemm_barrier_complete(barrier_t *b, uint32_t bytes) {
     b->coming -= bytes;
     b->bytes -= bytes;
+    b->boxes = b->phase + 1;
     end_phase_if_complete(b);
 }
 
@@ -201,6 +202,15 @@ void tcgemm_barrier_describe(const thread_t *t, char *text, size_t bytes) {
                    (long long)b->bytes, (long long)b->coming);
 }
 
+/* Whether some thread has waited for all its boxes. */
+static bool has_been_waited_for(uint32_t barrier) {
+    const machine_t *m = &tcgemm_machine;
+    for (uint32_t i = 0; i < m->num_warps * LANES; ++i)
+        if (tcgemm_async.known[i].phases[barrier] >= tcgemm_async.barriers[barrier].boxes)
+            return true;
+    return false;
+}
+
 void tcgemm_async_end(void) {
     for (uint32_t i = 0; i < tcgemm_async.num_barriers; ++i) {
         const barrier_t *b = &tcgemm_async.barriers[i];
@@ -212,6 +222,10 @@ void tcgemm_async_end(void) {
             tcgemm_machine_fault("the block ends within phase %u of the mbarrier at %u: %u of %u "
                                  "arrivals and %lld bytes are missing",
                                  b->phase, b->at, b->missing, b->arrivals, (long long)b->bytes);
+        else if (!has_been_waited_for(i))
+            tcgemm_machine_fault("the block ends, and boxes that were under way in phase %u of the "
+                                 "mbarrier at %u were not waited for",
+                                 b->boxes - 1, b->at);
     }
     tcgemm_machine_count_registers();
 }
