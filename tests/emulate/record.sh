@@ -1,7 +1,8 @@
 #!/bin/sh
 # record.sh - records on the GPU here what the emulator's models are held to (golden.h):
 #
-#     sh tests/emulate/record.sh      writes tests/emulate/golden/sm<cc>.bin; then: ctest -R emulate/golden
+#     sh tests/emulate/record.sh      writes tests/emulate/golden/sm<cc>.bin, on an sm_90
+#                                     also sm90.hopper; then: ctest -R emulate/golden
 #
 # Needs nvcc and a GPU of sm_80 or newer.
 set -eu
@@ -15,4 +16,9 @@ nvcc -std=c++17 -arch="$code" -I"$root/src" -I"$root/tests/emulate" -o "$work/re
     "$root/tests/emulate/record.cu"
 mkdir -p "$root/tests/emulate/golden"
 "$work/record" "$root/tests/emulate/golden/sm$arch.bin"
+if [ "$arch" = 90 ]; then # golden_hopper.h
+    nvcc -std=c++17 -arch="$code" -I"$root/src" -I"$root/tests" -I"$root/tests/emulate" \
+        -o "$work/record_hopper" "$root/tests/emulate/record_hopper.cu"
+    "$work/record_hopper" "$root/tests/emulate/golden/sm$arch.hopper"
+fi
 ls -l "$root/tests/emulate/golden"
