@@ -6,12 +6,12 @@
  *     box.c        boxes of a tensor, the adversary
  *     wgmma.c      groups of products, their operands and accumulators
  *
- * Such work is ordered by mbarriers, not by __syncthreads alone. So every thread has a known_t: which
- * phases of which mbarriers have ended, which groups of wgmma of which warps are done, and how far
- * the other threads had come when they last arrived, as far as it can know. To wait for a phase is to
- * learn what all who arrived knew. A line may be read by those who know of the phase that brought
- * it, and be overwritten by one who knows that all its readers are done; whether the data happen
- * to be there plays no part.
+ * Such work is ordered by mbarriers, not by __syncthreads alone. So every thread has a known_t:
+ * which phases of which mbarriers have ended, which groups of wgmma of which warps are done, and
+ * how far the other threads had come when they last arrived, as far as it can know. To wait for a
+ * phase is to learn what all who arrived knew. A line may be read by those who know of the phase
+ * that brought it, and be overwritten by one who knows that all its readers are done; whether the
+ * data happen to be there plays no part.
  *
  * A box is poison from the moment it is asked for. When it comes is the launch's order: FIRST, when
  * no thread can run; LAST, at once; else in pieces, at any time, in any order. Its bytes are

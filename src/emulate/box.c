@@ -34,8 +34,8 @@ static const char *row_of(const tcgemm_emulate_box_t *x, uint32_t line, uint32_t
     const int64_t col = x->at[0];
     const int64_t row = (int64_t)x->at[1] + line % x->extent[1];
     const int64_t item = (int64_t)x->at[2] + line / x->extent[1];
-    const int64_t end = col + x->extent[0] < (int64_t)x->size[0] ? col + x->extent[0]
-                                                                 : (int64_t)x->size[0];
+    const int64_t end =
+        col + x->extent[0] < (int64_t)x->size[0] ? col + x->extent[0] : (int64_t)x->size[0];
     const int64_t start = col > 0 ? col : 0;
     *from = *to = 0;
     if (row < 0 || row >= (int64_t)x->size[1] || item < 0 || item >= (int64_t)x->size[2] ||

@@ -66,10 +66,10 @@ static thread_t *next_thread(uint32_t w) {
 
 const char *tcgemm_machine_name_of(operation_t op) {
     static const char *const names[] = {
-        "nothing",      "__syncthreads",  "__syncwarp",     "__shfl_sync",  "cp.async",
-        "TMA",          "an mbarrier",    "wgmma.fence",    "wgmma.commit", "wgmma.wait",
-        "wgmma",        "setmaxnreg",     "ldmatrix",       "ldmatrix.trans",
-        "mma.sync f32", "mma.sync f16",   "mma.sync s32",   "mma.sync f64",
+        "nothing",      "__syncthreads", "__syncwarp",   "__shfl_sync",    "cp.async",
+        "TMA",          "an mbarrier",   "wgmma.fence",  "wgmma.commit",   "wgmma.wait",
+        "wgmma",        "setmaxnreg",    "ldmatrix",     "ldmatrix.trans", "mma.sync f32",
+        "mma.sync f16", "mma.sync s32",  "mma.sync f64",
     };
     return names[op];
 }
@@ -88,8 +88,8 @@ static void describe(const thread_t *t, char *text, size_t bytes) {
                        tcgemm_machine_name_of(t->request.op));
 }
 
-/* Another thread than `waits` that tells more about why: one that waits elsewhere, else one that has
- * ended. */
+/* Another thread than `waits` that tells more about why: one that waits elsewhere, else one that
+ * has ended. */
 static const thread_t *find_other(const thread_t *waits) {
     const machine_t *m = &tcgemm_machine;
     const thread_t *ended = NULL;

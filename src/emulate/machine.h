@@ -9,15 +9,15 @@
  *
  * A thread runs until it waits. Functions of a warp are a rendezvous: the lane that comes last does
  * the work of all 32, provided that all called the same function from the same place; wgmma and
- * setmaxnreg are one of four warps. Threads that wait for one another for ever, or for a thread that
- * has ended, are a fault.
+ * setmaxnreg are one of four warps. Threads that wait for one another for ever, or for a thread
+ * that has ended, are a fault.
  *
  * Shared memory is poisoned and has a shadow, a cell for each four bytes: who wrote and who read it
  * since the last barrier, what was never written, what a cp.async has yet to bring. Between two
  * __syncthreads nobody may read what another thread writes, or write what another thread touches;
  * within a warp a __syncwarp will do, and for a word that one thread touched an mbarrier, too.
- * Nothing else orders memory, mma.sync and ldmatrix neither. What boxes and wgmma do is looked at in
- * lines of 128 bytes (async.h).
+ * Nothing else orders memory, mma.sync and ldmatrix neither. What boxes and wgmma do is looked at
+ * in lines of 128 bytes (async.h).
  *
  * cp.async: the destination is poison and out of bounds for all from the moment of the copy until
  * its thread has waited for the group, and then for other threads until the next barrier.
@@ -40,8 +40,8 @@ enum {
     LANES = 32,
     MAX_WARPS = 32,
     MAX_THREADS = LANES * MAX_WARPS,
-    WARPGROUP = 4, /* warps */
-    MAX_SUMS = 4,  /* sets of accumulators of wgmma that a thread has */
+    WARPGROUP = 4,         /* warps */
+    MAX_SUMS = 4,          /* sets of accumulators of wgmma that a thread has */
     SHARED_BYTES = 232448, /* the most that any device gives a block */
     SHARED_ROOM = 262144,  /* what is taken for shared memory, in or out of bounds */
     STACK_BYTES = 131072,  /* of a fiber, ... */
@@ -118,7 +118,7 @@ typedef struct thread {
     request_t request;
     copy_t *copies; /* in flight */
     int num_copies, max_copies;
-    uint32_t committed; /* groups */
+    uint32_t committed;            /* groups */
     const struct barrier *awaited; /* or NULL: an mbarrier, ... */
     uint32_t awaited_phase;
     accumulators_t sums[MAX_SUMS];

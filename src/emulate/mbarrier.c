@@ -72,9 +72,10 @@ static void end_phase_if_complete(barrier_t *b) {
 static void check_bytes(const barrier_t *b) {
     if (b->missing > 0 || b->coming <= b->bytes)
         return;
-    tcgemm_machine_fault("the mbarrier at %u expects %lld more bytes in phase %u, but boxes of %lld "
-                         "are under way",
-                         b->at, (long long)b->bytes, b->phase, (long long)b->coming);
+    tcgemm_machine_fault(
+        "the mbarrier at %u expects %lld more bytes in phase %u, but boxes of %lld "
+        "are under way",
+        b->at, (long long)b->bytes, b->phase, (long long)b->coming);
     tcgemm_machine_stop();
 }
 
@@ -119,12 +120,12 @@ barrier_t *tcgemm_barrier_use(uint32_t at, const char *what) {
 void tcgemm_emulate_mbarrier_init(uint32_t at, uint32_t arrivals) {
     async_t *x = &tcgemm_async;
     const machine_t *m = &tcgemm_machine;
-    const char *wrong = at % 8 != 0                           ? "is not aligned to 8 bytes"
-                        : find(at)                            ? "is made again"
-                        : x->num_barriers == MAX_BARRIERS     ? "is one too many for the model"
-                        : arrivals == 0                       ? "waits for nobody"
+    const char *wrong = at % 8 != 0                              ? "is not aligned to 8 bytes"
+                        : find(at)                               ? "is made again"
+                        : x->num_barriers == MAX_BARRIERS        ? "is one too many for the model"
+                        : arrivals == 0                          ? "waits for nobody"
                         : arrivals > (uint32_t)MAX_BARRIER_COUNT ? "counts too many arrivals"
-                                                              : NULL;
+                                                                 : NULL;
     if (wrong) {
         tcgemm_machine_fault("the mbarrier at %u %s", at, wrong);
         tcgemm_machine_stop();
@@ -195,11 +196,12 @@ void tcgemm_emulate_mbarrier_wait(uint32_t at, uint32_t parity) {
 
 void tcgemm_barrier_describe(const thread_t *t, char *text, size_t bytes) {
     const barrier_t *b = t->awaited;
-    (void)snprintf(text, bytes,
-                   "thread %u (line %u) waits for phase %u of the mbarrier at %u, which lacks %u of "
-                   "%u arrivals and %lld bytes, %lld of them under way",
-                   t->index, t->line, t->awaited_phase, b->at, b->missing, b->arrivals,
-                   (long long)b->bytes, (long long)b->coming);
+    (void)snprintf(
+        text, bytes,
+        "thread %u (line %u) waits for phase %u of the mbarrier at %u, which lacks %u of "
+        "%u arrivals and %lld bytes, %lld of them under way",
+        t->index, t->line, t->awaited_phase, b->at, b->missing, b->arrivals, (long long)b->bytes,
+        (long long)b->coming);
 }
 
 /* Whether some thread has waited for all its boxes. */

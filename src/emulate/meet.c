@@ -90,7 +90,8 @@ static warp_t *party_of(const thread_t *self, operation_t op, uint32_t *count) {
     return &m->warps[first];
 }
 
-/* All threads of these warps are here. A warp that waits as a whole is at a warpgroup's function. */
+/* All threads of these warps are here. A warp that waits as a whole is at a warpgroup's function.
+ */
 static bool has_come(const warp_t *warps, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i)
         if (warps[i].waiting != ALL)

@@ -46,8 +46,7 @@ static void add_touch(touch_t *touch, uint8_t bytes, const thread_t *self) {
     const uint32_t time = tcgemm_async.known[self->index].times[self->index];
     if (touch->epoch != m->epoch || touch->thread == self->index) {
         const uint8_t others = touch->epoch == m->epoch ? touch->bytes : 0;
-        *touch =
-            (touch_t){m->epoch, turn, time, (uint16_t)self->index, (uint8_t)(others | bytes)};
+        *touch = (touch_t){m->epoch, turn, time, (uint16_t)self->index, (uint8_t)(others | bytes)};
         return;
     }
     const uint32_t warp =

@@ -47,8 +47,8 @@ static void clear(gathering_t *g) {
 /* ---- telling ---- */
 
 static void tell_box(uint32_t warp, kind_t kind, int region, const box_t *b) {
-    static const char *const words[] = {"asks cp.async for", "asks TMA for", "loads",
-                                        "stores",            "reads",        "writes"};
+    static const char *const words[] = {
+        "asks cp.async for", "asks TMA for", "loads", "stores", "reads", "writes"};
     const tcgemm_emulate_launch_t *launch = tcgemm_machine.launch;
     char what[128], more[64] = "";
     (void)snprintf(what, sizeof what, region == OF_ZEROS ? "zeros" : "what it has worked out");

@@ -125,9 +125,9 @@ static void read_operands(product_t *p) {
 /* ---- arithmetic ---- */
 
 static int bytes_of(tcgemm_emulate_element_t type) {
-    return type == TCGEMM_EMULATE_TF32                                   ? 4
+    return type == TCGEMM_EMULATE_TF32                                 ? 4
            : type == TCGEMM_EMULATE_F16 || type == TCGEMM_EMULATE_BF16 ? 2
-                                                                         : 1;
+                                                                       : 1;
 }
 
 static float number_of(tcgemm_emulate_element_t type, const uint8_t *from) {
@@ -169,8 +169,7 @@ static void multiply_floats(const factors_t *x, uint32_t n, uint32_t k, float (*
 }
 
 /* Sums of whole numbers are exact in f64; they are added modulo 2^32. */
-static void multiply_integers(const factors_t *x, uint32_t n, uint32_t k,
-                              uint32_t (*sums)[MAX_N]) {
+static void multiply_integers(const factors_t *x, uint32_t n, uint32_t k, uint32_t (*sums)[MAX_N]) {
     for (int i = 0; i < ROWS; ++i) {
         double sum[MAX_N] = {0};
         for (uint32_t p = 0; p < k; ++p)
@@ -235,8 +234,8 @@ void tcgemm_wgmma_touch(const char *at, uint32_t size, bool write) {
     }
 }
 
-/* The place of a thread's accumulators among those that it has: where they are in flight, else where
- * they were, else a free one. */
+/* The place of a thread's accumulators among those that it has: where they are in flight, else
+ * where they were, else a free one. */
 static int find_sums(const thread_t *t, const char *c) {
     int found = -1;
     for (int i = 0; i < t->num_sums; ++i)
@@ -298,11 +297,12 @@ static void check_agreement(const thread_t *threads) {
     const tcgemm_emulate_wgmma_t *x = &threads[0].request.wgmma;
     for (int i = 1; i < IN_WARPGROUP; ++i) {
         const tcgemm_emulate_wgmma_t *y = &threads[i].request.wgmma;
-        const char *what = x->a != y->a || x->b != y->b         ? "operands"
-                           : (x->add != 0) != (y->add != 0) ? "what it adds to"
-                           : m->warps[threads[0].warp].committed != m->warps[threads[i].warp].committed
-                               ? "the groups committed so far"
-                               : NULL;
+        const char *what =
+            x->a != y->a || x->b != y->b     ? "operands"
+            : (x->add != 0) != (y->add != 0) ? "what it adds to"
+            : m->warps[threads[0].warp].committed != m->warps[threads[i].warp].committed
+                ? "the groups committed so far"
+                : NULL;
         if (!what)
             continue;
         tcgemm_machine_fault("thread %u and thread %u do not agree on %s of a wgmma",

@@ -109,7 +109,7 @@ template <int FAULT, int CONSUMERS> struct ring {
     /* ---- the thread that fetches ---- */
 
     void fetch(const tcgemm_tensor_args_t &x, uint32_t slot, int32_t k, int32_t row) {
-        const int32_t bytes = SLOT + (FAULT == expects_too_little  ? -ROW
+        const int32_t bytes = SLOT + (FAULT == expects_too_little ? -ROW
                                       : FAULT == expects_too_much ? ROW
                                                                   : 0);
         const uint32_t to = FAULT == the_box_lies_unaligned && slot == 1 ? 512 : smem + slot * SLOT;
@@ -163,8 +163,8 @@ template <int FAULT, int CONSUMERS> struct ring {
         const uint64_t b = operand(smem + slot * SLOT + A_BYTES);
         const uint32_t bytes = FAULT == a_step_too_short ? 16 : 32;
         for (uint32_t step = 0; step < 4; ++step)
-            product(c, tcgemm_wgmma_advance(a, step * bytes),
-                    tcgemm_wgmma_advance(b, step * bytes), step > 0 || block > 0);
+            product(c, tcgemm_wgmma_advance(a, step * bytes), tcgemm_wgmma_advance(b, step * bytes),
+                    step > 0 || block > 0);
     }
 
     void arrive(uint32_t barrier) {

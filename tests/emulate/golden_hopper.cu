@@ -29,8 +29,8 @@ HOPPER_KERNEL(golden_box) {
     const uint32_t smem = begin(), lines = (uint32_t)x.args.m;
     if (threadIdx.x == 0) {
         tcgemm_mbarrier_arrive_expect(smem + HOPPER_BARRIER, lines * 128);
-        tcgemm_tma_load(smem, &x.a, smem + HOPPER_BARRIER, (int32_t)x.args.lda,
-                        (int32_t)x.args.ldb, (int32_t)x.args.ldc);
+        tcgemm_tma_load(smem, &x.a, smem + HOPPER_BARRIER, (int32_t)x.args.lda, (int32_t)x.args.ldb,
+                        (int32_t)x.args.ldc);
     }
     tcgemm_mbarrier_wait(smem + HOPPER_BARRIER, 0);
     for (uint32_t i = threadIdx.x; i < lines * 32; i += HOPPER_THREADS)
@@ -60,6 +60,7 @@ static __device__ void multiply(const tcgemm_tensor_args_t &x) {
     const uint64_t a = tcgemm_wgmma_operand(smem, A_MN ? 8192 : 0, 1024);
     const uint64_t b = tcgemm_wgmma_operand(smem + HOPPER_A, B_MN ? 8192 : 0, 1024);
     tcgemm_wgmma_fence();
+#pragma unroll
     for (uint32_t step = 0; step < 4; ++step)
         tcgemm_wgmma<KIND, N>::template run<A_MN, B_MN>(
             c, tcgemm_wgmma_advance(a, step * (A_MN ? 2048 : 32)),

@@ -1,10 +1,11 @@
-/* golden_hopper.h - what the emulator assumes of boxes and wgmma, as a list of kernels and what each
- * is given. Plain C for the recorder, which runs them on an sm_90 (record_hopper.cu), and for the
- * test, which runs them in the emulator (test_golden_hopper.c).
+/* golden_hopper.h - what the emulator assumes of boxes and wgmma, as a list of kernels and what
+ * each is given. Plain C for the recorder, which runs them on an sm_90 (record_hopper.cu), and for
+ * the test, which runs them in the emulator (test_golden_hopper.c).
  *
- * A box: a tensor of 3 dimensions of which it covers a part, and parts that are not there; what lies
- * in shared memory then is the output. A product: 64 x n of 128 bytes of k, both operands brought by
- * boxes, added to numbers that tell threads and registers apart; the registers are the output.
+ * A box: a tensor of 3 dimensions of which it covers a part, and parts that are not there; what
+ * lies in shared memory then is the output. A product: 64 x n of 128 bytes of k, both operands
+ * brought by boxes, added to numbers that tell threads and registers apart; the registers are the
+ * output.
  *
  * The file golden/<name>.hopper: GOLDEN_HOPPER_MAGIC, then for each case of each list, for each
  * round, the words of the output. The inputs are made again from the numbers of case and round.
@@ -200,8 +201,8 @@ static inline tcgemm_tensor_t hopper_tensor_of_box(const hopper_box_t *x, const 
     return hopper_tensor(x->element, base, x->size[0], x->size[1], x->size[2], x->lines, x->items);
 }
 
-/* Operand A (extent 64) or B of a product: 128 bytes of k of each row, or 64 k of `extent` elements,
- * of which a box covers 64. */
+/* Operand A (extent 64) or B of a product: 128 bytes of k of each row, or 64 k of `extent`
+ * elements, of which a box covers 64. */
 static inline tcgemm_tensor_t hopper_tensor_of_operand(hopper_element_t x, int mn, uint32_t extent,
                                                        const void *base) {
     if (mn)

@@ -31,7 +31,8 @@ static encode_t *encode;
 static void find_encode(void) {
     void *found = NULL;
     cudaDriverEntryPointQueryResult result;
-    check(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result),
+    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                           cudaEnableDefault, &result),
           "cuTensorMapEncodeTiled");
     check(found ? 0 : 1, "cuTensorMapEncodeTiled");
     encode = (encode_t *)found;

@@ -182,10 +182,10 @@ static const struct {
 };
 
 static bool is_told(const char *fault, const char *words) {
-    const char *or = strchr(words, '|');
+    const char * or = strchr(words, '|');
     char first[64];
-    (void)snprintf(first, sizeof first, "%.*s", or ? (int)(or - words) : 60, words);
-    return strstr(fault, first) || (or && strstr(fault, or + 1));
+    (void)snprintf(first, sizeof first, "%.*s", or ? (int)(or -words) : 60, words);
+    return strstr(fault, first) || (or &&strstr(fault, or +1));
 }
 
 static void each_is_told(void **state) {
@@ -197,7 +197,7 @@ static void each_is_told(void **state) {
             const char *words = cases[i].words;
             const tcgemm_emulate_launch_t x = run(cases[i].kernel, tiles, blocks, seed);
             const bool right = x.num_faults == 0 && is_right(tiles, blocks);
-            if (*words == '\0'           ? right
+            if (*words == '\0'            ? right
                 : strcmp(words, "D") == 0 ? x.num_faults == 0 && !right
                                           : x.num_faults > 0 && is_told(x.fault, words))
                 continue;

@@ -1,7 +1,7 @@
-/* The models of boxes and wgmma against the hardware: what a GPU gave (golden/<name>.hopper, written
- * by record_hopper.cu) is what the emulator gives. Boxes and whole numbers bit by bit (where one
- * has a NaN, so has the other); other products within the bound of docs/numerics.md. Without a
- * recording the models are held to arithmetic alone: whole numbers in every product.
+/* The models of boxes and wgmma against the hardware: what a GPU gave (golden/<name>.hopper,
+ * written by record_hopper.cu) is what the emulator gives. Boxes and whole numbers bit by bit
+ * (where one has a NaN, so has the other); other products within the bound of docs/numerics.md.
+ * Without a recording the models are held to arithmetic alone: whole numbers in every product.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
-/* The kernels of wgmma in the emulator, called without plan or driver: every row of its rows.def, in
- * every layout it has, at sizes around the tile, blocks of k around the ring, with batches, parts of
- * k and few blocks that take turns with many tiles; whole numbers, exact, in every order of warps
- * and of boxes that arrive.
+/* The kernels of wgmma in the emulator, called without plan or driver: every row of its rows.def,
+ * in every layout it has, at sizes around the tile, blocks of k around the ring, with batches,
+ * parts of k and few blocks that take turns with many tiles; whole numbers, exact, in every order
+ * of warps and of boxes that arrive.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -243,8 +243,7 @@ static void compare(const problem_t *p, char *text, size_t bytes) {
                     const int64_t end = first + p->split_k < p->k ? first + p->split_k : p->k;
                     double wanted = p->alpha * (double)product_at(p, item, i, j, first, end);
                     if (p->beta)
-                        wanted += p->beta *
-                                  (double)p->c.value[(item * p->m + i) * p->n + j];
+                        wanted += p->beta * (double)p->c.value[(item * p->m + i) * p->n + j];
                     if (!tcgemm_dtype_is_integer(p->d.dtype))
                         wanted = tcgemm_round_float(p->d.dtype, wanted);
                     const double got = load(&p->d, at * p->d.stride + i * p->d.ld + j);
@@ -325,10 +324,10 @@ static void *kernel_of(const row_t *row, int layout) {
 /* Case i of a row: sizes, k, batch and parts go round at different speeds. */
 static problem_t problem_of(const row_t *row, int layout, int i) {
     const int64_t bm = row->bm, bn = row->bn, bk = row->bk, stages = row->stages;
-    const int64_t sizes[][2] = {{bm + 3, bn - 5}, {1, 1},   {2 * bm + 5, 19}, {13, bn + 8},
+    const int64_t sizes[][2] = {{bm + 3, bn - 5}, {1, 1},   {2 * bm + 5, 19},    {13, bn + 8},
                                 {bm, bn},         {37, 41}, {bm - 1, 3 * bn - 2}};
-    const int64_t ks[] = {bk,          bk - 3, (stages - 1) * bk, stages * bk - 1, (stages + 1) * bk,
-                          2 * bk + 11, 1};
+    const int64_t ks[] = {
+        bk, bk - 3, (stages - 1) * bk, stages * bk - 1, (stages + 1) * bk, 2 * bk + 11, 1};
     problem_t p = {.row = row, .a_mn = layout & 1, .b_mn = (layout & 2) != 0};
     p.m = sizes[i % 7][0];
     p.n = sizes[i % 7][1];
@@ -357,8 +356,8 @@ static void every_row_multiplies(void **state) {
                 check(&p, kernel);
             }
         }
-        assert_int_equal(layouts, tcgemm_dtype_bits(tcgemm_type_info(rows[r].type)->a) == 16 ? 4
-                                                                                              : 1);
+        assert_int_equal(layouts,
+                         tcgemm_dtype_bits(tcgemm_type_info(rows[r].type)->a) == 16 ? 4 : 1);
     }
     assert_no_failures();
 }
