@@ -99,16 +99,17 @@ void tcgemm_line_deliver(uint32_t at, uint32_t size, const barrier_t *barrier) {
         tcgemm_machine.cells[i].valid = 0xF;
 }
 
-void tcgemm_line_multiply(uint32_t i, uint32_t warp, const known_t *known) {
-    line_t *line = &tcgemm_async.lines[i];
+void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known) {
+    line_t *line = &tcgemm_async.lines[index];
     const uint32_t group = tcgemm_machine.warps[warp].committed + 1;
     if (line->is_pending)
         tcgemm_machine_fault("a wgmma reads shared byte %u, which a box has yet to bring",
-                             LINE * i);
+                             LINE * index);
     else if (line->barrier == 0)
-        tcgemm_machine_fault("a wgmma reads shared byte %u, which no box has brought", LINE * i);
+        tcgemm_machine_fault("a wgmma reads shared byte %u, which no box has brought",
+                             LINE * index);
     else if (!is_known(known, line))
-        report_unknown(LINE * i, line, "read by a wgmma");
+        report_unknown(LINE * index, line, "read by a wgmma");
     for (uint32_t w = warp; w < warp + WARPGROUP; ++w)
         line->read[w] = group;
 }

@@ -196,12 +196,10 @@ void tcgemm_emulate_mbarrier_wait(uint32_t at, uint32_t parity) {
 
 void tcgemm_barrier_describe(const thread_t *t, char *text, size_t bytes) {
     const barrier_t *b = t->awaited;
-    (void)snprintf(
-        text, bytes,
-        "thread %u (line %u) waits for phase %u of the mbarrier at %u, which lacks %u of "
-        "%u arrivals and %lld bytes, %lld of them under way",
-        t->index, t->line, t->awaited_phase, b->at, b->missing, b->arrivals, (long long)b->bytes,
-        (long long)b->coming);
+    (void)snprintf(text, bytes,
+                   "thread %u waits for phase %u of the mbarrier at %u: %u of %u arrivals and %lld "
+                   "bytes are missing",
+                   t->index, t->awaited_phase, b->at, b->missing, b->arrivals, (long long)b->bytes);
 }
 
 /* Whether some thread has waited for all its boxes. */
