@@ -3,16 +3,19 @@
  * Kernels are compiled with -fsanitize=thread, which calls these functions before each access to
  * memory that other threads might see, and with -fsanitize=alignment, which calls one when an
  * access is not aligned to its type. The sanitizers' own libraries are not linked: the functions
- * here stand in for them. A thread's stack is its own business; shared memory and matrices are
- * looked at; anything else is nobody's.
+ * here stand in for them. A thread's stack is its own business, but for the accumulators of
+ * wgmma; shared memory and matrices are looked at; anything else is nobody's.
  */
-#include "emulate/machine.h"
+#include "emulate/async.h"
 #include "emulate/trace.h"
 
 static inline void access_memory(const void *at, uint32_t size, bool write) {
     const machine_t *m = &tcgemm_machine;
-    if ((uintptr_t)at - (uintptr_t)m->self->stack < STACK_BYTES - STACK_GUARD)
+    if ((uintptr_t)at - (uintptr_t)m->self->stack < STACK_BYTES - STACK_GUARD) {
+        if (m->self->num_sums > 0)
+            tcgemm_wgmma_touch(at, size, write);
         return;
+    }
     const uintptr_t offset = (uintptr_t)at - (uintptr_t)tcgemm_emulate_shared;
     if (offset >= SHARED_ROOM) {
         tcgemm_memory_access(at, size, write);

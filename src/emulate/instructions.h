@@ -59,6 +59,27 @@ void tcgemm_emulate_cp_async(uint32_t to, const void *from, uint32_t size, uint3
 void tcgemm_emulate_cp_async_commit(void);
 void tcgemm_emulate_cp_async_wait(uint32_t pending);
 
+/* ---- mbarriers (emulate/mbarrier.c) ---- */
+
+void tcgemm_emulate_mbarrier_init(uint32_t at, uint32_t arrivals);
+void tcgemm_emulate_mbarrier_fence_init(void);
+void tcgemm_emulate_mbarrier_arrive(uint32_t at, uint32_t bytes);
+void tcgemm_emulate_mbarrier_wait(uint32_t at, uint32_t parity);
+
+/* ---- boxes of a tensor, from gpu/tensor_map.h ---- */
+
+typedef struct tcgemm_emulate_box {
+    const void *base;
+    uint64_t size[3];   /* elements */
+    uint64_t stride[2]; /* bytes */
+    uint32_t extent[3]; /* of the box */
+    uint32_t element_bytes;
+    int rounds_to_tf32;
+    int32_t at[3]; /* its first element */
+} tcgemm_emulate_box_t;
+
+void tcgemm_emulate_box_load(uint32_t to, const tcgemm_emulate_box_t *box, uint32_t barrier);
+
 /* ---- products: c + a * b, m x n x k of one instruction (emulate/product.h) ---- */
 
 typedef enum tcgemm_emulate_element {
@@ -67,7 +88,9 @@ typedef enum tcgemm_emulate_element {
     TCGEMM_EMULATE_TF32,
     TCGEMM_EMULATE_S8,
     TCGEMM_EMULATE_U8,
-    TCGEMM_EMULATE_F64
+    TCGEMM_EMULATE_F64,
+    TCGEMM_EMULATE_E4M3,
+    TCGEMM_EMULATE_E5M2
 } tcgemm_emulate_element_t;
 
 typedef struct tcgemm_emulate_f4 {
@@ -94,6 +117,23 @@ tcgemm_emulate_u4_t tcgemm_emulate_mma_s32(tcgemm_emulate_element_t a_type,
 /* m16n8k4, k8, k16; m8n8k4 with rows 8. */
 tcgemm_emulate_d4_t tcgemm_emulate_mma_f64(uint32_t rows, uint32_t k, tcgemm_emulate_d4_t c,
                                            tcgemm_emulate_d8_t a, tcgemm_emulate_d4_t b);
+
+/* ---- products of a warpgroup, m64 (emulate/wgmma.c) ---- */
+
+typedef struct tcgemm_emulate_wgmma {
+    tcgemm_emulate_element_t a_type, b_type;
+    uint32_t n;
+    int a_mn, b_mn; /* not 0: m (n) is contiguous */
+    int add;
+    uint64_t a, b; /* descriptors */
+} tcgemm_emulate_wgmma_t;
+
+/* c: n / 2 words, floats or integers. */
+void tcgemm_emulate_wgmma(void *c, tcgemm_emulate_wgmma_t x);
+void tcgemm_emulate_wgmma_fence(void);
+void tcgemm_emulate_wgmma_commit(void);
+void tcgemm_emulate_wgmma_wait(uint32_t pending);
+void tcgemm_emulate_setmaxnreg(uint32_t count, int more);
 
 /* ---- one number ---- */
 

@@ -1,9 +1,10 @@
-/* machine.c - threads, warps and barriers: who runs, who waits, and what is waited for in vain. */
-#include "emulate/machine.h"
+/* machine.c - threads, warps and blocks: who runs, who waits, and what is waited for in vain. */
+#include "emulate/async.h"
 
 #include <dlfcn.h>
 #include <fenv.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,44 +64,66 @@ static thread_t *next_thread(uint32_t w) {
     return thread;
 }
 
-static const char *name_of(operation_t op) {
+const char *tcgemm_machine_name_of(operation_t op) {
     static const char *const names[] = {
-        "nothing",      "__syncthreads", "__syncwarp",     "__shfl_sync",
-        "cp.async",     "ldmatrix",      "ldmatrix.trans", "mma.sync f32",
+        "nothing",      "__syncthreads", "__syncwarp",   "__shfl_sync",    "cp.async",
+        "TMA",          "an mbarrier",   "wgmma.fence",  "wgmma.commit",   "wgmma.wait",
+        "wgmma",        "setmaxnreg",    "ldmatrix",     "ldmatrix.trans", "mma.sync f32",
         "mma.sync f16", "mma.sync s32",  "mma.sync f64",
     };
     return names[op];
 }
 
+static bool has_thread_ended(const thread_t *t) {
+    return tcgemm_machine.warps[t->warp].ended >> t->lane & 1;
+}
+
+static void describe(const thread_t *t, char *text, size_t bytes) {
+    if (has_thread_ended(t))
+        (void)snprintf(text, bytes, "thread %u has ended", t->index);
+    else if (t->awaited)
+        tcgemm_barrier_describe(t, text, bytes);
+    else
+        (void)snprintf(text, bytes, "thread %u waits at %s", t->index,
+                       tcgemm_machine_name_of(t->request.op));
+}
+
+/* Another thread than `waits` that tells more about why: one that waits elsewhere, else one that
+ * has ended. */
+static const thread_t *find_other(const thread_t *waits) {
+    const machine_t *m = &tcgemm_machine;
+    const thread_t *ended = NULL;
+    for (uint32_t i = 0; i < m->num_warps * LANES; ++i) {
+        const thread_t *t = &m->threads[i];
+        const bool is_at_barriers = t->awaited || waits->awaited;
+        if (has_thread_ended(t))
+            ended = ended ? ended : t;
+        else if (t->request.op != waits->request.op || t->awaited != waits->awaited)
+            return ended && !is_at_barriers ? ended : t;
+    }
+    return ended;
+}
+
 /* Nobody can run, and not all have ended: says who waits for whom. */
 static void report_deadlock(void) {
     machine_t *m = &tcgemm_machine;
-    const thread_t *waits = NULL;
-    const thread_t *other = NULL;
+    const thread_t *waits = m->threads;
+    char first[160], second[160];
     m->self = NULL;
-    for (uint32_t i = 0; i < m->num_warps * LANES; ++i) {
-        const thread_t *t = &m->threads[i];
-        const bool ended = m->warps[t->warp].ended >> t->lane & 1;
-        if (!ended && !waits)
-            waits = t;
-        if (waits && (ended || t->request.op != waits->request.op))
-            other = t;
-    }
-    for (uint32_t i = 0; waits && !other && i < m->num_warps * LANES; ++i)
-        if (m->warps[i / LANES].ended >> i % LANES & 1)
-            other = &m->threads[i];
-    if (!waits || !other)
-        tcgemm_machine_fault("all threads wait for one another");
-    else if (m->warps[other->warp].ended >> other->lane & 1)
-        tcgemm_machine_fault("thread %u waits at %s, but thread %u has ended", waits->index,
-                             name_of(waits->request.op), other->index);
+    while (has_thread_ended(waits))
+        ++waits;
+    const thread_t *other = find_other(waits);
+    describe(waits, first, sizeof first);
+    if (other)
+        describe(other, second, sizeof second);
+    if (!other)
+        tcgemm_machine_fault("all threads wait for one another: %s", first);
     else
-        tcgemm_machine_fault("thread %u waits at %s, but thread %u at %s", waits->index,
-                             name_of(waits->request.op), other->index, name_of(other->request.op));
+        tcgemm_machine_fault("%s, but %s", first, second);
     m->is_stopped = true;
 }
 
-static bool is_elsewhere(const thread_t *x, const thread_t *y) {
+bool tcgemm_machine_is_elsewhere(const thread_t *x, const thread_t *y) {
     return x->line != y->line || x->file != y->file;
 }
 
@@ -111,7 +134,7 @@ static bool pass_barrier(void) {
         if (m->warps[w].at_barrier != ALL)
             return false;
     for (uint32_t i = 1; i < m->num_warps * LANES; ++i)
-        if (is_elsewhere(&m->threads[0], &m->threads[i])) {
+        if (tcgemm_machine_is_elsewhere(&m->threads[0], &m->threads[i])) {
             tcgemm_machine_fault(
                 "thread 0 is at the __syncthreads of line %u, thread %u at that of "
                 "line %u",
@@ -122,16 +145,27 @@ static bool pass_barrier(void) {
         m->warps[w].ready = ALL;
         m->warps[w].at_barrier = 0;
     }
+    tcgemm_async_share(m->threads, m->num_warps * LANES);
     m->epoch += 1;
     return true;
 }
 
-/* Leaves a thread that waits or has ended. */
-static void leave(void) {
+static bool has_ended(void) {
+    const machine_t *m = &tcgemm_machine;
+    for (uint32_t w = 0; w < m->num_warps; ++w)
+        if (m->warps[w].ended != ALL)
+            return false;
+    return true;
+}
+
+/* When nobody can run, barriers are passed, and boxes come. */
+void tcgemm_machine_leave(void) {
     machine_t *m = &tcgemm_machine;
     thread_t *self = m->self;
     thread_t *next = next_thread(self->warp);
     if (!next && pass_barrier())
+        next = next_thread(self->warp);
+    while (!next && !has_ended() && tcgemm_box_bring())
         next = next_thread(self->warp);
     if (next == self)
         return;
@@ -150,76 +184,18 @@ void tcgemm_machine_stop(void) {
         tcgemm_fiber_switch(&m->self->context, m->main_context);
 }
 
-/* ---- the rendezvous of a warp ---- */
-
-static void shuffle(thread_t *lanes) {
-    uint32_t values[LANES];
-    for (int i = 0; i < LANES; ++i)
-        values[i] = lanes[i].request.a.u[0];
-    for (int i = 0; i < LANES; ++i) {
-        if (lanes[i].request.a.u[2] != ALL)
-            tcgemm_machine_fault("a __shfl_sync of some lanes only is not modelled");
-        lanes[i].request.a.u[0] = values[lanes[i].request.a.u[1] % LANES];
-    }
-}
-
-static void perform(warp_t *warp, thread_t *lanes) {
-    switch (lanes->request.op) {
-    case OP_SYNCWARP:
-        warp->turn += 1;
-        break;
-    case OP_SHFL:
-        shuffle(lanes);
-        break;
-    case OP_LDMATRIX:
-    case OP_LDMATRIX_TRANS:
-        tcgemm_machine_ldmatrix(lanes, lanes->request.op == OP_LDMATRIX_TRANS);
-        break;
-    default:
-        tcgemm_machine_product(lanes);
-        break;
-    }
-    tcgemm_trace_meeting(lanes);
-}
-
-static void check_meeting(const thread_t *lanes) {
-    for (int i = 1; i < LANES; ++i) {
-        const operation_t op = lanes[0].request.op, other = lanes[i].request.op;
-        const bool is_one_place = !is_elsewhere(&lanes[0], &lanes[i]);
-        if (op == other && is_one_place)
-            continue;
-        if (op != other)
-            tcgemm_machine_fault("lane 0 is at %s, lane %d at %s", name_of(op), i, name_of(other));
-        else
-            tcgemm_machine_fault("lane %d calls %s in line %u, lane 0 in line %u", i, name_of(op),
-                                 lanes[i].line, lanes[0].line);
-        tcgemm_machine_stop();
-    }
-}
-
-void tcgemm_machine_meet(operation_t op) {
+/* In random order it is now and then another warp's turn. */
+void tcgemm_machine_give_way(void) {
     machine_t *m = &tcgemm_machine;
     thread_t *self = m->self;
-    warp_t *warp = &m->warps[self->warp];
-    const uint32_t bit = 1u << self->lane;
-    self->request.op = op;
-    warp->ready &= ~bit;
-    warp->waiting |= bit;
-    if (warp->waiting == ALL) {
-        thread_t *lanes = &m->threads[self->warp * LANES];
-        check_meeting(lanes);
-        perform(warp, lanes);
-        warp->waiting = 0;
-        warp->ready = ALL;
-        if (m->launch->order != TCGEMM_EMULATE_RANDOM || tcgemm_machine_random(16) != 0)
-            return;
-        m->self = next_thread(tcgemm_machine_random(m->num_warps)); /* another warp's turn */
-        if (m->self != self)
-            tcgemm_fiber_switch(&self->context, m->self->context);
+    if (m->launch->order != TCGEMM_EMULATE_RANDOM || tcgemm_machine_random(16) != 0)
         return;
-    }
-    leave();
+    m->self = next_thread(tcgemm_machine_random(m->num_warps));
+    if (m->self != self)
+        tcgemm_fiber_switch(&self->context, m->self->context);
 }
+
+/* ---- what kernels call ---- */
 
 void tcgemm_emulate_here(const char *file, uint32_t line) {
     thread_t *self = self_thread();
@@ -236,20 +212,7 @@ void tcgemm_emulate_syncthreads(void) {
     warp->at_barrier |= 1u << self->lane;
     if (warp->at_barrier == ALL)
         tcgemm_trace_barrier(self);
-    leave();
-}
-
-void tcgemm_emulate_syncwarp(void) {
-    tcgemm_machine_meet(OP_SYNCWARP);
-}
-
-uint32_t tcgemm_emulate_shfl(uint32_t mask, uint32_t value, uint32_t from) {
-    thread_t *self = self_thread();
-    self->request.a.u[0] = value;
-    self->request.a.u[1] = from;
-    self->request.a.u[2] = mask;
-    tcgemm_machine_meet(OP_SHFL);
-    return self->request.a.u[0];
+    tcgemm_machine_leave();
 }
 
 /* ---- static shared memory: behind the dynamic one ---- */
@@ -283,7 +246,7 @@ tcgemm_emulate_dim_t tcgemm_emulate_grid_dim(void) {
 }
 
 typedef struct parameters {
-    uint64_t word[PARAMETER_WORDS];
+    _Alignas(64) uint64_t word[PARAMETER_WORDS]; /* as a tensor map wants it */
 } parameters_t;
 
 /* A struct of more than two words is passed as a copy in memory, so that one with room to spare
@@ -309,12 +272,13 @@ static void run_thread(void) {
     thread_t *self = m->self;
     warp_t *warp = &m->warps[self->warp];
     tcgemm_copy_end(self);
+    tcgemm_wgmma_end(self);
     warp->ready &= ~(1u << self->lane);
     warp->ended |= 1u << self->lane;
     if (warp->ended == ALL)
         tcgemm_trace_barrier(self);
     for (;;)
-        leave();
+        tcgemm_machine_leave();
 }
 
 /* ---- blocks ---- */
@@ -331,17 +295,12 @@ static void make_threads(void) {
         t->line = 0;
         t->context = tcgemm_fiber_make(t->stack, STACK_BYTES - STACK_GUARD, run_thread);
         tcgemm_copy_reset(t);
+        t->awaited = NULL;
+        t->num_sums = 0;
+        t->is_fenced = false;
     }
     for (uint32_t w = 0; w < m->num_warps; ++w)
         m->warps[w] = (warp_t){.ready = ALL};
-}
-
-static bool has_ended(void) {
-    const machine_t *m = &tcgemm_machine;
-    for (uint32_t w = 0; w < m->num_warps; ++w)
-        if (m->warps[w].ended != ALL)
-            return false;
-    return true;
 }
 
 static void run_block(uint32_t block) {
@@ -353,6 +312,7 @@ static void run_block(uint32_t block) {
     m->self = NULL;
     make_threads();
     tcgemm_shared_reset();
+    tcgemm_async_reset();
     tcgemm_trace_block();
     thread_t *next = next_thread(warp_at(0));
     while (next) {
@@ -368,6 +328,8 @@ static void run_block(uint32_t block) {
     if (!m->is_stopped && !has_ended())
         report_deadlock();
     m->self = NULL;
+    if (!m->is_stopped)
+        tcgemm_async_end();
 }
 
 /* Blocks do not wait for one another: any order is as good as any other. */

@@ -4,31 +4,29 @@
  *     hooks.c          every load and store           fiber.c     the switch from thread to thread
  *     shared.c         shared memory, its shadow      memory.c    global memory, its bounds
  *     copy.c           cp.async, the adversary        product.c   mma.sync
- *     report.c         faults and the trace
+ *     meet.c           functions of a warp or more    report.c    faults and the trace
+ *     async.h          Hopper: mbarriers, TMA, wgmma
  *
  * A thread runs until it waits. Functions of a warp are a rendezvous: the lane that comes last does
- * the work of all 32, provided that all called the same function from the same place. Lanes that
- * wait for one another for ever, or for a thread that has ended, are a fault.
+ * the work of all 32, provided that all called the same function from the same place; wgmma and
+ * setmaxnreg are one of four warps. Threads that wait for one another for ever, or for a thread
+ * that has ended, are a fault.
  *
  * Shared memory is poisoned and has a shadow, a cell for each four bytes: who wrote and who read it
  * since the last barrier, what was never written, what a cp.async has yet to bring. Between two
  * __syncthreads nobody may read what another thread writes, or write what another thread touches;
- * within a warp a __syncwarp will do. Nothing else orders memory, mma.sync and ldmatrix neither.
+ * within a warp a __syncwarp will do, and for a word that one thread touched an mbarrier, too.
+ * Nothing else orders memory, mma.sync and ldmatrix neither. What boxes and wgmma do is looked at
+ * in lines of 128 bytes (async.h).
  *
  * cp.async: the destination is poison and out of bounds for all from the moment of the copy until
  * its thread has waited for the group, and then for other threads until the next barrier.
  *
- * Not modelled: time, caches, bank conflicts, registers; the order of weak memory beyond barriers;
- * blocks that run at once. Products are summed exactly and rounded once an instruction, where
- * tensor cores truncate (product.c).
- *
- * Where Hopper goes: mbarrier a room of its own beside copy.c, its waits a third kind of wait in
- * machine.c (phase bits in shared memory, in the shadow a flag "barrier object"); TMA boxes in
- * copy.c, delivered as cp.async is, their bytes counted by the mbarrier; wgmma in product.c on
- * shared memory, the accumulators poisoned until the wait; the async proxy a bit in the cell,
- * set by ordinary writes and cleared by fence.proxy.async; clusters need the blocks of a cluster
- * alive at once: an array of block_t, and the shared memory swapped with the block; named barriers
- * an index into the block's barriers; setmaxnreg a sum that is checked.
+ * Not modelled: time, caches, bank conflicts, registers but for their sum; the order of weak memory
+ * beyond barriers; blocks that run at once, so neither clusters nor multicast; named barriers;
+ * stores by TMA, and with them fence.proxy.async: what ordinary stores have written, a wgmma may
+ * not read. Products are summed exactly and rounded once an instruction, where tensor cores
+ * truncate (product.c).
  */
 #ifndef TCGEMM_EMULATE_MACHINE_H
 #define TCGEMM_EMULATE_MACHINE_H
@@ -42,11 +40,13 @@ enum {
     LANES = 32,
     MAX_WARPS = 32,
     MAX_THREADS = LANES * MAX_WARPS,
+    WARPGROUP = 4,         /* warps */
+    MAX_SUMS = 4,          /* sets of accumulators of wgmma that a thread has */
     SHARED_BYTES = 232448, /* the most that any device gives a block */
     SHARED_ROOM = 262144,  /* what is taken for shared memory, in or out of bounds */
     STACK_BYTES = 131072,  /* of a fiber, ... */
     STACK_GUARD = 4096,    /* ... that many of them forbidden */
-    PARAMETER_WORDS = 64,
+    PARAMETER_WORDS = 80,
     POISON = 0xFF /* NaN in each float format */
 };
 
@@ -58,6 +58,13 @@ typedef enum operation {
     OP_SYNCWARP,
     OP_SHFL,
     OP_CP_ASYNC, /* no meeting: for the trace */
+    OP_BOX,      /* the same */
+    OP_MBARRIER_WAIT,
+    OP_WGMMA_FENCE,
+    OP_WGMMA_COMMIT,
+    OP_WGMMA_WAIT,
+    OP_WGMMA, /* of a warpgroup, ... */
+    OP_SETMAXNREG,
     OP_LDMATRIX,
     OP_LDMATRIX_TRANS,
     OP_MMA_F32,
@@ -84,6 +91,8 @@ typedef struct request {
         float f[4];
         double d[4];
     } c;
+    char *c_at; /* of wgmma: where the accumulators are */
+    tcgemm_emulate_wgmma_t wgmma;
 } request_t;
 
 typedef struct copy {
@@ -91,6 +100,14 @@ typedef struct copy {
     const char *from;
     bool early; /* arrives at once; nobody may rely on it */
 } copy_t;
+
+/* Registers that wgmmas add to. */
+typedef struct accumulators {
+    char *at;
+    uint32_t bytes;
+    bool is_flying;  /* a wgmma that was not waited for adds to them */
+    bool is_touched; /* by loads or stores since the last wgmma.fence */
+} accumulators_t;
 
 typedef struct thread {
     void *context; /* of the fiber, while it does not run */
@@ -101,12 +118,18 @@ typedef struct thread {
     request_t request;
     copy_t *copies; /* in flight */
     int num_copies, max_copies;
-    uint32_t committed; /* groups */
+    uint32_t committed;            /* groups */
+    const struct barrier *awaited; /* or NULL: an mbarrier, ... */
+    uint32_t awaited_phase;
+    accumulators_t sums[MAX_SUMS];
+    int num_sums;
+    bool is_fenced; /* by a wgmma.fence, once */
 } thread_t;
 
 typedef struct warp {
     uint32_t ready, waiting, at_barrier, ended; /* lanes, by bits */
     uint32_t turn;                              /* __syncwarps so far */
+    uint32_t committed, waited;                 /* groups of wgmma */
 } warp_t;
 
 /* ---- the shadow of four bytes of shared memory ---- */
@@ -116,6 +139,7 @@ enum { MANY = 0x8000, MANY_WARPS = 0xFFFF }; /* in place of a thread: MANY | war
 typedef struct touch {
     uint32_t epoch; /* __syncthreads before it, from 1 on; 0: never */
     uint32_t turn;
+    uint32_t time; /* arrivals of the thread at mbarriers before it */
     uint16_t thread;
     uint8_t bytes; /* which of the four */
 } touch_t;
@@ -162,11 +186,19 @@ void *tcgemm_fiber_make(char *stack, size_t bytes, void (*start)(void));
 
 /* ---- machine.c ---- */
 
-/* Waits for the other lanes with this thread's request; on return the operation is done. */
-void tcgemm_machine_meet(operation_t op);
+/* Leaves a thread that waits or has ended; one that need not. */
+void tcgemm_machine_leave(void);
+void tcgemm_machine_give_way(void);
+bool tcgemm_machine_is_elsewhere(const thread_t *x, const thread_t *y);
+const char *tcgemm_machine_name_of(operation_t op);
 /* The end of the run, from within a thread. */
 void tcgemm_machine_stop(void) __attribute__((noreturn));
 uint32_t tcgemm_machine_random(uint32_t end);
+
+/* ---- meet.c ---- */
+
+/* Waits for the other lanes with this thread's request; on return the operation is done. */
+void tcgemm_machine_meet(operation_t op);
 
 /* ---- shared.c ---- */
 
@@ -175,6 +207,10 @@ void tcgemm_shared_read(uint32_t at, uint32_t size);
 void tcgemm_shared_write(uint32_t at, uint32_t size);
 void tcgemm_shared_issue(uint32_t at, uint32_t size);   /* cp.async: poison from now on */
 void tcgemm_shared_deliver(uint32_t at, uint32_t size); /* what it brings is there */
+/* Whether this touch of bytes may have happened at the same time as the running thread's. */
+bool tcgemm_shared_is_at_once(const touch_t *touch, uint8_t bytes);
+/* The running thread has these bytes written by somebody else: it must be in order to do so. */
+void tcgemm_shared_claim(uint32_t at, uint32_t size);
 void tcgemm_machine_ldmatrix(thread_t *lanes, bool trans);
 
 /* ---- memory.c ---- */

@@ -1,7 +1,7 @@
 /* shared.c - shared memory by its 32-bit addresses, and the shadow that knows who did what. */
 #include <string.h>
 
-#include "emulate/machine.h"
+#include "emulate/async.h"
 #include "emulate/trace.h"
 
 /* ---- the shadow ---- */
@@ -26,12 +26,14 @@ static void check_bounds(uint32_t at, uint32_t size, const char *what) {
     tcgemm_machine_stop();
 }
 
-/* Whether this touch may have happened at the same time as the running thread's. */
-static bool is_at_once(const touch_t *touch, uint8_t bytes, const thread_t *self) {
+bool tcgemm_shared_is_at_once(const touch_t *touch, uint8_t bytes) {
     const machine_t *m = &tcgemm_machine;
+    const thread_t *self = m->self;
     if (touch->epoch != m->epoch || !(touch->bytes & bytes) || touch->thread == self->index)
         return false;
     const bool is_many = touch->thread & MANY;
+    if (!is_many && tcgemm_async.known[self->index].times[touch->thread] > touch->time)
+        return false;
     const uint32_t warp = is_many ? touch->thread & ~(uint32_t)MANY : touch->thread / LANES;
     if (touch->thread == MANY_WARPS || warp != self->warp)
         return true;
@@ -41,9 +43,10 @@ static bool is_at_once(const touch_t *touch, uint8_t bytes, const thread_t *self
 static void add_touch(touch_t *touch, uint8_t bytes, const thread_t *self) {
     const machine_t *m = &tcgemm_machine;
     const uint32_t turn = m->warps[self->warp].turn;
+    const uint32_t time = tcgemm_async.known[self->index].times[self->index];
     if (touch->epoch != m->epoch || touch->thread == self->index) {
         const uint8_t others = touch->epoch == m->epoch ? touch->bytes : 0;
-        *touch = (touch_t){m->epoch, turn, (uint16_t)self->index, (uint8_t)(others | bytes)};
+        *touch = (touch_t){m->epoch, turn, time, (uint16_t)self->index, (uint8_t)(others | bytes)};
         return;
     }
     const uint32_t warp =
@@ -86,24 +89,34 @@ void tcgemm_shared_read(uint32_t at, uint32_t size) {
                                  4 * i, cell->copier);
         else if ((cell->valid & bytes) != bytes)
             tcgemm_machine_fault("shared byte %u is read, which nobody has written", 4 * i);
-        else if (is_at_once(&cell->write, bytes, self))
+        else if (tcgemm_shared_is_at_once(&cell->write, bytes))
             report_race(4 * i, &cell->write, "read", "written");
         add_touch(&cell->read, bytes, self);
     }
+    tcgemm_line_load(at, size);
 }
 
-/* What a write means to the others, be it there at once or later. */
-static void claim(cell_t *cell, uint32_t i, uint8_t bytes) {
-    const thread_t *self = tcgemm_machine.self;
+/* Whether somebody else is in the way of a write. */
+static void check_claim(const cell_t *cell, uint32_t i, uint8_t bytes) {
     if (cell->pending & bytes)
         tcgemm_machine_fault("shared byte %u is written, which a cp.async of thread %u has yet to "
                              "write",
                              4 * i, cell->copier);
-    if (is_at_once(&cell->write, bytes, self))
+    if (tcgemm_shared_is_at_once(&cell->write, bytes))
         report_race(4 * i, &cell->write, "written", "written");
-    if (is_at_once(&cell->read, bytes, self))
+    if (tcgemm_shared_is_at_once(&cell->read, bytes))
         report_race(4 * i, &cell->read, "written", "read");
-    add_touch(&cell->write, bytes, self);
+}
+
+/* What a write means to the others, be it there at once or later. */
+static void claim(cell_t *cell, uint32_t i, uint8_t bytes) {
+    check_claim(cell, i, bytes);
+    add_touch(&cell->write, bytes, tcgemm_machine.self);
+}
+
+void tcgemm_shared_claim(uint32_t at, uint32_t size) {
+    for (uint32_t i = at / 4; 4 * i < at + size; ++i)
+        check_claim(&tcgemm_machine.cells[i], i, 0xF);
 }
 
 void tcgemm_shared_write(uint32_t at, uint32_t size) {
@@ -114,6 +127,7 @@ void tcgemm_shared_write(uint32_t at, uint32_t size) {
         claim(&m->cells[i], i, bytes);
         m->cells[i].valid |= bytes;
     }
+    tcgemm_line_store(at, size);
     tcgemm_trace_forget(at, size);
 }
 
@@ -125,6 +139,7 @@ void tcgemm_shared_issue(uint32_t at, uint32_t size) {
         m->cells[i].pending = 0xF;
         m->cells[i].copier = (uint16_t)m->self->index;
     }
+    tcgemm_line_store(at, size);
 }
 
 void tcgemm_shared_deliver(uint32_t at, uint32_t size) {
@@ -133,7 +148,7 @@ void tcgemm_shared_deliver(uint32_t at, uint32_t size) {
         cell_t *cell = &m->cells[i];
         cell->pending = 0;
         cell->valid = 0xF;
-        if (is_at_once(&cell->read, 0xF, m->self))
+        if (tcgemm_shared_is_at_once(&cell->read, 0xF))
             report_race(4 * i, &cell->read, "written by cp.async", "read");
         add_touch(&cell->write, 0xF, m->self);
     }

@@ -7,7 +7,7 @@
 
 enum { MAX_REGIONS = 8, OF_NOBODY = MAX_REGIONS, OF_ZEROS, NUM_BOXES, ZEROS = -1, LANE_SHOWN = 5 };
 
-typedef enum kind { COPY, LOAD, STORE, SHARED_READ, SHARED_WRITE, NUM_KINDS } kind_t;
+typedef enum kind { COPY, BOX, LOAD, STORE, SHARED_READ, SHARED_WRITE, NUM_KINDS } kind_t;
 
 /* Lines and columns (bytes) of a matrix that were touched. */
 typedef struct box {
@@ -47,7 +47,8 @@ static void clear(gathering_t *g) {
 /* ---- telling ---- */
 
 static void tell_box(uint32_t warp, kind_t kind, int region, const box_t *b) {
-    static const char *const words[] = {"asks cp.async for", "loads", "stores", "reads", "writes"};
+    static const char *const words[] = {
+        "asks cp.async for", "asks TMA for", "loads", "stores", "reads", "writes"};
     const tcgemm_emulate_launch_t *launch = tcgemm_machine.launch;
     char what[128], more[64] = "";
     (void)snprintf(what, sizeof what, region == OF_ZEROS ? "zeros" : "what it has worked out");
@@ -58,7 +59,7 @@ static void tell_box(uint32_t warp, kind_t kind, int region, const box_t *b) {
                        (long long)(b->first / x->element_bytes),
                        (long long)((b->end < x->width ? b->end : x->width) / x->element_bytes - 1));
     }
-    if (kind == COPY && b->zeros > 0 && b->zeros < b->bytes)
+    if ((kind == COPY || kind == BOX) && b->zeros > 0 && b->zeros < b->bytes)
         (void)snprintf(more, sizeof more, " and %lld bytes of zeros", (long long)b->zeros);
     if (kind == LOAD || kind == STORE)
         tcgemm_machine_tell(1, "warp %u %s %s", warp, words[kind], what);
@@ -69,7 +70,11 @@ static void tell_box(uint32_t warp, kind_t kind, int region, const box_t *b) {
 
 static void flush(uint32_t warp) {
     gathering_t *g = gathering_of(warp);
-    if (g->products)
+    if (g->products && g->op == OP_WGMMA)
+        tcgemm_machine_tell(1, "warpgroup %u multiplies: %lld x wgmma m64n%u", warp / WARPGROUP,
+                            (long long)g->products,
+                            tcgemm_machine.threads[warp * LANES].request.wgmma.n);
+    else if (g->products)
         tcgemm_machine_tell(1, "warp %u multiplies: %lld x mma m%un8k%u", warp,
                             (long long)g->products,
                             tcgemm_machine.threads[warp * LANES].request.rows,
@@ -82,12 +87,12 @@ static void flush(uint32_t warp) {
 }
 
 /* The copies alone: at the ends of groups the other lanes are ahead of the last one. */
-static void flush_copies(uint32_t warp) {
+static void flush_copies(uint32_t warp, kind_t kind) {
     gathering_t *g = gathering_of(warp);
     for (int r = 0; r < NUM_BOXES; ++r)
-        if (g->boxes[COPY][r].bytes)
-            tell_box(warp, COPY, r, &g->boxes[COPY][r]);
-    memset(g->boxes[COPY], 0, sizeof g->boxes[COPY]);
+        if (g->boxes[kind][r].bytes)
+            tell_box(warp, kind, r, &g->boxes[kind][r]);
+    memset(g->boxes[kind], 0, sizeof g->boxes[kind]);
 }
 
 /* ---- gathering ---- */
@@ -126,7 +131,8 @@ void tcgemm_trace_access(const tcgemm_emulate_region_t *x, int64_t line, int64_t
     last_at = at;
     if (tcgemm_machine.self->request.op == OP_CP_ASYNC)
         return; /* tcgemm_trace_copy knows more */
-    box_t *b = box_of(write ? STORE : LOAD, last_region);
+    const bool is_box = tcgemm_machine.self->request.op == OP_BOX;
+    box_t *b = box_of(write ? STORE : is_box ? BOX : LOAD, last_region);
     widen(b, line, at, size);
     b->bytes += size;
 }
@@ -143,6 +149,28 @@ void tcgemm_trace_copy(uint32_t to, uint32_t size, uint32_t bytes) {
     for (uint32_t i = 0; i < size; i += 4)
         origins[(to + i) / 4] =
             (origin_t){i < bytes ? region + 1 : ZEROS, (int32_t)last_line, (int32_t)(last_at + i)};
+}
+
+/* The rows were told of, one by one, by tcgemm_trace_access; all bytes that came of none are zeros.
+ */
+void tcgemm_trace_box(uint32_t to, uint32_t size) {
+    if (!tcgemm_machine_is_told())
+        return;
+    gathering_t *g = gathering_of(tcgemm_machine.self->warp);
+    int region = 0;
+    while (region < MAX_REGIONS && g->boxes[BOX][region].bytes == 0)
+        ++region;
+    box_t *b = box_of(BOX, region < MAX_REGIONS ? region : OF_ZEROS);
+    b->zeros = size - b->bytes;
+    b->bytes = size;
+    b->shared_first = to;
+    b->shared_end = to + size;
+    flush_copies(tcgemm_machine.self->warp, BOX);
+    tcgemm_trace_forget(to, size);
+}
+
+void tcgemm_trace_phase(uint32_t at, uint32_t phase) {
+    tcgemm_machine_tell(1, "mbarrier at %u: phase %u has ended", at, phase);
 }
 
 void tcgemm_trace_shared_read(uint32_t at, uint32_t size) {
@@ -170,7 +198,7 @@ void tcgemm_trace_forget(uint32_t at, uint32_t size) {
 void tcgemm_trace_commit(void) {
     const thread_t *self = tcgemm_machine.self;
     if (tcgemm_machine_is_told() && self->lane == LANES - 1) {
-        flush_copies(self->warp);
+        flush_copies(self->warp, COPY);
         tcgemm_machine_tell(1, "warp %u commits group %u", self->warp, self->committed - 1);
     }
 }
@@ -178,7 +206,7 @@ void tcgemm_trace_commit(void) {
 void tcgemm_trace_wait(uint32_t pending) {
     const thread_t *self = tcgemm_machine.self;
     if (tcgemm_machine_is_told() && self->lane == LANES - 1) {
-        flush_copies(self->warp);
+        flush_copies(self->warp, COPY);
         tcgemm_machine_tell(1, "warp %u waits until %u of its %u groups are in flight", self->warp,
                             pending, self->committed);
     }
@@ -212,20 +240,40 @@ static void show_lane(const thread_t *lanes) {
                         LANE_SHOWN, x->name, x->line, x->col, text);
 }
 
+static void tell_of_groups(const thread_t *lanes) {
+    const operation_t op = lanes->request.op;
+    const uint32_t warp = lanes->warp;
+    if (op == OP_WGMMA_FENCE)
+        return;
+    flush(warp);
+    if (op == OP_WGMMA_COMMIT)
+        tcgemm_machine_tell(1, "warp %u commits group %u of wgmma", warp,
+                            tcgemm_machine.warps[warp].committed - 1);
+    else if (op == OP_WGMMA_WAIT)
+        tcgemm_machine_tell(1, "warp %u waits until %u of its %u groups of wgmma are in flight",
+                            warp, lanes->request.k, tcgemm_machine.warps[warp].committed);
+    else
+        tcgemm_machine_tell(1, "warpgroup %u has %u registers a thread", warp / WARPGROUP,
+                            lanes->request.k);
+}
+
 void tcgemm_trace_meeting(const thread_t *lanes) {
     if (!tcgemm_machine_is_told())
         return;
     gathering_t *g = gathering_of(lanes->warp);
     const operation_t op = lanes->request.op;
-    if (op >= OP_MMA_F32) {
+    if (op >= OP_MMA_F32 || op == OP_WGMMA) {
         if (!g->is_empty)
             flush(lanes->warp);
+        g->op = op;
         g->products += 1;
     } else if (op == OP_SYNCWARP) {
         flush(lanes->warp);
         tcgemm_machine_tell(1, "warp %u: __syncwarp", lanes->warp);
-    } else if (op != OP_SHFL) {
+    } else if (op == OP_LDMATRIX || op == OP_LDMATRIX_TRANS) {
         show_lane(lanes);
+    } else if (op != OP_SHFL) {
+        tell_of_groups(lanes);
     }
 }
 

@@ -8,6 +8,9 @@
 void tcgemm_trace_begin(void);
 void tcgemm_trace_block(void);
 void tcgemm_trace_copy(uint32_t to, uint32_t size, uint32_t bytes);
+/* The running thread has a box brought there. */
+void tcgemm_trace_box(uint32_t to, uint32_t size);
+void tcgemm_trace_phase(uint32_t at, uint32_t phase);
 void tcgemm_trace_commit(void);
 void tcgemm_trace_wait(uint32_t pending);
 /* The running thread's access to a matrix, at byte `at` of a line. */

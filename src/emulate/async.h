@@ -1,0 +1,119 @@
+/* async.h - what a block of sm_90 does behind its threads' backs: mbarriers, boxes that the tensor
+ * memory accelerator brings, products of warpgroups.
+ *
+ *     mbarrier.c   phases, arrivals, bytes; who knows what
+ *     line.c       the shadow of shared memory in lines of 128 bytes
+ *     box.c        boxes of a tensor, the adversary
+ *     wgmma.c      groups of products, their operands and accumulators
+ *
+ * Such work is ordered by mbarriers, not by __syncthreads alone. So every thread has a known_t:
+ * which phases of which mbarriers have ended, which groups of wgmma of which warps are done, and
+ * how far the other threads had come when they last arrived, as far as it can know. To wait for a
+ * phase is to learn what all who arrived knew. A line may be read by those who know of the phase
+ * that brought it, and be overwritten by one who knows that all its readers are done; whether the
+ * data happen to be there plays no part.
+ *
+ * A box is poison from the moment it is asked for. When it comes is the launch's order: FIRST, when
+ * no thread can run; LAST, at once; else in pieces, at any time, in any order. Its bytes are
+ * counted when the last of them is there.
+ *
+ * A wgmma reads its operands when it is called or when it is waited for, as the adversary likes.
+ * Its accumulators are poison in between, and no load or store may touch them (hooks.c).
+ */
+#ifndef TCGEMM_EMULATE_ASYNC_H
+#define TCGEMM_EMULATE_ASYNC_H
+
+#include "emulate/machine.h"
+
+enum {
+    LINE = 128,
+    NUM_LINES = SHARED_ROOM / LINE,
+    MAX_BARRIERS = 64,
+    MAX_BARRIER_COUNT = (1 << 20) - 1 /* of arrivals, and of bytes */
+};
+
+typedef struct known {
+    uint32_t phases[MAX_BARRIERS]; /* of each mbarrier: that many have ended */
+    uint32_t groups[MAX_WARPS];    /* of wgmma of each warp: that many are done */
+    uint32_t times[MAX_THREADS];   /* of each thread: what it did before that arrival */
+} known_t;
+
+typedef struct barrier {
+    uint32_t at, arrivals, missing, phase;
+    int64_t bytes;  /* announced, and not there yet */
+    int64_t coming; /* asked for, and not there yet */
+    uint32_t boxes; /* phases that have ended when the last box was there, or 0 */
+    touch_t made;
+    bool is_fenced;
+    known_t next, done; /* what those know who arrived; the same when a phase last ended */
+} barrier_t;
+
+typedef struct line {
+    uint32_t read[MAX_WARPS]; /* the last group of each warp that reads it, counted from 1 */
+    uint32_t phase;           /* in which a box brought it, ... */
+    uint8_t barrier;          /* ... of this mbarrier, counted from 1; 0: it was no box */
+    bool is_pending;          /* a box has yet to bring it */
+    bool is_touched;          /* by ordinary loads and stores */
+} line_t;
+
+typedef struct async {
+    barrier_t barriers[MAX_BARRIERS];
+    uint32_t num_barriers;
+    line_t lines[NUM_LINES];
+    known_t known[MAX_THREADS];
+} async_t;
+
+extern async_t tcgemm_async;
+
+/* ---- mbarrier.c ---- */
+
+void tcgemm_async_reset(void);
+/* All threads have ended: nothing may be under way. */
+void tcgemm_async_end(void);
+/* What one of these threads knows, all know: at __syncthreads and __syncwarp. */
+void tcgemm_async_share(thread_t *threads, uint32_t count);
+/* What all of them know. */
+void tcgemm_async_common(const thread_t *threads, uint32_t count, known_t *common);
+barrier_t *tcgemm_barrier_use(uint32_t at, const char *what);
+/* Bytes of a box were asked for, or are there. */
+void tcgemm_barrier_expect(barrier_t *barrier, uint32_t bytes);
+void tcgemm_barrier_complete(barrier_t *barrier, uint32_t bytes);
+/* What a thread waits for, in words. */
+void tcgemm_barrier_describe(const thread_t *thread, char *text, size_t bytes);
+
+/* ---- line.c ---- */
+
+/* Ordinary loads and stores of the running thread. */
+void tcgemm_line_load(uint32_t at, uint32_t size);
+void tcgemm_line_store(uint32_t at, uint32_t size);
+/* A box will be written by order of the running thread; its bytes are there. */
+void tcgemm_line_issue(uint32_t at, uint32_t size);
+void tcgemm_line_deliver(uint32_t at, uint32_t size, const barrier_t *barrier);
+/* The wgmma of four warps, the first of them `warp`, that know this. */
+void tcgemm_line_multiply(uint32_t line, uint32_t warp, const known_t *known);
+
+/* ---- box.c ---- */
+
+/* Brings something that is under way; false if there is nothing. */
+bool tcgemm_box_bring(void);
+int tcgemm_box_count(void);
+void tcgemm_box_reset(void);
+/* A chance for boxes to come. */
+void tcgemm_box_tick(void);
+
+/* ---- wgmma.c ---- */
+
+void tcgemm_wgmma_reset(void);
+void tcgemm_wgmma_end(const thread_t *thread);
+/* An access of the running thread to its own stack. */
+void tcgemm_wgmma_touch(const char *at, uint32_t size, bool write);
+/* Meetings of a warp; of a warpgroup. */
+void tcgemm_machine_wgmma_fence(thread_t *lanes);
+void tcgemm_machine_wgmma_commit(thread_t *lanes);
+void tcgemm_machine_wgmma_wait(thread_t *lanes);
+void tcgemm_machine_wgmma(thread_t *threads);
+void tcgemm_machine_setmaxnreg(thread_t *threads);
+/* Registers that the warpgroups have together, at the end of a block. */
+void tcgemm_machine_count_registers(void);
+
+#endif

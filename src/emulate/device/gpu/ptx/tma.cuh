@@ -1,0 +1,29 @@
+/* tma.cuh - the host model of src/gpu/ptx/tma.cuh (emulate/box.c). A map's bytes are a
+ * tcgemm_tensor_t here (gpu/tensor_map.h). */
+#ifndef TCGEMM_PTX_TMA_CUH
+#define TCGEMM_PTX_TMA_CUH
+
+#include "gpu/tensor_map.h"
+
+static __forceinline__ void tcgemm_tma_prefetch(const tcgemm_tensor_map_t *map) {
+    (void)map;
+}
+
+static __forceinline__ void tcgemm_tma_load(uint32_t to, const tcgemm_tensor_map_t *map,
+                                            uint32_t barrier, int32_t x, int32_t y, int32_t z,
+                                            TCGEMM_EMULATE_CALLER) {
+    TCGEMM_EMULATE_HERE();
+    tcgemm_tensor_t t;
+    static_assert(sizeof t <= sizeof map->opaque, "tensor_map.h");
+    memcpy(&t, map->opaque, sizeof t);
+    const tcgemm_emulate_box_t box = {t.base,
+                                      {t.size[0], t.size[1], t.size[2]},
+                                      {t.stride[0], t.stride[1]},
+                                      {t.box[0], t.box[1], t.box[2]},
+                                      t.element_bytes,
+                                      t.rounds_to_tf32,
+                                      {x, y, z}};
+    tcgemm_emulate_box_load(to, &box, barrier);
+}
+
+#endif

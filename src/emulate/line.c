@@ -1,0 +1,115 @@
+/* line.c - the shadow of shared memory in lines of 128 bytes: which box brought a line, and which
+ * groups of wgmma have read it. */
+#include "emulate/async.h"
+
+static bool is_known(const known_t *known, const line_t *line) {
+    return line->barrier == 0 || known->phases[line->barrier - 1] > line->phase;
+}
+
+static const known_t *known_by_self(void) {
+    return &tcgemm_async.known[self_thread()->index];
+}
+
+static void check_barriers(uint32_t at, uint32_t size, const char *did) {
+    for (uint32_t i = 0; i < tcgemm_async.num_barriers; ++i) {
+        const uint32_t barrier = tcgemm_async.barriers[i].at;
+        if (at < barrier + 8 && barrier < at + size)
+            tcgemm_machine_fault("shared byte %u is %s, where an mbarrier is", barrier, did);
+    }
+}
+
+static void report_unknown(uint32_t at, const line_t *line, const char *did) {
+    tcgemm_machine_fault("shared byte %u is %s, but who does so has not waited for the box that "
+                         "phase %u of the mbarrier at %u brings",
+                         at, did, line->phase, tcgemm_async.barriers[line->barrier - 1].at);
+}
+
+/* The line may be overwritten by the running thread. */
+static void check_readers(uint32_t at, const line_t *line) {
+    const known_t *known = known_by_self();
+    for (uint32_t w = 0; w < tcgemm_machine.num_warps; ++w) {
+        if (line->read[w] <= known->groups[w])
+            continue;
+        if (line->read[w] > tcgemm_machine.warps[w].waited)
+            tcgemm_machine_fault("shared byte %u is overwritten while a wgmma of warp %u reads it",
+                                 at, w);
+        else
+            tcgemm_machine_fault("shared byte %u is overwritten, and the thread cannot know that "
+                                 "the wgmma of warp %u which read it is done",
+                                 at, w);
+        return;
+    }
+}
+
+void tcgemm_line_load(uint32_t at, uint32_t size) {
+    for (uint32_t i = at / LINE; LINE * i < at + size; ++i)
+        tcgemm_async.lines[i].is_touched = true;
+    if (tcgemm_async.num_barriers == 0)
+        return;
+    check_barriers(at, size, "read");
+    for (uint32_t i = at / LINE; LINE * i < at + size; ++i) {
+        const line_t *line = &tcgemm_async.lines[i];
+        if (line->is_pending)
+            tcgemm_machine_fault("shared byte %u is read, which a box has yet to bring", at);
+        else if (!is_known(known_by_self(), line))
+            report_unknown(at, line, "read");
+    }
+}
+
+void tcgemm_line_store(uint32_t at, uint32_t size) {
+    for (uint32_t i = at / LINE; LINE * i < at + size; ++i)
+        tcgemm_async.lines[i].is_touched = true;
+    if (tcgemm_async.num_barriers == 0)
+        return;
+    check_barriers(at, size, "written");
+    for (uint32_t i = at / LINE; LINE * i < at + size; ++i) {
+        line_t *line = &tcgemm_async.lines[i];
+        if (line->is_pending)
+            tcgemm_machine_fault("shared byte %u is written, which a box has yet to write", at);
+        else if (!is_known(known_by_self(), line))
+            report_unknown(at, line, "written");
+        check_readers(at, line);
+        line->barrier = 0;
+    }
+}
+
+void tcgemm_line_issue(uint32_t at, uint32_t size) {
+    check_barriers(at, size, "written by a box");
+    for (uint32_t i = at / LINE; LINE * i < at + size; ++i) {
+        line_t *line = &tcgemm_async.lines[i];
+        if (line->is_pending)
+            tcgemm_machine_fault("shared byte %u is to be written by two boxes", LINE * i);
+        else if (!is_known(known_by_self(), line))
+            report_unknown(LINE * i, line, "overwritten by a box");
+        check_readers(LINE * i, line);
+        if (line->is_touched)
+            tcgemm_shared_claim(LINE * i, LINE);
+        line->is_pending = true;
+    }
+}
+
+void tcgemm_line_deliver(uint32_t at, uint32_t size, const barrier_t *barrier) {
+    for (uint32_t i = at / LINE; LINE * i < at + size; ++i) {
+        line_t *line = &tcgemm_async.lines[i];
+        line->is_pending = line->is_touched = false;
+        line->barrier = (uint8_t)(barrier - tcgemm_async.barriers + 1);
+        line->phase = barrier->phase;
+    }
+    for (uint32_t i = at / 4; 4 * i < at + size; ++i)
+        tcgemm_machine.cells[i].valid = 0xF;
+}
+
+void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known) {
+    line_t *line = &tcgemm_async.lines[index];
+    const uint32_t group = tcgemm_machine.warps[warp].committed + 1;
+    if (line->is_pending)
+        tcgemm_machine_fault("a wgmma reads shared byte %u, which a box has yet to bring",
+                             LINE * index);
+    else if (line->barrier == 0)
+        tcgemm_machine_fault("a wgmma reads shared byte %u, which no box has brought",
+                             LINE * index);
+    else if (!is_known(known, line))
+        report_unknown(LINE * index, line, "read by a wgmma");
+    for (uint32_t w = warp; w < warp + WARPGROUP; ++w)
+        line->read[w] = group;
+}

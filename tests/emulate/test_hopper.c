@@ -1,0 +1,396 @@
+/* The kernels of wgmma in the emulator, called without plan or driver: every row of its rows.def,
+ * in every layout it has, at sizes around the tile, blocks of k around the ring, with batches,
+ * parts of k and few blocks that take turns with many tiles; whole numbers, exact, in every order
+ * of warps and of boxes that arrive.
+ */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/dtype.h"
+#include "base/types.h"
+#include "emulate/emulate.h"
+#include "gpu/families/wgmma/shape.h"
+#include "gpu/tensor_map.h"
+#include "support/support.h"
+
+typedef struct row {
+    const char *entry;
+    tcgemm_type_t type;
+    int bm, bn, bk, consumers, stages, swap;
+} row_t;
+
+#define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, tag)   \
+    {"tcgemm_wgmma_" #type "_" #bm "x" #bn "x" #bk "_" #tag,                                       \
+     (tcgemm_type_t)TCGEMM_ID_##type,                                                              \
+     bm,                                                                                           \
+     bn,                                                                                           \
+     bk,                                                                                           \
+     consumers,                                                                                    \
+     stages,                                                                                       \
+     swap},
+static const row_t rows[] = {
+#include "gpu/families/wgmma/rows.def"
+};
+enum { NUM_ROWS = sizeof rows / sizeof rows[0] };
+
+static void *module;
+
+/* ---- matrices of whole numbers ---- */
+
+typedef struct matrix {
+    tcgemm_dtype_t dtype;
+    int64_t lines, width, ld, batch, stride; /* elements */
+    char *data;
+    int *value; /* tight */
+} matrix_t;
+
+static void store(matrix_t *x, int64_t at, int value) {
+    if (tcgemm_dtype_is_integer(x->dtype))
+        tcgemm_store_integer(x->dtype, x->data, at, value);
+    else
+        tcgemm_store_float(x->dtype, x->data, at, value);
+}
+
+static double load(const matrix_t *x, int64_t at) {
+    return tcgemm_dtype_is_integer(x->dtype) ? tcgemm_load_integer(x->dtype, x->data, at)
+                                             : tcgemm_load_float(x->dtype, x->data, at);
+}
+
+static size_t bytes_of(const matrix_t *x) {
+    return (size_t)tcgemm_dtype_bits(x->dtype) / 8;
+}
+
+static void *allocate(size_t bytes) {
+    void *p = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    assert_non_null(p);
+    return p;
+}
+
+/* Numbers of -2 .. 3 (unsigned: 0 .. 5); between lines lie bytes of all ones. */
+static void fill(matrix_t *x, uint64_t *random) {
+    const int least = x->dtype == TCGEMM_DTYPE_U8 ? 0 : -2;
+    const size_t bytes = bytes_of(x);
+    const size_t size = (size_t)((x->batch - 1) * x->stride + x->lines * x->ld) * bytes;
+    x->data = allocate(size);
+    x->value = allocate((size_t)(x->batch * x->lines * x->width) * sizeof *x->value);
+    memset(x->data, 0xFF, size);
+    for (int64_t b = 0; b < x->batch; ++b)
+        for (int64_t i = 0; i < x->lines; ++i)
+            for (int64_t j = 0; j < x->width; ++j) {
+                const int value = least + (int)random_below(random, 6);
+                store(x, b * x->stride + i * x->ld + j, value);
+                x->value[(b * x->lines + i) * x->width + j] = value;
+            }
+}
+
+static void drop(matrix_t *x) {
+    free(x->data);
+    free(x->value);
+}
+
+/* ---- a problem, and its kernel's arguments ---- */
+
+typedef struct problem {
+    const row_t *row;
+    int64_t m, n, k, batch, splits, split_k;
+    bool a_mn, b_mn; /* m, n contiguous */
+    int beta, alpha, padding;
+    bool shares_b;
+    uint64_t seed;
+    matrix_t a, b, c, d;
+} problem_t;
+
+static matrix_t operand(tcgemm_dtype_t dtype, int64_t extent, int64_t k, bool mn, int64_t batch,
+                        int padding) {
+    matrix_t x = {.dtype = dtype, .batch = batch};
+    const int64_t in_16 = 128 / tcgemm_dtype_bits(dtype);
+    x.lines = mn ? k : extent;
+    x.width = mn ? extent : k;
+    x.ld = ((x.width + in_16 - 1) / in_16 + padding) * in_16;
+    x.stride = x.ld * (x.lines + padding);
+    return x;
+}
+
+static matrix_t result(tcgemm_dtype_t dtype, int64_t m, int64_t n, int64_t batch, int padding) {
+    return (matrix_t){.dtype = dtype,
+                      .lines = m,
+                      .width = n,
+                      .ld = n + padding,
+                      .batch = batch,
+                      .stride = (n + padding) * m + padding};
+}
+
+/* A box of `lines` of 128 bytes; where k is contiguous, else of 64 m (n) for each k. */
+static tcgemm_tensor_map_t map_of(const matrix_t *x, bool mn, int tile, int bk, bool is_shared) {
+    const uint32_t bytes = (uint32_t)bytes_of(x);
+    const tcgemm_tensor_t t = {
+        .base = x->data,
+        .size = {(uint64_t)x->width, (uint64_t)x->lines, is_shared ? 1 : (uint64_t)x->batch},
+        .stride = {(uint64_t)x->ld * bytes, (uint64_t)x->stride * bytes},
+        .box = {128 / bytes, (uint32_t)(mn ? bk : tile), 1},
+        .element_bytes = (uint16_t)bytes,
+        .rounds_to_tf32 = bytes == 4,
+    };
+    tcgemm_tensor_map_t map;
+    memset(&map, 0, sizeof map);
+    memcpy(map.opaque, &t, sizeof t);
+    return map;
+}
+
+static uint32_t aligned_to(const matrix_t *x) {
+    uint32_t bytes = 16;
+    while ((uint64_t)x->ld * bytes_of(x) % bytes || (uint64_t)x->stride * bytes_of(x) % bytes)
+        bytes /= 2;
+    return bytes;
+}
+
+static tcgemm_tensor_args_t args_of(const problem_t *p) {
+    const row_t *row = p->row;
+    const bool is_integer = p->d.dtype == TCGEMM_DTYPE_S32;
+    tcgemm_tensor_args_t x;
+    memset(&x, 0, sizeof x);
+    x.a = map_of(&p->a, p->a_mn, row->bm, row->bk, false);
+    x.b = map_of(&p->b, p->b_mn, row->bn, row->bk, p->shares_b);
+    x.args = (tcgemm_gpu_args_t){
+        .m = p->m,
+        .n = p->n,
+        .k = p->k,
+        .a = p->a.data,
+        .b = p->b.data,
+        .c = p->beta ? p->c.data : NULL,
+        .d = p->d.data,
+        .lda = p->a.ld,
+        .ldb = p->b.ld,
+        .ldc = p->c.ld,
+        .ldd = p->d.ld,
+        .batch = p->batch,
+        .stride_a = p->a.stride,
+        .stride_b = p->shares_b ? 0 : p->b.stride,
+        .stride_c = p->c.stride,
+        .stride_d = p->d.stride,
+        .a_trans = p->a_mn,
+        .b_trans = !p->b_mn,
+        .raster_group = 2,
+        .vector_a = 16,
+        .vector_b = 16,
+        .vector_c = aligned_to(&p->c),
+        .vector_d = aligned_to(&p->d),
+        .splits = (uint32_t)p->splits,
+        .split_k = p->split_k,
+    };
+    if (is_integer) {
+        x.args.alpha.s32 = (uint32_t)p->alpha;
+        x.args.beta.s32 = (uint32_t)p->beta;
+    } else {
+        x.args.alpha.f32 = (float)p->alpha;
+        x.args.beta.f32 = (float)p->beta;
+    }
+    return x;
+}
+
+static tcgemm_emulate_region_t region_of(const char *name, const matrix_t *x, unsigned flags) {
+    const int64_t bytes = (int64_t)bytes_of(x);
+    return (tcgemm_emulate_region_t){
+        .name = name,
+        .line = "line",
+        .col = "column",
+        .base = x->data,
+        .width = x->width * bytes,
+        .lines = x->lines,
+        .pitch = x->ld * bytes,
+        .batch = x->batch,
+        .stride = x->stride * bytes,
+        .element_bytes = (int)bytes,
+        .flags = flags,
+    };
+}
+
+/* ---- one product ---- */
+
+static void fail_of(const problem_t *p, const char *what) {
+    report_failure("%s_%c%c %lldx%lldx%lld, batch %lld, splits %lld, beta %d, seed %llu: %s",
+                   p->row->entry, p->a_mn ? 't' : 'n', p->b_mn ? 'n' : 't', (long long)p->m,
+                   (long long)p->n, (long long)p->k, (long long)p->batch, (long long)p->splits,
+                   p->beta, (unsigned long long)p->seed, what);
+}
+
+static int product_at(const problem_t *p, int64_t item, int64_t i, int64_t j, int64_t from,
+                      int64_t to) {
+    const int64_t item_b = p->shares_b ? 0 : item;
+    const int *a = p->a.value + item * p->a.lines * p->a.width + (p->a_mn ? i : i * p->a.width);
+    const int *b = p->b.value + item_b * p->b.lines * p->b.width + (p->b_mn ? j : j * p->b.width);
+    const int64_t a_step = p->a_mn ? p->a.width : 1, b_step = p->b_mn ? p->b.width : 1;
+    int sum = 0;
+    for (int64_t q = from; q < to; ++q)
+        sum += a[q * a_step] * b[q * b_step];
+    return sum;
+}
+
+/* The first wrong element of D, in words; "" if there is none. */
+static void compare(const problem_t *p, char *text, size_t bytes) {
+    for (int64_t item = 0; item < p->batch; ++item)
+        for (int64_t part = 0; part < p->splits; ++part)
+            for (int64_t i = 0; i < p->m; ++i)
+                for (int64_t j = 0; j < p->n; ++j) {
+                    const int64_t at = item * p->splits + part, first = part * p->split_k;
+                    const int64_t end = first + p->split_k < p->k ? first + p->split_k : p->k;
+                    double wanted = p->alpha * (double)product_at(p, item, i, j, first, end);
+                    if (p->beta)
+                        wanted += p->beta * (double)p->c.value[(item * p->m + i) * p->n + j];
+                    if (!tcgemm_dtype_is_integer(p->d.dtype))
+                        wanted = tcgemm_round_float(p->d.dtype, wanted);
+                    const double got = load(&p->d, at * p->d.stride + i * p->d.ld + j);
+                    if (got == wanted)
+                        continue;
+                    (void)snprintf(text, bytes, "D(%lld, %lld) of %lld is %g, not %g", (long long)i,
+                                   (long long)j, (long long)at, got, wanted);
+                    return;
+                }
+}
+
+static void launch(problem_t *p, void *kernel) {
+    tcgemm_emulate_run_fn *go;
+    void *const door = dlsym(module, TCGEMM_EMULATE_RUN);
+    memcpy(&go, &door, sizeof go);
+    const row_t *row = p->row;
+    const tcgemm_tensor_args_t args = args_of(p);
+    tcgemm_emulate_region_t regions[] = {
+        region_of("A", &p->a, TCGEMM_EMULATE_READ), region_of("B", &p->b, TCGEMM_EMULATE_READ),
+        region_of("C", &p->c, p->beta ? TCGEMM_EMULATE_READ : 0),
+        region_of("D", &p->d, TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE)};
+    const size_t d_bytes = (size_t)(p->d.batch * p->d.lines) * (size_t)regions[3].width;
+    regions[3].written = calloc(d_bytes, 1);
+    assert_non_null(regions[3].written);
+    tcgemm_emulate_launch_t x = {
+        .struct_size = sizeof x,
+        .kernel = kernel,
+        .parameters = &args,
+        .parameter_bytes = sizeof args,
+        .grid = 1 + (uint32_t)(p->seed / 7 % 2),
+        .block = (uint32_t)TCGEMM_WGMMA_THREADS(row->consumers),
+        .smem_bytes = (size_t)TCGEMM_WGMMA_SMEM(row->bm, row->bn, row->consumers, row->stages),
+        .regions = regions,
+        .num_regions = 4,
+        .order = (tcgemm_emulate_order_t)(p->seed % TCGEMM_EMULATE_NUM_ORDERS),
+        .seed = p->seed,
+    };
+    char text[200] = "";
+    assert_int_equal(go(&x), 0);
+    compare(p, text, sizeof text);
+    if (x.num_faults)
+        fail_of(p, x.fault);
+    else if (*text)
+        fail_of(p, text);
+    else if (memchr(regions[3].written, 0, d_bytes))
+        fail_of(p, "not all of D is written");
+    free(regions[3].written);
+}
+
+static void check(problem_t *p, void *kernel) {
+    const tcgemm_type_info_t *info = tcgemm_type_info(p->row->type);
+    uint64_t random = p->seed;
+    p->a = operand(info->a, p->m, p->k, p->a_mn, p->batch, p->padding);
+    p->b = operand(info->b, p->n, p->k, p->b_mn, p->shares_b ? 1 : p->batch, p->padding);
+    p->c = result(info->d, p->m, p->n, p->batch, p->padding);
+    p->d = result(info->d, p->m, p->n, p->batch * p->splits, 2 * p->padding);
+    fill(&p->a, &random);
+    fill(&p->b, &random);
+    fill(&p->c, &random);
+    fill(&p->d, &random);
+    launch(p, kernel);
+    drop(&p->a);
+    drop(&p->b);
+    drop(&p->c);
+    drop(&p->d);
+}
+
+/* ---- every row ---- */
+
+/* The kernel of a layout; NULL: there is none. */
+static void *kernel_of(const row_t *row, int layout) {
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s_%c%c", row->entry, layout & 1 ? 't' : 'n',
+                   layout & 2 ? 'n' : 't');
+    return dlsym(module, name);
+}
+
+/* Case i of a row: sizes, k, batch and parts go round at different speeds. */
+static problem_t problem_of(const row_t *row, int layout, int i) {
+    const int64_t bm = row->bm, bn = row->bn, bk = row->bk, stages = row->stages;
+    const int64_t sizes[][2] = {{bm + 3, bn - 5}, {1, 1},   {2 * bm + 5, 19},    {13, bn + 8},
+                                {bm, bn},         {37, 41}, {bm - 1, 3 * bn - 2}};
+    const int64_t ks[] = {
+        bk, bk - 3, (stages - 1) * bk, stages * bk - 1, (stages + 1) * bk, 2 * bk + 11, 1};
+    problem_t p = {.row = row, .a_mn = layout & 1, .b_mn = (layout & 2) != 0};
+    p.m = sizes[i % 7][0];
+    p.n = sizes[i % 7][1];
+    p.k = ks[(i / 7 + i + layout) % 7];
+    p.batch = i % 3 == 2 ? 2 : 1;
+    p.splits = i % 4 == 1 && p.k > bk ? 2 : 1;
+    p.split_k = p.splits == 1 ? p.k : (p.k / 2 + bk - 1) / bk * bk;
+    p.alpha = p.splits == 1 && i % 2 ? 3 : 1;
+    p.beta = p.splits == 1 && i % 5 < 2 ? -2 : 0;
+    p.padding = i % 3 == 0 ? 0 : i % 3;
+    p.shares_b = p.batch == 2 && i % 2;
+    p.seed = (uint64_t)(i + layout + 4 * (row - rows));
+    return p;
+}
+
+static void every_row_multiplies(void **state) {
+    (void)state;
+    const int cases = (int)at_level(2, 6, 49);
+    for (int r = 0; r < NUM_ROWS; ++r) {
+        int layouts = 0;
+        for (int layout = 0; layout < 4; ++layout) {
+            void *kernel = kernel_of(&rows[r], layout);
+            layouts += kernel != NULL;
+            for (int i = 0; kernel && i < cases; ++i) {
+                problem_t p = problem_of(&rows[r], layout, 5 * (r + layout) + i);
+                check(&p, kernel);
+            }
+        }
+        assert_int_equal(layouts,
+                         tcgemm_dtype_bits(tcgemm_type_info(rows[r].type)->a) == 16 ? 4 : 1);
+    }
+    assert_no_failures();
+}
+
+/* The same product in many schedules. */
+static void the_schedule_does_not_matter(void **state) {
+    (void)state;
+    for (int r = 0; r < NUM_ROWS; r += (int)at_level(4, 1, 1))
+        for (uint64_t seed = 0; seed < 8; ++seed) {
+            const row_t *row = &rows[r];
+            problem_t p = problem_of(row, 0, 2);
+            p.n = 2 * row->bn + 1; /* more tiles than consumers */
+            p.m = 9;
+            p.k = (row->stages / 2 + 1) * row->bk;
+            p.split_k = p.k;
+            p.seed = seed;
+            check(&p, kernel_of(row, 0));
+        }
+    assert_no_failures();
+}
+
+int main(void) {
+    char path[4096];
+    const char *build = getenv("TCGEMM_BUILD_DIR");
+    (void)snprintf(path, sizeof path, "%s/src/emulate/emulate-sm90.so", build ? build : "build");
+    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!module) {
+        (void)fprintf(stderr, "%s\n", dlerror());
+        return 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_multiplies),
+        cmocka_unit_test(the_schedule_does_not_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
