@@ -174,7 +174,7 @@ static void pieces_of_a_split_product(const void *argument) {
     int cuts = 0;
     (void)argument;
     for (int i = 0; context && i < at_level(1, 4, 4); ++i) {
-        testcase_t t = testcase_make(NULL, tcgemm_problem(types[i], 200, 210, 2000), (uint64_t)i);
+        testcase_t t = testcase_make(NULL, tcgemm_problem(types[i], 200, 210, 3000), (uint64_t)i);
         operands_t x;
         t.beta = 1;
         operands_make(&t, &x);
