@@ -18,7 +18,8 @@
  * counted when the last of them is there.
  *
  * A wgmma reads its operands when it is called or when it is waited for, as the adversary likes.
- * Its accumulators are poison in between, and no load or store may touch them (hooks.c).
+ * Its accumulators are poison in between, and no load or store may touch them (hooks.c; clang tells
+ * the hooks of some accesses to a thread's stack only: then it is the poison that shows).
  */
 #ifndef TCGEMM_EMULATE_ASYNC_H
 #define TCGEMM_EMULATE_ASYNC_H
