@@ -91,7 +91,7 @@ void tcgemm_line_store(uint32_t at, uint32_t size);
 void tcgemm_line_issue(uint32_t at, uint32_t size);
 void tcgemm_line_deliver(uint32_t at, uint32_t size, const barrier_t *barrier);
 /* The wgmma of four warps, the first of them `warp`, that know this. */
-void tcgemm_line_multiply(uint32_t line, uint32_t warp, const known_t *known);
+void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known);
 
 /* ---- box.c ---- */
 
