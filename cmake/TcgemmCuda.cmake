@@ -16,6 +16,9 @@ set(TCGEMM_CUDA_ALL_ARCHS 75 80 86 87 89 90a 90-virtual)
 # The rooms whose kernels are the same on all of 8.x: if sm_80 is built, its code serves 86, 87 and 89
 # (the driver runs machine code on every later minor version). It keeps the library below 10 MB.
 set(TCGEMM_CUDA_COMMON_ROOMS steps simt_outer wmma_direct wmma_shared)
+
+# The rooms whose kernels need what one architecture alone has: machine code for 90a, no PTX.
+set(TCGEMM_CUDA_SPECIFIC_ROOMS wgmma)
 set(TCGEMM_CUDA_ARCHS "" CACHE STRING "GPU architectures, e.g. 80;90a; empty: by TCGEMM_CUDA")
 
 if(NOT TCGEMM_CUDA MATCHES "^(AUTO|ON|OFF)$")
@@ -169,7 +172,7 @@ function(tcgemm_cuda_list result)
          ("80" IN_LIST ARGN OR "80-real" IN_LIST ARGN))
         continue()
       endif()
-      if(number LESS least)
+      if(number LESS least OR (room IN_LIST TCGEMM_CUDA_SPECIFIC_ROOMS AND NOT only_this))
         continue()
       endif()
       list(APPEND list

@@ -160,7 +160,7 @@ typedef enum tcgemm_type {
     TCGEMM_F16_F16,
     TCGEMM_BF16_F32,
     TCGEMM_BF16_BF16,
-    TCGEMM_TF32_F32, /* f32 in memory; A and B rounded to tf32, to nearest, ties away from zero */
+    TCGEMM_TF32_F32, /* f32 in memory; A and B rounded to tf32, to nearest, ties either way */
     TCGEMM_F32_F32,
     TCGEMM_F64_F64,
     TCGEMM_S8_S32,
@@ -507,7 +507,7 @@ TCGEMM_API tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double al
 
 /* One level of the tile hierarchy, the outermost first. */
 typedef struct tcgemm_level {
-    const char *name; /* "problem", "panel", "block", "register tile", "warp", "instruction" ... */
+    const char *name; /* "problem", "panel", "block", "register tile", "warp", "warpgroup" ... */
     const char *home; /* where it lives: "memory", "L3", "L2", "L1", "shared memory", "registers" */
     int64_t m, n, k;  /* extent of one tile */
     int64_t count;    /* tiles of this level in the whole problem (one batch item) */

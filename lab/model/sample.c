@@ -3,7 +3,7 @@
  *     bash lab/model/run.sh sample [substring of kernel names] >samples.csv
  *
  * For each row of the table and each shape below, matrices on the GPU, random data: the median of
- * three times 15 ms, by the GPU's own clock. Rows are not checked here; `make test-gpu` does that.
+ * three times 15 ms, by the GPU's own clock. Plans that pack or split are left out. Rows are not checked here; `make test-gpu` does that.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,6 +30,8 @@ static const shape_t shapes[] = {
     {"NN", 128, 8192, 4096, 1},  {"NN", 64, 14336, 4096, 1},  {"NN", 16384, 16384, 64, 1},
     {"NN", 512, 512, 512, 32},   {"NN", 128, 128, 128, 512},  {"NN", 2304, 2304, 4096, 1},
     {"NN", 2048, 6144, 4096, 1}, {"NN", 1280, 1280, 1280, 1}, {"NT", 128, 4096, 14336, 1},
+    {"NT", 512, 512, 224, 1},    {"NT", 1024, 1024, 224, 1},  {"NT", 2048, 2048, 224, 1},
+    {"NT", 2048, 2048, 448, 1},  {"NT", 8192, 8192, 8192, 1},
 };
 
 enum { ROUNDS = 3, NUM_SHAPES = sizeof shapes / sizeof shapes[0] };
@@ -71,6 +73,17 @@ static bool time_calls(const tcgemm_plan_t *plan, const void *a, const void *b, 
     return gpu_clock_stop(gpu, seconds) && good;
 }
 
+/* The steps of a plan beside the product. */
+static bool has_other_steps(const tcgemm_plan_t *plan, const char *first_letters) {
+    tcgemm_step_info_t step = {.struct_size = sizeof step};
+    for (int i = 0; tcgemm_plan_get_step(plan, i, &step) == TCGEMM_STATUS_OK; ++i)
+        if (strncmp(step.name, first_letters, strlen(first_letters)) == 0 &&
+            strcmp(step.name, "product") != 0)
+            return true;
+    return false;
+}
+
+/* One row for one shape. A product of several steps says nothing of the row itself. */
 static void measure(const char *kernel, tcgemm_type_t type, const shape_t *s) {
     const tcgemm_type_info_t *t = tcgemm_type_info(type);
     tcgemm_problem_t p = tcgemm_problem(type, s->m, s->n, s->k);
@@ -89,6 +102,14 @@ static void measure(const char *kernel, tcgemm_type_t type, const shape_t *s) {
     tcgemm_plan_t *plan = NULL;
     if (tcgemm_plan_create(context, &p, &o, &plan) != TCGEMM_STATUS_OK) {
         (void)fprintf(stderr, "%s: %s\n", kernel, tcgemm_last_error());
+        return;
+    }
+    if (has_other_steps(plan, "")) {
+        shape_t turned = *s;
+        turned.ops = "NT"; /* some rows want k contiguous */
+        if (strcmp(s->ops, "NN") == 0 && has_other_steps(plan, "pack"))
+            measure(kernel, type, &turned);
+        tcgemm_plan_destroy(plan);
         return;
     }
     tcgemm_plan_info_t info = {.struct_size = sizeof info};
@@ -130,7 +151,7 @@ int main(int argc, char **argv) {
         if (tcgemm_kernel_get_info(i, &k) != TCGEMM_STATUS_OK || !k.runnable ||
             strcmp(k.device, "gpu") != 0 || !strstr(k.name, part))
             continue;
-        const bool fast = strcmp(k.algo, "mma-pipelined") == 0;
+        const bool fast = strcmp(k.algo, "mma-pipelined") == 0 || strcmp(k.algo, "wgmma") == 0;
         for (int t = 1; t <= tcgemm_type_count(); ++t)
             for (int s = 0; k.types >> (t - 1) & 1 && s < NUM_SHAPES; ++s)
                 if (fast || shapes[s].m * shapes[s].n < 6144LL * 6144 || shapes[s].k < 1024)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/backend.h"
+#include "cuda/module.h"
 
 enum { DEFAULT_SMEM_BYTES = 48 << 10 }; /* what a kernel gets without asking */
 
@@ -64,6 +65,8 @@ static bool find_facts(tcgemm_gpu_t *gpu, int index) {
         if (f->smem_block_bytes > tcgemm_smem_of_cc(played))
             f->smem_block_bytes = tcgemm_smem_of_cc(played);
     }
+    f->takes_tensor_maps =
+        tcgemm_driver_has(TCGEMM_DRIVER_TENSOR_MAPS) && tcgemm_gpu_has_own_code(gpu);
     return f->cc >= 10 && f->num_sms > 0 && f->memory_bytes > 0 && f->smem_block_bytes > 0 &&
            f->smem_sm_bytes > 0 && f->registers_per_sm > 0 && f->threads_per_sm > 0;
 }

@@ -29,6 +29,8 @@ static tcgemm_status_t prepare_step(tcgemm_gpu_t *gpu, const struct tcgemm_plan 
     TCGEMM_RETURN_IF(!tcgemm_gpu_entry(plan, step, entry, &module), TCGEMM_STATUS_UNSUPPORTED,
                      "kernel %s has no counterpart for a column-major product of mixed signs",
                      plan->kernel->name);
+    if (row && row->tensor_maps)
+        TCGEMM_FORWARD(tcgemm_driver_need(TCGEMM_DRIVER_TENSOR_MAPS, plan->kernel->name));
     TCGEMM_FORWARD(tcgemm_gpu_kernel(gpu, module, entry, row, step->gpu.registers, &kernel));
     step->gpu.function = kernel.function;
     if (!row)
@@ -70,10 +72,50 @@ tcgemm_status_t tcgemm_gpu_prepare(struct tcgemm_plan *plan) {
     return status;
 }
 
+/* ---- tensor maps ---- */
+
+static CUtensorMapDataType data_type_of(const tcgemm_tensor_t *t) {
+    if (t->rounds_to_tf32)
+        return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    return t->element_bytes == 4   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+           : t->element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                   : CU_TENSOR_MAP_DATA_TYPE_UINT8;
+}
+
+static tcgemm_status_t make_map(tcgemm_gpu_t *gpu, const tcgemm_tensor_t *t,
+                                tcgemm_tensor_map_t *map) {
+    enum { RANK = 3 };
+    const cuuint64_t size[RANK] = {t->size[0], t->size[1], t->size[2]};
+    const cuuint64_t stride[RANK - 1] = {t->stride[0], t->stride[1]};
+    const cuuint32_t box[RANK] = {t->box[0], t->box[1], t->box[2]};
+    const cuuint32_t each[RANK] = {1, 1, 1};
+    _Static_assert(sizeof *map == sizeof(CUtensorMap), "tensor_map.h");
+    return tcgemm_gpu_check(
+        gpu,
+        driver()->encode_tiled((CUtensorMap *)map, data_type_of(t), RANK,
+                               (void *)(uintptr_t)t->base, size, stride, box, each,
+                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+        "describing an operand to the tensor memory accelerator");
+}
+
+/* What the kernel of a product receives: tensor maps behind its arguments where it wants them. */
+static tcgemm_status_t complete(tcgemm_gpu_t *gpu, const tcgemm_step_t *step,
+                                tcgemm_tensor_args_t *x) {
+    tcgemm_tensor_t a, b;
+    if (!step->kernel->gpu->tensor_maps)
+        return TCGEMM_STATUS_OK;
+    tcgemm_gpu_tensors(step, &x->args, &a, &b);
+    TCGEMM_FORWARD(make_map(gpu, &a, &x->a));
+    return make_map(gpu, &b, &x->b);
+}
+
 /* ---- launching ---- */
 
+/* `args`: tcgemm_gpu_args_t or tcgemm_tensor_args_t, as the kernel has it. */
 static tcgemm_status_t launch(tcgemm_gpu_t *gpu, void *function, const tcgemm_gpu_shape_t *shape,
-                              tcgemm_gpu_args_t *args, CUstream stream, const char *what) {
+                              void *args, CUstream stream, const char *what) {
     void *parameters[] = {args};
     return tcgemm_gpu_check(gpu,
                             driver()->launch((CUfunction)function, (unsigned)shape->grid, 1, 1,
@@ -94,10 +136,11 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
     const int64_t items = rows < tiles_m ? 1 : min_i64(args->batch, MAX_TILES / (rows * tiles_n));
     for (int64_t t = 0; t < args->batch; t += items) {
         for (int64_t i = 0; i < tiles_m; i += rows) {
-            tcgemm_gpu_args_t part =
-                tcgemm_gpu_part(step, args, t, min_i64(items, args->batch - t), i * row->bm,
-                                min_i64(rows * row->bm, args->m - i * row->bm));
-            const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &part);
+            tcgemm_tensor_args_t part;
+            part.args = tcgemm_gpu_part(step, args, t, min_i64(items, args->batch - t), i * row->bm,
+                                        min_i64(rows * row->bm, args->m - i * row->bm));
+            TCGEMM_FORWARD(complete(gpu, step, &part));
+            const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &part.args);
             TCGEMM_FORWARD(
                 launch(gpu, step->gpu.function, &shape, &part, stream, "launching the product"));
         }
@@ -140,7 +183,7 @@ static tcgemm_status_t queue_scale(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
 
 tcgemm_status_t tcgemm_gpu_queue(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                  const tcgemm_call_t *call, void *workspace, CUstream stream) {
-    const size_t needed = tcgemm_plan_workspace(plan);
+    const size_t needed = tcgemm_gpu_steps_for(plan, call)->workspace_bytes;
     if (call->alpha == 0.0)
         return queue_scale(gpu, plan, call, stream);
     if (needed == 0 || workspace)

@@ -32,6 +32,13 @@ static const tcgemm_image_t *find_image(const char *module, const tcgemm_gpu_t *
     return best;
 }
 
+bool tcgemm_gpu_has_own_code(const tcgemm_gpu_t *gpu) {
+    for (int i = 0; i < tcgemm_num_images; ++i)
+        if (tcgemm_images[i].only_this_arch && can_run(&tcgemm_images[i], gpu))
+            return true;
+    return false;
+}
+
 static tcgemm_status_t load(tcgemm_gpu_t *gpu, const char *module, CUmodule *loaded) {
     const tcgemm_image_t *image = find_image(module, gpu);
     TCGEMM_RETURN_IF(!image || image->slot >= TCGEMM_MAX_MODULES, TCGEMM_STATUS_UNSUPPORTED,

@@ -17,6 +17,9 @@ typedef struct tcgemm_image {
 extern const tcgemm_image_t tcgemm_images[];
 extern const int tcgemm_num_images;
 
+/* True if there is machine code for this very architecture (sm_90a), with what it alone has. */
+bool tcgemm_gpu_has_own_code(const tcgemm_gpu_t *gpu);
+
 /* The function, its module loaded if need be. The GPU's context is current.
  * Returns OK, UNSUPPORTED (no image for this architecture), INTERNAL (no such function), or what
  * the driver says. */

@@ -21,6 +21,7 @@ typedef struct tcgemm_device {
     size_t smem_reserved_bytes; /* that the system takes from each block's share */
     int registers_per_sm;
     int threads_per_sm;
+    bool takes_tensor_maps; /* sm_90: hardware, driver and the library's code for such kernels */
     bool half_rate_f32; /* GeForce: tensor cores that accumulate in f32 run at half rate */
 } tcgemm_device_t;
 

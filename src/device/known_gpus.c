@@ -28,6 +28,7 @@ static const struct {
                 .smem_reserved_bytes = RESERVED(cc_),                                              \
                 .registers_per_sm = REGISTERS,                                                     \
                 .threads_per_sm = (threads),                                                       \
+                .takes_tensor_maps = (cc_) == 90,                                                  \
                 .half_rate_f32 = (geforce) != 0}},
 #include "device/known_gpus.def"
 };

@@ -3,9 +3,13 @@
 
 #include <string.h>
 
+#include "base/num.h"
 #include "gpu/launch.h"
 
-enum { PIECE = 16 }; /* bytes of a wide load */
+enum {
+    PIECE = 16,      /* bytes of a wide load */
+    TENSOR_ROW = 128 /* bytes of a row of a box */
+};
 
 static uint32_t is_transposed(const tcgemm_operand_t *x) {
     return x->col_stride == 1 ? 0 : 1;
@@ -190,6 +194,36 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
     x.d = (void *)(uintptr_t)advance(x.d, d, item * x.splits * x.stride_d + row * x.ldd);
     set_alignment(step, &x);
     return x;
+}
+
+/* ---- tensor maps ---- */
+
+/* An operand of `lines` rows of `length` elements, in boxes of 128 bytes by `box_lines`. */
+static tcgemm_tensor_t tensor_of(const void *base, tcgemm_type_t type, tcgemm_dtype_t dtype,
+                                 int64_t lines, int64_t length, int64_t ld, int64_t batch,
+                                 int64_t stride, int box_lines) {
+    const int64_t bytes = tcgemm_dtype_bits(dtype) / 8;
+    const int64_t row = lines > 1 ? ld * bytes : ceil_div(length * bytes, PIECE) * PIECE;
+    const bool shared = batch == 1 || stride == 0;
+    return (tcgemm_tensor_t){
+        .base = base,
+        .size = {(uint64_t)length, (uint64_t)lines, shared ? 1 : (uint64_t)batch},
+        .stride = {(uint64_t)row, (uint64_t)(shared ? row : stride * bytes)},
+        .box = {(uint32_t)(TENSOR_ROW / bytes), (uint32_t)box_lines, 1},
+        .element_bytes = (uint16_t)bytes,
+        .rounds_to_tf32 = type == TCGEMM_TF32_F32,
+    };
+}
+
+void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, tcgemm_tensor_t *a,
+                        tcgemm_tensor_t *b) {
+    const tcgemm_gpu_row_t *row = step->kernel->gpu;
+    *a = tensor_of(x->a, row->type, step->a.at.dtype, x->a_trans ? x->k : x->m,
+                   x->a_trans ? x->m : x->k, x->lda, x->batch, x->stride_a,
+                   x->a_trans ? row->bk : row->bm);
+    *b = tensor_of(x->b, row->type, step->b.at.dtype, x->b_trans ? x->n : x->k,
+                   x->b_trans ? x->k : x->n, x->ldb, x->batch, x->stride_b,
+                   x->b_trans ? row->bn : row->bk);
 }
 
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,

@@ -4,6 +4,7 @@
 #define TCGEMM_GPU_ENCODE_H
 
 #include "gpu/gpu_args.h"
+#include "gpu/tensor_map.h"
 #include "plan/plan.h"
 
 /* The arguments for matrices in GPU memory; `workspace` is NULL if the plan needs none. */
@@ -17,6 +18,10 @@ tcgemm_gpu_args_t tcgemm_gpu_encode_scale(const struct tcgemm_plan *plan,
 /* Rows [row, row + m) of items [item, item + batch) of a product or a reduction. */
 tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_args_t *whole,
                                   int64_t item, int64_t batch, int64_t row, int64_t m);
+
+/* A and B of a product by tensor maps, for the arguments of a launch. */
+void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args,
+                        tcgemm_tensor_t *a, tcgemm_tensor_t *b);
 
 /* The steps for these pointers: those for aligned ones, if A and B are. */
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,

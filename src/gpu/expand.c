@@ -1,7 +1,9 @@
 /* expand.c - which steps a product on a GPU takes: the model decides among
  *
  *     rows that no wide load can take are packed first, one operand or both, or are read as they
- * are; k is split where D has too few tiles for the SMs, and the parts are added up in order.
+ * are (a kernel that fetches by tensor maps cannot read them, nor, but for 16 bit, those where k is
+ * not contiguous: they are packed, turned round on the way); k is split where D has too few tiles
+ * for the SMs, and the parts are added up in order.
  *
  * Both only for families that know how (gpu_row.h). Nothing that is measured at run time has a say:
  * the same problem takes the same steps on the same kind of GPU.
@@ -44,17 +46,23 @@ static int64_t bytes_of(tcgemm_dtype_t dtype) {
 
 /* ---- packing ---- */
 
-/* The operand in a packed copy: the same layout, rows on 16-byte boundaries. */
-static tcgemm_operand_t packed(const tcgemm_operand_t *x, int64_t rows, int64_t cols) {
-    const int64_t pitch =
-        round_up(tcgemm_operand_length(x, rows, cols), PIECE / bytes_of(x->dtype));
+/* A is m x k, B is k x n: whether k lies along its rows in memory. */
+static bool has_k_rows(const tcgemm_operand_t *x, bool is_b) {
+    return (x->col_stride == 1) != is_b;
+}
+
+/* The operand in a packed copy: rows on 16-byte boundaries, of the same layout or, if the kernel
+ * wants that, with k contiguous. */
+static tcgemm_operand_t packed(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b,
+                               int64_t rows, int64_t cols) {
+    const bool turns = row->gpu->k_rows && !has_k_rows(x, is_b);
+    const bool in_rows = (x->col_stride == 1) != turns;
+    const int64_t pitch = round_up(in_rows ? cols : rows, PIECE / bytes_of(x->dtype));
     tcgemm_operand_t p = *x;
-    if (x->col_stride == 1)
-        p.row_stride = pitch;
-    else
-        p.col_stride = pitch;
+    p.row_stride = in_rows ? pitch : 1;
+    p.col_stride = in_rows ? 1 : pitch;
     if (x->batch_stride)
-        p.batch_stride = tcgemm_operand_lines(x, rows, cols) * pitch;
+        p.batch_stride = (in_rows ? rows : cols) * pitch;
     p.padded = true;
     return p;
 }
@@ -72,6 +80,15 @@ static bool is_narrow(const tcgemm_operand_t *x, int64_t rows, int64_t cols) {
            length * bytes_of(x->dtype) % PIECE != 0;
 }
 
+/* Whether the kernel cannot read the operand but from a copy. */
+static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b) {
+    if (!row->gpu->tensor_maps)
+        return false;
+    return tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride) <
+               PIECE ||
+           (row->gpu->k_rows && !has_k_rows(x, is_b));
+}
+
 /* The operand for pointers that are not on a 16-byte boundary: as if its rows were not. */
 static void spoil(tcgemm_operand_t *x) {
     if (x->col_stride == 1)
@@ -80,18 +97,19 @@ static void spoil(tcgemm_operand_t *x) {
         x->col_stride |= 1;
 }
 
-static tcgemm_canonical_t with_packed(const tcgemm_canonical_t *g, const choice_t *c) {
+static tcgemm_canonical_t with_packed(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                                      const choice_t *c) {
     tcgemm_canonical_t p = *g;
     if (c->pack_a)
-        p.a = packed(&g->a, g->m, g->k);
+        p.a = packed(row, &g->a, false, g->m, g->k);
     if (c->pack_b)
-        p.b = packed(&g->b, g->k, g->n);
+        p.b = packed(row, &g->b, true, g->k, g->n);
     return p;
 }
 
-static double packing_seconds(const tcgemm_canonical_t *g, const choice_t *c,
-                              const tcgemm_device_t *device) {
-    const tcgemm_canonical_t p = with_packed(g, c);
+static double packing_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                              const choice_t *c, const tcgemm_device_t *device) {
+    const tcgemm_canonical_t p = with_packed(row, g, c);
     double seconds = 0.0;
     if (c->pack_a)
         seconds +=
@@ -155,9 +173,9 @@ static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
 
 static double seconds_of(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                          const tcgemm_device_t *device, const choice_t *c) {
-    const tcgemm_canonical_t p = with_packed(g, c);
+    const tcgemm_canonical_t p = with_packed(row, g, c);
     const tcgemm_canonical_t parts = with_parts(&p, c->splits, c->split_k);
-    double seconds = tcgemm_gpu_time(row, &parts, device).total + packing_seconds(g, c, device);
+    double seconds = tcgemm_gpu_time(row, &parts, device).total + packing_seconds(row, g, c, device);
     if (c->splits > 1)
         seconds += reduce_seconds(g, c->splits, device);
     return seconds;
@@ -197,7 +215,9 @@ static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
 /* Packs neither operand, one or both. */
 static void choose_packing(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                            const tcgemm_device_t *device, choice_t *best) {
-    best->pack_a = best->pack_b = false;
+    const bool must_a = must_pack(row, &g->a, false), must_b = must_pack(row, &g->b, true);
+    best->pack_a = must_a;
+    best->pack_b = must_b;
     best->seconds = seconds_of(row, g, device, best);
     if (!row->gpu->pads_rows)
         return;
@@ -259,11 +279,14 @@ static tcgemm_step_t *append(tcgemm_steps_t *s, tcgemm_step_kind_t kind) {
     return step;
 }
 
-static void add_packing(tcgemm_steps_t *s, tcgemm_step_kind_t kind, tcgemm_view_t *operand,
-                        int64_t rows, int64_t cols, const struct tcgemm_plan *plan) {
+static void add_packing(tcgemm_steps_t *s, const tcgemm_kernel_t *row, tcgemm_step_kind_t kind,
+                        tcgemm_view_t *operand, const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool is_b = kind == TCGEMM_STEP_PACK_B;
+    const int64_t rows = is_b ? g->k : g->m, cols = is_b ? g->n : g->k;
     tcgemm_step_t *step = append(s, kind);
     step->a = *operand;
-    operand->at = packed(&step->a.at, rows, cols);
+    operand->at = packed(row, &step->a.at, is_b, rows, cols);
     const size_t bytes = packed_bytes(&operand->at, rows, cols, plan->g.batch);
     operand->home = TCGEMM_HOME_WORKSPACE;
     operand->offset = reserve(s, bytes);
@@ -296,7 +319,6 @@ static void add_reduction(tcgemm_steps_t *s, tcgemm_step_t *product,
 
 static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kernel_t *row,
                                const choice_t *c) {
-    const tcgemm_canonical_t *g = &plan->g;
     tcgemm_steps_t s;
     memset(&s, 0, sizeof s);
     tcgemm_step_t product = tcgemm_single_step(plan, 0.0).step[0];
@@ -304,9 +326,9 @@ static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kern
     product.splits = (int)c->splits;
     product.split_k = c->split_k;
     if (c->pack_a)
-        add_packing(&s, TCGEMM_STEP_PACK_A, &product.a, g->m, g->k, plan);
+        add_packing(&s, row, TCGEMM_STEP_PACK_A, &product.a, plan);
     if (c->pack_b)
-        add_packing(&s, TCGEMM_STEP_PACK_B, &product.b, g->k, g->n, plan);
+        add_packing(&s, row, TCGEMM_STEP_PACK_B, &product.b, plan);
     const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, &product);
     product.seconds = tcgemm_gpu_time(row, &seen, plan->device).total;
     product.gpu.raster_group = tcgemm_gpu_raster_group(row, &seen, plan->device);
@@ -338,7 +360,7 @@ void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
     const choice_t c = choose_for(row, plan, true);
     plan->num_threads = plan->max_threads;
     plan->steps = steps_of(plan, row, &c);
-    if (!row->gpu->pads_rows)
+    if (!row->gpu->pads_rows && !row->gpu->tensor_maps)
         return;
     choice_t other = choose_for(row, plan, false);
     other.splits = c.splits; /* the bits of D do not depend on where the matrices lie */
@@ -349,7 +371,9 @@ void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
 
 void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, struct tcgemm_plan *panel) {
     const tcgemm_step_t *product = tcgemm_plan_product(whole);
-    const choice_t c = {.splits = ceil_div(panel->g.k, product->split_k),
+    const choice_t c = {.pack_a = must_pack(whole->kernel, &panel->g.a, false),
+                        .pack_b = must_pack(whole->kernel, &panel->g.b, true),
+                        .splits = ceil_div(panel->g.k, product->split_k),
                         .split_k = product->split_k};
     panel->device = whole->device;
     panel->kernel = whole->kernel;

@@ -20,11 +20,15 @@
  *
  *     a      m rows of k elements, lda apart, items stride_a apart
  *     d      the same, ldd and stride_d apart; from k to ldd zeros are written
+ *
+ * or turns them round, element (i, j) to (j, i): d has k rows of m elements, and zeros from m to ldd.
  */
 #ifndef TCGEMM_CUDA_GPU_ARGS_H
 #define TCGEMM_CUDA_GPU_ARGS_H
 
 #include <stdint.h>
+
+enum { TCGEMM_TURN_TILE = 64 }; /* steps/pack.cu turns so many rows and columns at a time */
 
 typedef struct tcgemm_gpu_args {
     int64_t m, n, k;

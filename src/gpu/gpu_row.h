@@ -14,7 +14,7 @@ typedef struct tcgemm_gpu_row {
     tcgemm_type_t type;
     int min_cc, max_cc; /* 10 x compute capability of the devices that it is offered on */
     int bm, bn, bk;     /* block tile */
-    int wm, wn;         /* warp tile */
+    int wm, wn;         /* warp tile; of a warpgroup where that is what multiplies */
     int im, in, ik;     /* instruction tile */
     int threads;        /* per block */
     int stages;
@@ -23,6 +23,8 @@ typedef struct tcgemm_gpu_row {
     bool persistent; /* a block takes tiles gridDim.x apart until none is left */
     bool splits_k;   /* the kernel knows parts of k (gpu_args.h) */
     bool pads_rows;  /* ... and rows that end in padding of zeros */
+    bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
+    bool k_rows;      /* ... with k contiguous, or turned round while they are packed */
 } tcgemm_gpu_row_t;
 
 #define TCGEMM_SUMS_F16_wide false
@@ -66,7 +68,8 @@ enum {
 /* True if the device has the architecture and the shared memory for the row. */
 static inline bool tcgemm_gpu_row_fits(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device) {
     return device->cc >= row->min_cc && device->cc <= row->max_cc &&
-           row->smem_bytes <= device->smem_block_bytes;
+           row->smem_bytes <= device->smem_block_bytes &&
+           (device->takes_tensor_maps || !row->tensor_maps);
 }
 
 /* k of a warp-matrix instruction, by the bits of an element of A: 16 for f16, 8 for tf32 (which is

@@ -81,9 +81,13 @@ int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units) {
     return grid > 0 ? grid : 1;
 }
 
-/* A block of the reduction adds up THREADS / 32 pieces or more; one that packs takes lines. */
+/* A block of the reduction adds up THREADS / 32 pieces or more; one that packs takes lines, one that
+ * turns takes squares. */
 static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
     const double lines = (double)args->m * (double)args->batch;
+    if (step->kind != TCGEMM_STEP_REDUCE && tcgemm_step_turns(step))
+        return (double)ceil_div(args->m, TCGEMM_TURN_TILE) *
+               (double)ceil_div(args->k, TCGEMM_TURN_TILE) * (double)args->batch;
     if (step->kind != TCGEMM_STEP_REDUCE)
         return lines;
     const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
@@ -134,6 +138,10 @@ static int is_transposed(const tcgemm_operand_t *x) {
     return x->col_stride == 1 ? 0 : 1;
 }
 
+bool tcgemm_step_turns(const tcgemm_step_t *step) {
+    return step->kind != TCGEMM_STEP_PRODUCT && is_transposed(&step->a.at) != is_transposed(&step->d.at);
+}
+
 bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                       char entry[TCGEMM_ENTRY_CHARS], const char **module) {
     static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
@@ -150,7 +158,8 @@ bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                        tcgemm_dtype_name(step->d.at.dtype));
     } else {
         *module = "pack";
-        (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "tcgemm_pack_%d",
+        (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "tcgemm_%s_%d",
+                       tcgemm_step_turns(step) ? "turn" : "pack",
                        tcgemm_dtype_bits(step->a.at.dtype));
     }
     return true;

@@ -21,6 +21,9 @@ tcgemm_occupancy_t tcgemm_gpu_occupancy(const tcgemm_gpu_row_t *row, int registe
 uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
                               int64_t batch, int64_t stride);
 
+/* Whether a packing step turns the operand round: rows of the copy are columns of what it reads. */
+bool tcgemm_step_turns(const tcgemm_step_t *step);
+
 /* Tiles of D that the step computes, all items and parts of k; at most INT32_MAX. */
 int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *step);
 

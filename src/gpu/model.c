@@ -26,6 +26,7 @@
 #include "gpu/measured.h"
 
 static const double launch_seconds = 2e-6;
+static const double step_seconds = 3.5e-6; /* of one that waits for another, beside its bytes */
 static const double memory_efficiency = 0.85;
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
@@ -192,7 +193,7 @@ uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_can
 }
 
 double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device) {
-    return launch_seconds +
+    return step_seconds +
            bytes / (device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11);
 }
 

@@ -2,7 +2,7 @@
  * host and device.
  *
  * A kernel of such a family (gpu_row.h, tensor_maps) receives tcgemm_tensor_args_t instead of
- * tcgemm_gpu_args_t: the same, and a map of A and one of B. A map says what the tensor is like
+ * tcgemm_gpu_args_t: the same, then a map of A and one of B. A map says what the tensor is like
  * (tcgemm_tensor_t); its 128 bytes are the driver's (cuTensorMapEncodeTiled), in the emulator a
  * tcgemm_tensor_t as it stands here.
  *
@@ -41,8 +41,8 @@ typedef struct tcgemm_tensor_map {
 } tcgemm_tensor_map_t;
 
 typedef struct tcgemm_tensor_args {
-    tcgemm_tensor_map_t a, b;
     tcgemm_gpu_args_t args;
+    tcgemm_tensor_map_t a, b;
 } tcgemm_tensor_args_t;
 
 #endif

@@ -99,6 +99,32 @@ void tcgemm_reference_combine(const tcgemm_canonical_t *g, const tcgemm_call_t *
     }
 }
 
+/* From the tf32 that the element is rounded to, to the other one that is as near; 0: there is none. */
+static double tie_of(const tcgemm_operand_t *operand, const void *array, int64_t index) {
+    const float x = (float)tcgemm_load_float(operand->dtype, array, index);
+    if (!isfinite(x) || (tcgemm_bits_of_f32(x) & 0x1FFFu) != 0x1000u)
+        return 0.0;
+    return 2.0 * ((double)tcgemm_tf32_of_f32(x) - (double)x);
+}
+
+double tcgemm_reference_ties(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
+                             int64_t i, int64_t j) {
+    const int64_t a0 = batch * g->a.batch_stride + i * g->a.row_stride;
+    const int64_t b0 = batch * g->b.batch_stride + j * g->b.col_stride;
+    double moved = 0.0;
+    if (g->type->type != TCGEMM_TF32_F32 || !tcgemm_reads_product(g, call))
+        return 0.0;
+    for (int64_t p = 0; p < g->k; ++p) {
+        const int64_t at_a = a0 + p * g->a.col_stride, at_b = b0 + p * g->b.row_stride;
+        const double a = fabs(tcgemm_reference_load(g, &g->a, call->a, at_a));
+        const double b = fabs(tcgemm_reference_load(g, &g->b, call->b, at_b));
+        const double other_a = fabs(tie_of(&g->a, call->a, at_a));
+        const double other_b = fabs(tie_of(&g->b, call->b, at_b));
+        moved += a * other_b + other_a * (b + other_b);
+    }
+    return fabs(call->alpha) * moved;
+}
+
 double tcgemm_reference_finite_magnitude(const tcgemm_canonical_t *g, const tcgemm_call_t *call,
                                          int64_t batch, int64_t i, int64_t j) {
     const int64_t a0 = batch * g->a.batch_stride + i * g->a.row_stride;

@@ -76,7 +76,8 @@ static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
              : nothing("C");
     regions[D] =
         region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype, x->d,
-                  x->m, is_packing ? x->ldd : x->n, x->ldd, x->batch * parts, x->stride_d);
+                  tcgemm_step_turns(step) ? x->k : x->m, is_packing ? x->ldd : x->n, x->ldd,
+                  x->batch * parts, x->stride_d);
     regions[D].flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
 }
 
@@ -139,11 +140,21 @@ static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, const tcge
     if (tcgemm_emulated_find(sim->plan, step, &found) != TCGEMM_STATUS_OK)
         return; /* tcgemm_plan_simulate has asked before */
     const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(sim->plan, step, args);
+    const bool has_maps = step->kernel && step->kernel->gpu->tensor_maps;
+    tcgemm_tensor_args_t with_maps;
+    memset(&with_maps, 0, sizeof with_maps);
+    with_maps.args = *args;
+    if (has_maps) {
+        tcgemm_tensor_t a, b;
+        tcgemm_gpu_tensors(step, args, &a, &b);
+        memcpy(&with_maps.a, &a, sizeof a);
+        memcpy(&with_maps.b, &b, sizeof b);
+    }
     tcgemm_emulate_launch_t launch = {
         .struct_size = sizeof launch,
         .kernel = found.kernel,
-        .parameters = args,
-        .parameter_bytes = sizeof *args,
+        .parameters = &with_maps,
+        .parameter_bytes = has_maps ? sizeof with_maps : sizeof *args,
         .grid = (uint32_t)shape.grid,
         .block = (uint32_t)shape.threads,
         .smem_bytes = shape.smem_bytes,

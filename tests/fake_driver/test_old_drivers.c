@@ -21,7 +21,7 @@ static const symbol_t symbols[] = {TCGEMM_DRIVER_FUNCTIONS(ROW)};
 enum { NUM_SYMBOLS = sizeof symbols / sizeof symbols[0] };
 
 static testcase_t some_case(tcgemm_type_t type) {
-    testcase_t t = testcase_make(NULL, tcgemm_problem(type, 70, 66, 40), 1);
+    testcase_t t = testcase_make(NULL, tcgemm_problem(type, 70, 64, 48), 1);
     t.beta = 2;
     return t;
 }

@@ -8,10 +8,15 @@
  * aligned words that hold its 16 bytes and shifts them into place; at the ends of a row, where a
  * word would reach beyond it, element by element. The price is one trip of the operand through
  * memory.
+ *
+ * Or turns it round: row i of the copy is column i of the operand. A block takes squares of 64 x 64
+ * through shared memory, in words of four bytes: of one row on the way in, of one column on the
+ * way out.
  */
 #include <stdint.h>
 
 #include "gpu/gpu_args.h"
+#include "gpu/ptx/shared.cuh"
 
 enum { PIECE = 16 }; /* bytes */
 
@@ -59,6 +64,81 @@ static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
     }
 }
 
+/* ---- turning round ---- */
+
+/* COUNT elements of a row from `first` on; those from `length` on are zero. */
+template <class Element, int COUNT> union turn_word {
+    Element element[COUNT];
+    uint32_t word[COUNT * sizeof(Element) / 4];
+};
+
+template <class Element, int COUNT>
+static __device__ __forceinline__ turn_word<Element, COUNT> turn_read(const Element *row,
+                                                                      int64_t first,
+                                                                      int64_t length) {
+    turn_word<Element, COUNT> w;
+    if (sizeof(Element) < 4 && first > 0 && first + 2 * COUNT <= length) {
+        const char *from = (const char *)(row + first);
+        const uint32_t *word = (const uint32_t *)((uintptr_t)from & ~(uintptr_t)3);
+        const uint32_t bits = (uint32_t)((uintptr_t)from & 3) * 8;
+        w.word[0] = __funnelshift_r(word[0], bits ? word[1] : 0, bits);
+        return w;
+    }
+    for (int i = 0; i < COUNT; ++i)
+        w.element[i] = first + i < length ? row[first + i] : Element(0);
+    return w;
+}
+
+template <class Element>
+static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Element *tile) {
+    enum {
+        TILE = TCGEMM_TURN_TILE,
+        COUNT = sizeof(Element) < 4 ? 4 / sizeof(Element) : 1,
+        WORDS = TILE / COUNT,
+        LINES = 256 / WORDS, /* that a block takes at a time */
+        IN_FLIGHT = TILE / LINES < 8 ? TILE / LINES : 8,
+        PITCH = TILE + COUNT /* elements; columns spread over the banks */
+    };
+    typedef turn_word<Element, COUNT> word_t;
+    const int64_t rows = (args.m + TILE - 1) / TILE, cols = (args.k + TILE - 1) / TILE;
+    for (int64_t square = blockIdx.x; square < rows * cols * args.batch; square += gridDim.x) {
+        const int64_t item = square / (rows * cols);
+        const int64_t at = square - item * rows * cols;
+        const int64_t row0 = at / cols * TILE, col0 = at % cols * TILE;
+        const Element *from = (const Element *)args.a + item * args.stride_a;
+        Element *to = (Element *)args.d + item * args.stride_d;
+        __syncthreads(); /* the square before has been written out */
+        const int word = threadIdx.x % WORDS, line = threadIdx.x / WORDS;
+#pragma unroll
+        for (int first = 0; first < TILE; first += LINES * IN_FLIGHT) {
+            word_t v[IN_FLIGHT];
+#pragma unroll
+            for (int i = 0; i < IN_FLIGHT; ++i) {
+                const int64_t row = row0 + first + i * LINES + line;
+                if (row < args.m && col0 + word * COUNT < args.k)
+                    v[i] = turn_read<Element, COUNT>(from + row * args.lda, col0 + word * COUNT,
+                                                     args.k);
+            }
+#pragma unroll
+            for (int i = 0; i < IN_FLIGHT; ++i)
+                *(word_t *)(tile + (first + i * LINES + line) * PITCH + word * COUNT) = v[i];
+        }
+        __syncthreads();
+        const int64_t first = row0 + word * COUNT;
+#pragma unroll
+        for (int i = 0; i < TILE; i += LINES) {
+            const int col = i + line;
+            word_t v;
+#pragma unroll
+            for (int e = 0; e < COUNT; ++e)
+                v.element[e] =
+                    first + e < args.m ? tile[(word * COUNT + e) * PITCH + col] : Element(0);
+            if (col0 + col < args.k && first < args.ldd)
+                *(word_t *)(to + (col0 + col) * args.ldd + first) = v;
+        }
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_8(const __grid_constant__ tcgemm_gpu_args_t args) {
     pack<uint8_t>(args);
@@ -77,4 +157,16 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_64(const __grid_constant__ tcgemm_gpu_args_t args) {
     pack<uint64_t>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    tcgemm_turn_8(const __grid_constant__ tcgemm_gpu_args_t args) {
+    TCGEMM_SHARED_ARRAY(uint32_t, tile, 1088);
+    turn(args, (uint8_t *)tile);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    tcgemm_turn_32(const __grid_constant__ tcgemm_gpu_args_t args) {
+    TCGEMM_SHARED_ARRAY(uint32_t, tile, 4160);
+    turn(args, (uint32_t *)tile);
 }

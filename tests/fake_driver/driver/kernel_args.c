@@ -28,6 +28,8 @@ static const step_t steps[] = {
     {"tcgemm_pack_16", KERNEL_PACK, "pack", TCGEMM_DTYPE_F16, TCGEMM_DTYPE_F16, 0},
     {"tcgemm_pack_32", KERNEL_PACK, "pack", TCGEMM_DTYPE_S32, TCGEMM_DTYPE_S32, 0},
     {"tcgemm_pack_64", KERNEL_PACK, "pack", TCGEMM_DTYPE_F64, TCGEMM_DTYPE_F64, 0},
+    {"tcgemm_turn_8", KERNEL_TURN, "pack", TCGEMM_DTYPE_U8, TCGEMM_DTYPE_U8, 0},
+    {"tcgemm_turn_32", KERNEL_TURN, "pack", TCGEMM_DTYPE_S32, TCGEMM_DTYPE_S32, 0},
     {"tcgemm_reduce_f64", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F64, TCGEMM_DTYPE_F64, 0},
     {"tcgemm_reduce_f32", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F32, 0},
     {"tcgemm_reduce_f16", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F16, 0},
@@ -96,7 +98,9 @@ void kernel_take_params(const kernel_t *kernel, void *const *array, kernel_param
         memcpy(&params->peak.steps, array[0], sizeof params->peak.steps);
         memcpy(&params->peak.never, array[1], sizeof(void *));
     } else {
-        memcpy(&params->product, array[0], sizeof params->product);
+        memcpy(params, array[0],
+               kernel->row && kernel->row->tensor_maps ? sizeof params->with_maps
+                                                       : sizeof params->product);
     }
 }
 
@@ -111,8 +115,9 @@ static size_t span(tcgemm_dtype_t dtype, int64_t lines, int64_t length, int64_t 
 
 static int packing_operands(const kernel_t *kernel, tcgemm_gpu_args_t *x,
                             kernel_operand_t operands[4]) {
+    const int64_t lines = kernel->kind == KERNEL_TURN ? x->k : x->m; /* of the copy */
     operands[0] = (kernel_operand_t){"the copy", &x->d,
-                                     span(kernel->d, x->m, x->ldd, x->ldd, x->batch, x->stride_d)};
+                                     span(kernel->d, lines, x->ldd, x->ldd, x->batch, x->stride_d)};
     operands[1] = (kernel_operand_t){"what is packed", (void **)(uintptr_t)&x->a,
                                      span(kernel->a, x->m, x->k, x->lda, x->batch, x->stride_a)};
     return 2;
@@ -124,7 +129,7 @@ int kernel_operands(const kernel_t *kernel, kernel_params_t *params, kernel_oper
     int count = 0;
     if (kernel->kind == KERNEL_PEAK)
         return 0;
-    if (kernel->kind == KERNEL_PACK)
+    if (kernel->kind == KERNEL_PACK || kernel->kind == KERNEL_TURN)
         return packing_operands(kernel, x, operands);
     operands[count++] =
         (kernel_operand_t){"D", &x->d,
@@ -204,6 +209,33 @@ static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t
     return alignment_fault(kernel, x);
 }
 
+/* True if the map describes the operand that the arguments do. */
+static bool maps(const tcgemm_tensor_map_t *map, const void *base, int64_t lines, int64_t length,
+                 int64_t ld, int64_t batch, int64_t stride, int box_lines) {
+    tcgemm_tensor_t t;
+    memcpy(&t, map, sizeof t);
+    const uint64_t items = stride && batch > 1 ? (uint64_t)batch : 1;
+    return t.base == base && t.size[0] == (uint64_t)length && t.size[1] == (uint64_t)lines &&
+           t.size[2] == items && t.box[0] * t.element_bytes == 128 &&
+           t.box[1] == (uint32_t)box_lines && t.box[2] == 1 &&
+           (lines == 1 || t.stride[0] == (uint64_t)ld * t.element_bytes) &&
+           (items == 1 || t.stride[1] == (uint64_t)stride * t.element_bytes);
+}
+
+static const char *map_fault(const kernel_t *kernel, const kernel_params_t *params) {
+    const tcgemm_gpu_args_t *x = &params->product;
+    const tcgemm_gpu_row_t *row = kernel->row;
+    if (!row || !row->tensor_maps)
+        return NULL;
+    if (!maps(&params->with_maps.a, x->a, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k, x->lda,
+              x->batch, x->stride_a, x->a_trans ? row->bk : row->bm))
+        return "the map of A is not that of A";
+    if (!maps(&params->with_maps.b, x->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n, x->ldb,
+              x->batch, x->stride_b, x->b_trans ? row->bn : row->bk))
+        return "the map of B is not that of B";
+    return row->k_rows && (x->a_trans || !x->b_trans) ? "k is not contiguous" : NULL;
+}
+
 const char *kernel_fault(const kernel_t *kernel, const kernel_params_t *params, unsigned grid,
                          unsigned threads, size_t smem) {
     const tcgemm_gpu_args_t *x = &params->product;
@@ -214,7 +246,7 @@ const char *kernel_fault(const kernel_t *kernel, const kernel_params_t *params, 
                                                 : NULL;
     if (x->m < 1 || x->n < 1 || x->batch < 1 || !x->d)
         return "an empty D";
-    if (kernel->kind == KERNEL_PACK)
+    if (kernel->kind == KERNEL_PACK || kernel->kind == KERNEL_TURN)
         return threads != MOVE_THREADS || smem ? "not the threads of kernels that move"
                : (uintptr_t)x->d % 16 || x->ldd * (int64_t)size_of(kernel->d) % 16
                    ? "rows are packed off 16-byte boundaries"
@@ -223,5 +255,6 @@ const char *kernel_fault(const kernel_t *kernel, const kernel_params_t *params, 
         return "a sum of one part, or off a 16-byte boundary";
     if (kernel->kind != KERNEL_PRODUCT)
         return threads != MOVE_THREADS || smem ? "not the threads of kernels that move" : NULL;
-    return product_fault(kernel, x, grid, threads, smem);
+    const char *const fault = map_fault(kernel, params);
+    return fault ? fault : product_fault(kernel, x, grid, threads, smem);
 }

@@ -7,12 +7,14 @@
 #include <stdint.h>
 
 #include "gpu/gpu_args.h"
+#include "gpu/tensor_map.h"
 #include "gpu/gpu_row.h"
 
 typedef enum kernel_kind {
     KERNEL_PRODUCT,
     KERNEL_SCALE,
     KERNEL_PACK,
+    KERNEL_TURN,
     KERNEL_REDUCE,
     KERNEL_PEAK
 } kernel_kind_t;
@@ -34,6 +36,7 @@ bool kernel_of_name(const char *name, kernel_t *kernel);
 /* What a kernel receives; peak kernels the second. */
 typedef union kernel_params {
     tcgemm_gpu_args_t product;
+    tcgemm_tensor_args_t with_maps; /* the same, and the maps of A and B */
     struct {
         int64_t steps;
         void *never;

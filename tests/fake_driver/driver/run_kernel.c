@@ -158,6 +158,17 @@ static void pack(const kernel_t *kernel, const args_t *x, int64_t item) {
     }
 }
 
+static void turn(const kernel_t *kernel, const args_t *x, int64_t item) {
+    const int64_t size = tcgemm_dtype_bits(kernel->a) / 8;
+    const char *const from = (const char *)x->a + item * x->stride_a * size;
+    char *const to = (char *)x->d + item * x->stride_d * size;
+    for (int64_t j = 0; j < x->k; ++j) {
+        memset(to + j * x->ldd * size, 0, (size_t)(x->ldd * size));
+        for (int64_t i = 0; i < x->m; ++i)
+            memcpy(to + (j * x->ldd + i) * size, from + (i * x->lda + j) * size, (size_t)size);
+    }
+}
+
 static void reduce(const kernel_t *kernel, const args_t *x, int64_t item) {
     double *const sums = malloc((size_t)x->n * sizeof *sums);
     if (!sums)
@@ -235,6 +246,8 @@ void run_kernel(const char *name, const void *params, unsigned grid, unsigned th
             scale(&kernel, x, item);
         else if (kernel.kind == KERNEL_PACK)
             pack(&kernel, x, item);
+        else if (kernel.kind == KERNEL_TURN)
+            turn(&kernel, x, item);
         else if (kernel.kind == KERNEL_REDUCE && tcgemm_dtype_is_integer(kernel.d))
             reduce_integers(&kernel, x, item);
         else if (kernel.kind == KERNEL_REDUCE)

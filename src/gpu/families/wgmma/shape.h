@@ -6,6 +6,13 @@
 /* A warpgroup that fetches, and those that multiply. */
 #define TCGEMM_WGMMA_THREADS(consumers) (((consumers) + 1) * 128)
 
+/* Rows and columns of D that a warpgroup computes: all of one side, its share of the other. */
+#define TCGEMM_WGMMA_SHARE(extent, consumers, turns) ((extent) / ((turns) ? 1 : (consumers)))
+#define TCGEMM_WGMMA_ROWS(bm, consumers, turns, swap)                                              \
+    ((swap) ? (bm) : TCGEMM_WGMMA_SHARE(bm, consumers, turns))
+#define TCGEMM_WGMMA_COLS(bn, consumers, turns, swap)                                              \
+    ((swap) ? TCGEMM_WGMMA_SHARE(bn, consumers, turns) : (bn))
+
 /* Rows of shared memory, 128 bytes each, of an operand's block: side A is rows of D, side B columns,
  * in units of 64 where m (n) is contiguous. */
 #define TCGEMM_WGMMA_LINES(extent) ((extent) < 64 ? 64 : (extent))

@@ -16,7 +16,7 @@
 #include "tile/swizzle.h"
 
 /* TYPE, see wgmma_types.cuh:
- *     KIND                 of the instruction
+ *     KIND, SWAPPED_KIND   of the instruction, and of the one for B^T A^T
  *     sum                  an accumulator: float or uint32_t
  *     scalar               alpha, beta and the arithmetic of D
  *     out                  an element of C and D
@@ -33,6 +33,7 @@ struct wgmma_kernel {
     typedef typename TYPE::scalar scalar;
     typedef typename TYPE::out out;
     enum {
+        KIND = SWAP ? TYPE::SWAPPED_KIND : TYPE::KIND,
         ROW = 128, /* bytes */
         BK = ROW / TYPE::ELEMENT_BYTES,
         ATOM = 64,          /* elements of a row where m (n) is contiguous */
@@ -197,7 +198,7 @@ struct wgmma_kernel {
         for (int step = 0; step < STEPS; ++step)
 #pragma unroll
             for (int unit = 0; unit < UNITS; ++unit)
-                tcgemm_wgmma<TYPE::KIND, RIGHT>::template run<LEFT_FORM, RIGHT_FORM>(
+                tcgemm_wgmma<KIND, RIGHT>::template run<LEFT_FORM, RIGHT_FORM>(
                     c[unit],
                     tcgemm_wgmma_advance(left, unit * 64 * ROW + step * step_bytes(LEFT_FORM)),
                     tcgemm_wgmma_advance(right, step * step_bytes(RIGHT_FORM)),
@@ -259,57 +260,104 @@ struct wgmma_kernel {
         out v[2];
     };
 
-    __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, const work &w,
-                                           uint32_t consumer,
-                                           const sum (&c)[UNITS][RIGHT / 2]) {
+    enum { BATCH = RIGHT % 64 == 0 ? 8 : RIGHT / 8 }; /* pairs */
+
+    /* v += beta * C, of the pairs at column `first` and every eighth from there. */
+    template <bool PAIRS>
+    static __device__ __forceinline__ void add(scalar (&v)[2 * BATCH], const out *old, int64_t step,
+                                               int first, int32_t here, scalar beta) {
+        pair p[BATCH] = {};
+#pragma unroll
+        for (int b = 0; b < BATCH; ++b) {
+            const int at = first + 8 * b;
+            if (PAIRS && at < here)
+                p[b] = *(const pair *)(old + at);
+#pragma unroll
+            for (int x = 0; x < 2; ++x)
+                if (!PAIRS && at + x < here)
+                    p[b].v[x] = old[(at + x) * step];
+        }
+#pragma unroll
+        for (int x = 0; x < 2 * BATCH; ++x)
+            v[x] += beta * TYPE::load(p[x / 2].v[x % 2]);
+    }
+
+    template <bool PAIRS>
+    static __device__ __forceinline__ void put(const scalar (&v)[2 * BATCH], out *to, int64_t step,
+                                               int first, int32_t here) {
+#pragma unroll
+        for (int b = 0; b < BATCH; ++b) {
+            const int at = first + 8 * b;
+            const pair p = {{TYPE::store(v[2 * b]), TYPE::store(v[2 * b + 1])}};
+            if (PAIRS && at < here)
+                *(pair *)(to + at) = p;
+#pragma unroll
+            for (int x = 0; x < 2; ++x)
+                if (!PAIRS && at + x < here)
+                    to[(at + x) * step] = p.v[x];
+        }
+    }
+
+    /* PAIRS: rows of C and D can be read and written two elements at a time; else one by one, or the
+     * two lie in different rows (SWAP). ADDS: there is a C. Each in straight code of its own: the
+     * instructions of an epilogue are fetched once a launch, which takes as long as they do. */
+    template <bool PAIRS, bool ADDS>
+    static __device__ __forceinline__ void finish_as(const tcgemm_gpu_args_t &args, const work &w,
+                                                     uint32_t consumer,
+                                                     const sum (&c)[UNITS][RIGHT / 2]) {
         const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
         const int64_t left = w.left + consumer * (UNITS * 64) + warp * 16 + lane / 4;
         const int64_t right = w.right + 2 * (lane % 4);
-        const int64_t left_end = SWAP ? args.n : args.m, right_end = SWAP ? args.m : args.n;
-        scalar alpha, beta;
-        scalars(args, &alpha, &beta);
-        out *const d = (out *)args.d + w.index * args.stride_d;
-        const out *const from =
-            args.c ? (const out *)args.c + (int64_t)w.index * args.stride_c : NULL;
-        const bool in_pairs = !SWAP && args.vector_d >= sizeof(pair) &&
-                              (!from || args.vector_c >= sizeof(pair));
+        const int64_t left_end = SWAP ? args.n : args.m;
+        const int64_t right_left = (SWAP ? args.m : args.n) - right;
+        const int32_t count = right_left < RIGHT ? (int32_t)right_left : RIGHT;
         const int64_t d_left = SWAP ? 1 : args.ldd, d_right = SWAP ? args.ldd : 1;
         const int64_t c_left = SWAP ? 1 : args.ldc, c_right = SWAP ? args.ldc : 1;
+        out *const d = (out *)args.d + w.index * args.stride_d + left * d_left + right * d_right;
+        const out *const from = (const out *)args.c + (ADDS ? w.index * args.stride_c : 0) +
+                                left * c_left + right * c_right;
+        scalar alpha, beta;
+        scalars(args, &alpha, &beta);
 #pragma unroll
         for (int unit = 0; unit < UNITS; ++unit)
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                const int64_t i = left + unit * 64 + half * 8;
-                if (i >= left_end)
-                    continue;
-                out *const line = d + i * d_left;
-                const out *const old = from ? from + i * c_left : NULL;
+                const int i = unit * 64 + half * 8;
+                const int32_t here = left + i < left_end ? count : 0;
+                out *const to = d + i * d_left;
+                const out *const old = from + i * c_left;
 #pragma unroll
-                for (int j = 0; j < RIGHT / 8; ++j) {
-                    const int64_t col = right + 8 * j;
-                    scalar v[2] = {alpha * (scalar)c[unit][4 * j + 2 * half],
-                                   alpha * (scalar)c[unit][4 * j + 2 * half + 1]};
-                    if (in_pairs && col + 1 < right_end) {
-                        pair p;
-                        if (old) {
-                            p = *(const pair *)(old + col);
-                            v[0] += beta * TYPE::load(p.v[0]);
-                            v[1] += beta * TYPE::load(p.v[1]);
-                        }
-                        p.v[0] = TYPE::store(v[0]);
-                        p.v[1] = TYPE::store(v[1]);
-                        *(pair *)(line + col) = p;
-                        continue;
+                for (int j0 = 0; j0 < RIGHT / 8; j0 += BATCH) {
+                    scalar v[2 * BATCH];
+#pragma unroll
+                    for (int x = 0; x < 2 * BATCH; ++x)
+                        v[x] = 0;
+                    if (ADDS)
+                        add<PAIRS>(v, old, c_right, 8 * j0, here, beta);
+#pragma unroll
+                    for (int x = 0; x < 2 * BATCH; ++x) {
+                        const scalar scaled =
+                            alpha * (scalar)c[unit][4 * (j0 + x / 2) + 2 * half + x % 2];
+                        v[x] = ADDS ? scaled + v[x] : scaled;
                     }
-#pragma unroll
-                    for (int x = 0; x < 2; ++x)
-                        if (col + x < right_end) {
-                            if (old)
-                                v[x] += beta * TYPE::load(old[(col + x) * c_right]);
-                            line[(col + x) * d_right] = TYPE::store(v[x]);
-                        }
+                    put<PAIRS>(v, to, d_right, 8 * j0, here);
                 }
             }
+    }
+
+    static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, const work &w,
+                                                  uint32_t consumer,
+                                                  const sum (&c)[UNITS][RIGHT / 2]) {
+        const bool in_pairs = !SWAP && args.n % 2 == 0 && args.vector_d >= sizeof(pair) &&
+                              (!args.c || args.vector_c >= sizeof(pair));
+        if (in_pairs && !args.c)
+            finish_as<!SWAP, false>(args, w, consumer, c);
+        else if (in_pairs)
+            finish_as<!SWAP, true>(args, w, consumer, c);
+        else if (!args.c)
+            finish_as<false, false>(args, w, consumer, c);
+        else
+            finish_as<false, true>(args, w, consumer, c);
     }
 
     /* ---- roles ---- */
@@ -317,7 +365,8 @@ struct wgmma_kernel {
     __device__ __forceinline__ void run(const tcgemm_tensor_args_t &x) {
         extern __shared__ __align__(1024) char memory[];
         smem = tcgemm_smem_address(memory);
-        const uint32_t warpgroup = threadIdx.x / 128;
+        /* The same in all lanes, and the compiler knows. */
+        const uint32_t warpgroup = __shfl_sync(0xFFFFFFFF, threadIdx.x / 128, 0);
         if (threadIdx.x == 0)
             make_barriers();
         __syncthreads();

@@ -8,12 +8,12 @@
 template <int KIND_, int BYTES> struct wgmma_of_floats {
     typedef float sum;
     typedef float scalar;
-    enum { KIND = KIND_, ELEMENT_BYTES = BYTES };
+    enum { KIND = KIND_, SWAPPED_KIND = KIND_, ELEMENT_BYTES = BYTES };
 };
-template <int KIND_> struct wgmma_of_bytes {
+template <int KIND_, int SWAPPED_KIND_ = KIND_> struct wgmma_of_bytes {
     typedef uint32_t sum;
     typedef uint32_t scalar;
-    enum { KIND = KIND_, ELEMENT_BYTES = 1 };
+    enum { KIND = KIND_, SWAPPED_KIND = SWAPPED_KIND_, ELEMENT_BYTES = 1 };
 };
 
 struct f16_f32 : wgmma_of_floats<TCGEMM_WGMMA_F16, 2>, store_f32 {};
@@ -23,7 +23,7 @@ struct bf16_bf16 : wgmma_of_floats<TCGEMM_WGMMA_BF16, 2>, store_bf16 {};
 struct tf32_f32 : wgmma_of_floats<TCGEMM_WGMMA_TF32, 4>, store_f32 {};
 struct s8_s32 : wgmma_of_bytes<TCGEMM_WGMMA_S8>, store_s32 {};
 struct u8_s32 : wgmma_of_bytes<TCGEMM_WGMMA_U8>, store_s32 {};
-struct u8s8_s32 : wgmma_of_bytes<TCGEMM_WGMMA_U8S8>, store_s32 {};
-struct s8u8_s32 : wgmma_of_bytes<TCGEMM_WGMMA_S8U8>, store_s32 {};
+struct u8s8_s32 : wgmma_of_bytes<TCGEMM_WGMMA_U8S8, TCGEMM_WGMMA_S8U8>, store_s32 {};
+struct s8u8_s32 : wgmma_of_bytes<TCGEMM_WGMMA_S8U8, TCGEMM_WGMMA_U8S8>, store_s32 {};
 
 #endif
