@@ -18,7 +18,8 @@
  * counted when the last of them is there.
  *
  * A wgmma reads its operands when it is called or when it is waited for, as the adversary likes.
- * Its accumulators are poison in between, and no load or store may touch them (hooks.c).
+ * Its accumulators are poison in between, and no load or store may touch them (hooks.c; clang tells
+ * the hooks of some accesses to a thread's stack only: then it is the poison that shows).
  */
 #ifndef TCGEMM_EMULATE_ASYNC_H
 #define TCGEMM_EMULATE_ASYNC_H
@@ -90,7 +91,7 @@ void tcgemm_line_store(uint32_t at, uint32_t size);
 void tcgemm_line_issue(uint32_t at, uint32_t size);
 void tcgemm_line_deliver(uint32_t at, uint32_t size, const barrier_t *barrier);
 /* The wgmma of four warps, the first of them `warp`, that know this. */
-void tcgemm_line_multiply(uint32_t line, uint32_t warp, const known_t *known);
+void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known);
 
 /* ---- box.c ---- */
 
