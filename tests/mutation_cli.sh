@@ -45,7 +45,7 @@ defect "the peak of one thread serves for all" cli/bench/bench_rows.c \
 defect "raw bytes are guessed" cli/files/npy.c 's/else if (hint->wanted != 0 \&\& may_be(code, hint->wanted)) {/else if (1) {/'
 defect "four-bit values are packed the other way round" cli/files/element.c \
     's/(src\[i\] \& 15) | (src\[i + 1\] \& 15) << 4/(src[i + 1] \& 15) | (src[i] \& 15) << 4/'
-defect "Fortran's order is not seen" cli/files/npy.c 's/h.fortran_order ? TCGEMM_COL_MAJOR/h.fortran_order ? TCGEMM_ROW_MAJOR/'
+defect "Fortran's order is not seen" cli/files/npy.c 's/is_fortran ? TCGEMM_COL_MAJOR/is_fortran ? TCGEMM_ROW_MAJOR/'
 defect "big-endian elements are taken as they are" cli/files/npy.c \
     "s/view->big_endian = order == '>' \&\& bits > 8;/view->big_endian = false;/"
 defect "a file in the other order is not transposed" cli/commands/job.c \

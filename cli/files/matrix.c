@@ -68,14 +68,28 @@ static bool decode(const uint8_t *src, const array_view_t *view, const char *pat
     if (at == count)
         return true;
     char text[32];
-    const int64_t line = (int64_t)at / out->ld;
-    const int64_t place = (int64_t)at % out->ld;
-    const bool col_major = view->order == TCGEMM_COL_MAJOR;
+    char index[64];
     element_text(view->coding, src + at * size, view->big_endian, text, sizeof text);
+    matrix_index_text(out, (int64_t)at, index, sizeof index);
     free(out->data);
-    return file_fail(err, FILE_EXIT_BAD_FILE, path,
-                     "element [%" PRId64 "][%" PRId64 "] is %s, which no type of ours holds",
-                     col_major ? place : line, col_major ? line : place, text);
+    return file_fail(err, FILE_EXIT_BAD_FILE, path, "element %s is %s, which no type of ours holds",
+                     index, text);
+}
+
+/* Fortran's order of three dimensions, in which the elements of one matrix lie `batch` apart: that
+ * is no stride of ours. A copy in C's order, which the caller frees. */
+static uint8_t *copy_in_c_order(const uint8_t *src, const array_view_t *view) {
+    const size_t size = array_view_element_bytes(view);
+    const size_t batch = (size_t)view->batch;
+    const size_t rows = (size_t)view->rows;
+    const size_t cols = (size_t)view->cols;
+    uint8_t *copy = allocate(view->num_bytes);
+    uint8_t *to = copy;
+    for (size_t t = 0; copy && t < batch; t++)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < cols; j++, to += size)
+                memcpy(to, src + (t + batch * (i + rows * j)) * size, size);
+    return copy;
 }
 
 static bool copy_data(const uint8_t *src, const array_view_t *view, const char *path, matrix_t *out,
@@ -96,22 +110,47 @@ static bool copy_data(const uint8_t *src, const array_view_t *view, const char *
     return true;
 }
 
+/* All that the header says. */
+static matrix_t matrix_of(const array_view_t *view) {
+    const array_shape_t shape = array_view_shape(view);
+    matrix_t m = {.dtype = view->dtype,
+                  .num_dims = view->num_dims,
+                  .batch = view->batch,
+                  .stride = view->num_dims == 3 ? view->rows * view->cols : 0,
+                  .rows = view->rows,
+                  .cols = view->cols,
+                  .ld = view->order == TCGEMM_COL_MAJOR ? view->rows : view->cols,
+                  .order = view->order,
+                  .taken = view->taken,
+                  .whole = view->coding >= ELEMENT_S16 || view->dtype == TCGEMM_DTYPE_S32,
+                  .swapped = view->big_endian};
+    memcpy(m.dims, shape.dims, sizeof m.dims);
+    memcpy(m.dtype_text, view->dtype_text, sizeof m.dtype_text);
+    return m;
+}
+
+static bool take_reordered(const uint8_t *data, const array_view_t *view, const char *path,
+                           matrix_t *out, file_error_t *err) {
+    uint8_t *copy = copy_in_c_order(data, view);
+    if (copy == NULL)
+        return file_fail(err, FILE_EXIT_NO_MEMORY, path, "out of memory for %zu bytes",
+                         view->num_bytes);
+    out->order = TCGEMM_ROW_MAJOR;
+    out->ld = view->cols;
+    const bool good = copy_data(copy, view, path, out, err);
+    free(copy);
+    return good;
+}
+
 /* Takes over the mapping if the data can be used where they lie; the caller unmaps it otherwise. */
 static bool take_data(const whole_file_t *file, const array_view_t *view, const char *path,
                       matrix_t *out, file_error_t *err) {
     const uint8_t *data = file->bytes + view->offset;
     const size_t element_bytes = array_view_element_bytes(view);
 
-    *out = (matrix_t){.dtype = view->dtype,
-                      .rows = view->rows,
-                      .cols = view->cols,
-                      .ld = view->order == TCGEMM_COL_MAJOR ? view->rows : view->cols,
-                      .order = view->order,
-                      .taken = view->taken,
-                      .whole = view->coding >= ELEMENT_S16 || view->dtype == TCGEMM_DTYPE_S32,
-                      .swapped = view->big_endian};
-    memcpy(out->dtype_text, view->dtype_text, sizeof out->dtype_text);
-
+    *out = matrix_of(view);
+    if (view->num_dims == 3 && view->order == TCGEMM_COL_MAJOR)
+        return take_reordered(data, view, path, out, err);
     if (view->coding != ELEMENT_PLAIN || view->big_endian || (uintptr_t)data % element_bytes != 0)
         return copy_data(data, view, path, out, err);
     out->mapping = (void *)(uintptr_t)file->bytes;
@@ -183,9 +222,11 @@ void matrix_free(matrix_t *matrix) {
 static bool list_npy(const whole_file_t *file, const char *path, char *text, size_t size,
                      file_error_t *err) {
     array_view_t view;
+    char dims[128];
     if (!npy_parse(file->bytes, file->num_bytes, path, MATRIX_NO_HINT, &view, err))
         return false;
-    snprintf(text, size, "(%s %" PRId64 " x %" PRId64 ")", view.dtype_text, view.rows, view.cols);
+    const array_shape_t shape = array_view_shape(&view);
+    snprintf(text, size, "(%s %s)", view.dtype_text, array_shape_text(&shape, dims, sizeof dims));
     return true;
 }
 
@@ -210,11 +251,30 @@ static bool count_elements(const matrix_t *matrix, int64_t *count) {
     const int64_t lines = col_major ? matrix->cols : matrix->rows;
     const int64_t length = col_major ? matrix->rows : matrix->cols;
     const int64_t ld = matrix->ld ? matrix->ld : length;
+    int64_t before;
     *count = 0;
-    if (lines == 0 || length == 0)
+    if (matrix->batch == 0 || lines == 0 || length == 0)
         return true;
     return !__builtin_mul_overflow(lines - 1, ld, count) &&
-           !__builtin_add_overflow(*count, length, count);
+           !__builtin_add_overflow(*count, length, count) &&
+           !__builtin_mul_overflow(matrix->batch - 1, matrix->stride, &before) &&
+           !__builtin_add_overflow(*count, before, count);
+}
+
+void matrix_index_text(const matrix_t *matrix, int64_t index, char *text, size_t size) {
+    const bool col_major = matrix->order == TCGEMM_COL_MAJOR;
+    const int64_t ld = matrix->ld > 0 ? matrix->ld : 1;
+    const int64_t items = matrix->stride > 0 ? matrix->stride : INT64_MAX;
+    const int64_t in_item = index % items;
+    const int64_t row = col_major ? in_item % ld : in_item / ld;
+    const int64_t col = col_major ? in_item / ld : in_item % ld;
+    if (matrix->num_dims == 1)
+        (void)snprintf(text, size, "[%" PRId64 "]", col);
+    else if (matrix->num_dims == 3)
+        (void)snprintf(text, size, "[%" PRId64 "][%" PRId64 "][%" PRId64 "]", index / items, row,
+                       col);
+    else
+        (void)snprintf(text, size, "[%" PRId64 "][%" PRId64 "]", row, col);
 }
 
 bool matrix_convert(const matrix_t *in, tcgemm_dtype_t to, matrix_t *out, file_error_t *err) {

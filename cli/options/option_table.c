@@ -8,7 +8,9 @@ const command_t command_table[NUM_COMMANDS] = {
          "Multiplies two matrices from files, or random ones of the sizes given by -m, -n and -k, "
          "verifies the result and reports what was done (eOPS: multiplications and additions, "
          "counted one by one). A and B are .npy files or tensors of "
-         ".safetensors files, written FILE:TENSOR. Raw bytes of ml_dtypes need a word for what "
+         ".safetensors files, written FILE:TENSOR. Arrays multiply as in NumPy: one of one "
+         "dimension is a row of A or a column of B, one of three is a batch, for which a single "
+         "matrix serves as a whole. Raw bytes of ml_dtypes need a word for what "
          "they are: FILE.npy:int4. - is the standard input. The type follows from the files unless "
          "--type "
          "is given; then elements are converted, to nearest, ties to even.",
@@ -141,7 +143,9 @@ const option_row_t option_table[] = {
     {"c-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN, "those of C", ELEMENT_WORDS,
      AT(c_dtype), 0, 0},
     {"batch", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
-     "this many products at once, of random data (default: 1)", NULL, AT(batch), 0, INT64_MAX},
+     "this many products at once, of random data (default: 1); arrays of three dimensions have a "
+     "batch of their own",
+     NULL, AT(batch), 0, INT64_MAX},
     {"seed", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | VERIFY | BENCH | EXPLAIN,
      "of the random data and of the samples (default: 0)", NULL, AT(seed), 0, INT64_MAX},
     {"pad", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN,

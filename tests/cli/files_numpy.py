@@ -156,7 +156,7 @@ def narrow_safetensors_cases(program, folder):
 
 
 def refusals(program, folder):
-    arrays = {"scalar": np.float32(1), "vector": np.zeros(3), "cube": np.zeros((2, 3, 4)),
+    arrays = {"scalar": np.float32(1), "four": np.zeros((1, 2, 3, 4)),
               "complex": np.zeros((2, 2), "c8"), "text": np.array([["a"]]),
               "date": np.zeros((1, 1), "M8[s]"),
               "object": np.array([[None]], dtype=object),
