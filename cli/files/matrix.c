@@ -11,7 +11,9 @@
 #include "files/array_view.h"
 #include "files/matrix_spec.h"
 #include "files/npy.h"
+#include "files/npz.h"
 #include "files/safetensors.h"
+#include "files/text_matrix.h"
 #include "files/whole_file.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are read as they lie in memory");
@@ -19,6 +21,32 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are read as the
 #define ALIGNMENT 64 /* of memory of ours: a cache line */
 
 /* ---- The file ------------------------------------------------------------------------------- */
+
+/* By the first bytes. */
+static file_kind_t recognize(const whole_file_t *file) {
+    return npy_has_magic(file->bytes, file->num_bytes)           ? FILE_KIND_NPY
+           : safetensors_has_magic(file->bytes, file->num_bytes) ? FILE_KIND_SAFETENSORS
+           : npz_has_magic(file->bytes, file->num_bytes)         ? FILE_KIND_NPZ
+           : mtx_has_magic(file->bytes, file->num_bytes)         ? FILE_KIND_MTX
+                                                                 : FILE_KIND_UNKNOWN;
+}
+
+/* The array of an archive takes the place of the archive, and its name goes with the path. */
+static bool open_npz(matrix_spec_t *spec, whole_file_t *file, file_error_t *err) {
+    whole_file_t member;
+    const char *word;
+    const bool good = npz_take(file, spec->path, spec->tensor, &member, &word, err);
+    whole_file_free(file);
+    if (!good)
+        return false;
+    const size_t length = strlen(spec->path);
+    if (spec->tensor)
+        (void)snprintf(spec->path + length, sizeof spec->path - length, ":%s", spec->tensor);
+    *file = member;
+    spec->tensor = word;
+    spec->kind = FILE_KIND_NPY;
+    return true;
+}
 
 /* Parses `text` into `spec`, maps its file, and settles what kind of file it is. */
 static bool map_spec(const char *text, matrix_spec_t *spec, whole_file_t *file, file_error_t *err) {
@@ -33,16 +61,15 @@ static bool map_spec(const char *text, matrix_spec_t *spec, whole_file_t *file, 
     if (!whole_file_take(fd, spec->path, file, err))
         return false;
 
-    if (spec->kind == FILE_KIND_UNKNOWN && npy_has_magic(file->bytes, file->num_bytes))
-        spec->kind = FILE_KIND_NPY;
-    if (spec->kind == FILE_KIND_UNKNOWN && safetensors_has_magic(file->bytes, file->num_bytes))
-        spec->kind = FILE_KIND_SAFETENSORS;
+    if (spec->kind == FILE_KIND_UNKNOWN)
+        spec->kind = recognize(file);
     if (spec->kind == FILE_KIND_UNKNOWN) {
         whole_file_free(file);
         return file_fail(err, FILE_EXIT_BAD_FILE, spec->path,
-                         "neither an .npy nor a .safetensors file");
+                         "neither an .npy, .npz, .safetensors nor .mtx file (of text, the name "
+                         "ends in .csv, .tsv or .txt)");
     }
-    return true;
+    return spec->kind != FILE_KIND_NPZ || open_npz(spec, file, err);
 }
 
 /* ---- The data ------------------------------------------------------------------------------- */
@@ -191,6 +218,43 @@ static bool parse(const whole_file_t *file, const matrix_spec_t *spec, const arr
            npy_parse(file->bytes, file->num_bytes, spec->path, &known, view, err);
 }
 
+/* ---- Text ----------------------------------------------------------------------------------- */
+
+static bool parse_text(const whole_file_t *file, const matrix_spec_t *spec, text_matrix_t *text,
+                       file_error_t *err) {
+    return spec->kind == FILE_KIND_MTX
+               ? mtx_parse(file->bytes, file->num_bytes, spec->path, text, err)
+               : rows_parse(file->bytes, file->num_bytes, spec->path, text, err);
+}
+
+static bool load_text(const whole_file_t *file, const matrix_spec_t *spec, const array_hint_t *hint,
+                      matrix_t *out, file_error_t *err) {
+    text_matrix_t text;
+    if (spec->tensor)
+        return file_fail(err, FILE_EXIT_BAD_FILE, spec->path,
+                         "a text holds one matrix of f64, so '%.100s' means nothing", spec->tensor);
+    if (hint && hint->said != 0)
+        return file_fail(err, FILE_EXIT_BAD_FILE, spec->path,
+                         "the numbers of a text are f64, not %s", tcgemm_dtype_name(hint->said));
+    if (!parse_text(file, spec, &text, err))
+        return false;
+    *out = (matrix_t){.dtype = TCGEMM_DTYPE_F64,
+                      .num_dims = 2,
+                      .dims = {text.rows, text.cols},
+                      .batch = 1,
+                      .rows = text.rows,
+                      .cols = text.cols,
+                      .ld = text.order == TCGEMM_COL_MAJOR ? text.rows : text.cols,
+                      .order = text.order,
+                      .data = text.values,
+                      .whole = text.whole,
+                      .owned = true};
+    (void)snprintf(out->dtype_text, sizeof out->dtype_text, text.whole ? "integer" : "text");
+    return true;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------ */
+
 bool matrix_load(const char *spec_text, const array_hint_t *hint, matrix_t *out,
                  file_error_t *err) {
     matrix_spec_t spec;
@@ -200,8 +264,10 @@ bool matrix_load(const char *spec_text, const array_hint_t *hint, matrix_t *out,
     *out = (matrix_t){.data = NULL};
     if (!map_spec(spec_text, &spec, &file, err))
         return false;
-    const bool ok =
-        parse(&file, &spec, hint, &view, err) && take_data(&file, &view, spec.path, out, err);
+    const bool is_text = spec.kind == FILE_KIND_MTX || spec.kind == FILE_KIND_ROWS;
+    const bool ok = is_text ? load_text(&file, &spec, hint, out, err)
+                            : parse(&file, &spec, hint, &view, err) &&
+                                  take_data(&file, &view, spec.path, out, err);
     if (!ok)
         *out = (matrix_t){.data = NULL};
     if (out->mapping == NULL)
@@ -230,14 +296,26 @@ static bool list_npy(const whole_file_t *file, const char *path, char *text, siz
     return true;
 }
 
+static bool list_text(const whole_file_t *file, const matrix_spec_t *spec, char *text, size_t size,
+                      file_error_t *err) {
+    text_matrix_t matrix;
+    if (!parse_text(file, spec, &matrix, err))
+        return false;
+    free(matrix.values);
+    snprintf(text, size, "(%s %" PRId64 " x %" PRId64 ")", matrix.whole ? "integer" : "text",
+             matrix.rows, matrix.cols);
+    return true;
+}
+
 bool matrix_list(const char *path, char *text, size_t size, file_error_t *err) {
     matrix_spec_t spec;
     whole_file_t file;
     if (!map_spec(path, &spec, &file, err))
         return false;
-    const bool ok = spec.kind == FILE_KIND_NPY
-                        ? list_npy(&file, spec.path, text, size, err)
-                        : safetensors_list(file.bytes, file.num_bytes, spec.path, text, size, err);
+    const bool ok = spec.kind == FILE_KIND_NPY ? list_npy(&file, spec.path, text, size, err)
+                    : spec.kind == FILE_KIND_SAFETENSORS
+                        ? safetensors_list(file.bytes, file.num_bytes, spec.path, text, size, err)
+                        : list_text(&file, &spec, text, size, err);
     whole_file_free(&file);
     return ok;
 }

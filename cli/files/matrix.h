@@ -1,4 +1,5 @@
-/* Matrices in files: NumPy's .npy and Hugging Face's .safetensors.
+/* Matrices in files: NumPy's .npy and .npz, Hugging Face's .safetensors, Matrix Market's .mtx, and
+ * rows of numbers as text.
  *
  *     matrix_t a;
  *     file_error_t err;
@@ -55,13 +56,17 @@ typedef struct matrix {
  *     model.safetensors:w.0        the tensor "w.0"
  *     model.safetensors            its only tensor, or its only one of two dimensions
  *
+ *     m.npz:w                      the array "w" (m.npz:w:int4, with a word for its elements)
+ *     m.npz                        its only array
+ *     A.mtx  A.csv  A.tsv  A.txt   text (text_matrix.h), which comes as f64
+ *
  *     -                            what comes from the standard input, until its end
  *
- * With another extension the first bytes of the file tell its kind. A pipe is read to its end.
- * `hint`, or MATRIX_NO_HINT, settles what the file leaves open: .npy "V1" may be int4, uint4, e4m3
- * or e5m2, "|V2" may be bf16; a file that nobody says a word about is refused. The matrix comes as
- * the file has it, so compare its dtype and use matrix_convert. A size of zero is legal. Fails with
- * FILE_EXIT_BAD_FILE, FILE_EXIT_NO_MEMORY. */
+ * With another extension the first bytes of the file tell its kind, unless it is rows of numbers. A
+ * pipe is read to its end. `hint`, or MATRIX_NO_HINT, settles what the file leaves open: .npy "V1"
+ * may be int4, uint4, e4m3 or e5m2, "|V2" may be bf16; a file that nobody says a word about is
+ * refused. The matrix comes as the file has it, so compare its dtype and use matrix_convert. A size
+ * of zero is legal. Fails with FILE_EXIT_BAD_FILE, FILE_EXIT_NO_MEMORY. */
 bool matrix_load(const char *spec, const array_hint_t *hint, matrix_t *out, file_error_t *err);
 
 /* Releases what matrix_load or matrix_convert made and empties the struct; may be repeated. */

@@ -188,7 +188,7 @@ static bool check_spec(const char *text, tcgemm_dtype_t dtype, bool overwrite, m
     const bool stream = is_stream(spec->path);
     if (spec->kind == FILE_KIND_UNKNOWN && stream)
         spec->kind = FILE_KIND_NPY;
-    if (spec->kind == FILE_KIND_UNKNOWN)
+    if (spec->kind != FILE_KIND_NPY && spec->kind != FILE_KIND_SAFETENSORS)
         return file_fail(err, FILE_EXIT_USAGE, spec->path,
                          "the name of an output file ends in .npy or .safetensors");
     if (bits == 0 || bits % 8 != 0)

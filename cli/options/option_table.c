@@ -7,8 +7,9 @@ const command_t command_table[NUM_COMMANDS] = {
         {"run", "[A B]", "multiply two matrices and prove the result",
          "Multiplies two matrices from files, or random ones of the sizes given by -m, -n and -k, "
          "verifies the result and reports what was done (eOPS: multiplications and additions, "
-         "counted one by one). A and B are .npy files or tensors of "
-         ".safetensors files, written FILE:TENSOR. Arrays multiply as in NumPy: one of one "
+         "counted one by one). A and B are .npy files, arrays of .npz files "
+         "or tensors of .safetensors files, written FILE:NAME, Matrix Market arrays (.mtx) or rows "
+         "of numbers (.csv, .tsv, .txt). Arrays multiply as in NumPy: one of one "
          "dimension is a row of A or a column of B, one of three is a batch, for which a single "
          "matrix serves as a whole. Raw bytes of ml_dtypes need a word for what "
          "they are: FILE.npy:int4. - is the standard input. The type follows from the files unless "
@@ -17,6 +18,7 @@ const command_t command_table[NUM_COMMANDS] = {
          "tcgemm run A.npy B.npy -o D.npy  # real matrices\n"
          "tcgemm run w.safetensors:layer.weight x.npy -o y.npy --trans-b --type bf16_f32"
          "  # a tensor\n"
+         "tcgemm run model.npz:w x.csv --type f32_f32  # an array of several, rows of numbers\n"
          "tcgemm run - B.npy -o - --quiet < A.npy > D.npy  # between pipes\n"
          "tcgemm run -m 1000 -n 1001 -k 999 --type s8_s32 --trans-b --beta 3  # random data\n"
          "tcgemm run -m 3 -n 4 -k 5 --type u8_s32 --print python  # to paste into Python\n"},
