@@ -235,6 +235,32 @@ static void test_npy_raw(void **state) {
     refuse_hint("raw.npy", &says_e5m2, "the type '<f4' is f32, not e5m2");
 }
 
+/* Three dimensions in Fortran's order: element (t, i, j) is at t + 2 * (i + 2 * j); in C's order
+ * here. */
+static void test_npy_batch(void **state) {
+    (void)state;
+    static const uint8_t in_c_order[] = {0, 4, 8, 2, 6, 10, 1, 5, 9, 3, 7, 11};
+    make_npy(NPY_TEXT("'|u1'", "True", "(2, 2, 3)"), 0);
+    add("\0\1\2\3\4\5\6\7\10\11\12\13", 12);
+    save_file("batch.npy");
+    matrix_t m = accept_spec("batch.npy", MATRIX_NO_HINT);
+    assert_int_equal(m.num_dims, 3);
+    assert_int_equal(m.batch, 2);
+    assert_int_equal(m.stride, 6);
+    assert_int_equal(m.order, TCGEMM_ROW_MAJOR);
+    assert_int_equal(m.ld, 3);
+    assert_memory_equal(m.data, in_c_order, 12);
+    matrix_free(&m);
+    make_npy(NPY_TEXT("'|u1'", "True", "(4,)"), 4);
+    save_file("batch.npy");
+    m = accept_spec("batch.npy", MATRIX_NO_HINT);
+    assert_int_equal(m.num_dims, 1);
+    assert_int_equal(m.rows, 1);
+    assert_int_equal(m.cols, 4);
+    assert_int_equal(m.order, TCGEMM_ROW_MAJOR);
+    matrix_free(&m);
+}
+
 /* ml_dtypes keeps one four-bit value in the low half of each byte; the library packs two. */
 static void test_npy_int4(void **state) {
     (void)state;
@@ -962,6 +988,7 @@ int main(void) {
         cmocka_unit_test(test_npy_orders_and_zeros),
         cmocka_unit_test(test_npy_raw),
         cmocka_unit_test(test_npy_int4),
+        cmocka_unit_test(test_npy_batch),
         cmocka_unit_test(test_npy_big_endian),
         cmocka_unit_test(test_npy_versions),
         cmocka_unit_test(test_npy_truncated),
