@@ -51,6 +51,19 @@ defect "big-endian elements are taken as they are" cli/files/npy.c \
 defect "a file in the other order is not transposed" cli/commands/job.c \
     's/(matrix->order != order) != transposed ?/transposed ?/'
 defect "cells with a comma have no quotes" cli/tables/table_writer.c 's/} else if (strpbrk(text, ",.*$/} else if (strpbrk(text, "\\n")) {/'
+defect "a vector is a row of B, too" cli/commands/job.c 's/^    if (b->num_dims == 1)$/    if (b->num_dims == 9)/'
+defect "a batch of one is not shared" cli/commands/job.c \
+    's/p->stride_b = b->batch == p->batch ? b->stride : 0;/p->stride_b = b->stride;/'
+defect "Fortran's order of a batch is not seen" cli/files/matrix.c \
+    's/if (view->num_dims == 3 \&\& view->order == TCGEMM_COL_MAJOR)/if (view->num_dims == 9)/'
+defect "a C for all items stays one in place" cli/commands/job.c \
+    's/p->stride_c = single \&\& !job->settings->in_place ? 0/p->stride_c = single ? 0/'
+defect "a symmetric matrix is not mirrored" cli/files/mtx.c 's/^            if (symmetry != GENERAL)$/            if (symmetry == SKEW)/'
+defect "separators may change" cli/files/text_rows.c 's/^    if (found != r->separator)$/    if (found < 0)/'
+defect "whole numbers of a text are rounded" cli/files/text_scan.c 's/ || (long long)\*value != number)/)/'
+defect "bf16 is written as f16" cli/files/npy.c 's/{"V2", TCGEMM_DTYPE_BF16, "<V2"/{"V2", TCGEMM_DTYPE_BF16, "<f2"/'
+defect "a file is replaced without --force" cli/files/matrix_save.c \
+    's/^    if (!overwrite)$/    if (false)/; s/(overwrite ? rename(temp_path, path) : rename_without_replacing(temp_path, path))/rename(temp_path, path)/'
 
 # Words.
 defect "--beta is taken for --alpha" cli/options/option_table.c 's/AT(beta), 0, 0}/AT(alpha), 0, 0}/'
