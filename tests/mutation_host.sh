@@ -9,7 +9,7 @@ set -u
 folders='include src cli tests'
 options='-DTCGEMM_CUDA=OFF -DTCGEMM_BUILD_EMULATOR=OFF'
 targets=
-tests='^(unit/(base|device|gpu|host|plan|ref)|api/|check/(fork|process|fpmodes|stats|threads|memory|semantics)|cli/(explain$|verbose|arrays|files|info|bench_peer|environment|team))'
+tests='^(unit/(base|device|gpu|host|plan|ref)|api/|check/(fork|process|fpmodes|stats)|cli/(explain$|verbose|arrays|files|info|bench_peer|team))'
 not_tests='german|header|draw|files_numpy'
 below=
 . "$(dirname "$0")/support/mutation.sh"

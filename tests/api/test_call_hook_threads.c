@@ -77,6 +77,22 @@ static void test_one_call(void **state) {
     assert_int_equal(heard.count, 1);
 }
 
+/* A call is told by its own problem, also where a plan of one that is nearly the same is kept. */
+static void test_nearly_the_same(void **state) {
+    (void)state;
+    heard_t heard = {0};
+    float many[3 * 4];
+    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 2, 2, 2);
+    assert_int_equal(tcgemm_set_call_hook(listen_here, &heard), TCGEMM_STATUS_OK);
+    for (p.batch = 1; p.batch <= 3; ++p.batch) {
+        p.stride_d = p.batch > 1 ? 4 : 0;
+        assert_int_equal(tcgemm_gemm(&p, 1, a, b, 0, NULL, many), TCGEMM_STATUS_OK);
+        assert_int_equal(heard.problem.batch, p.batch);
+        assert_int_equal(heard.problem.stride_d, p.stride_d);
+    }
+    assert_int_equal(tcgemm_set_call_hook(NULL, NULL), TCGEMM_STATUS_OK);
+}
+
 /* Each way to run a plan tells once, of the plan's kernel; so do calls that fail, and verify does
  * not. */
 static void test_calls_of_plans(void **state) {
@@ -218,6 +234,7 @@ int main(void) {
         cmocka_unit_test(test_one_call),          cmocka_unit_test(test_calls_of_plans),
         cmocka_unit_test(test_packing),           cmocka_unit_test(test_every_thread),
         cmocka_unit_test(test_hooks_that_change), cmocka_unit_test(test_calls_within_the_hook),
+        cmocka_unit_test(test_nearly_the_same),
     };
     return cmocka_run_group_tests_name("call_hook", tests, NULL, NULL);
 }

@@ -177,6 +177,10 @@ def main():
     memory = json.loads(run("8192", "8192", "16", "--gpu", "rtx5090", "--json").stdout)
     if memory["predicted_seconds"] < memory["work"]["memory_floor_seconds"]:
         fail(f"faster than the memory: {memory['predicted_seconds']}")
+    one, many = (json.loads(run("64", "64", "64", "--threads", "1", "--device", "cpu", "--batch", b, "--json").stdout)["predicted_seconds"]
+                 for b in ("1", "100"))
+    if not 90 * one < many < 110 * one:
+        fail(f"a hundred products take {many} s, one of them {one} s")
     even, odd = (json.loads(run("4096", "4096", k, "--type", "f16_f32", "--gpu", "h200", "--json").stdout)["predicted_seconds"]
                  for k in ("4096", "4095"))
     if not odd > 1.02 * even:

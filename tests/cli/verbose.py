@@ -53,6 +53,7 @@ def one_call():
                 "order": "col", "lda": "51", "ldb": "61", "ldc": "51", "stride_a": str(51 * 70), "alpha": "0.5", "beta": "-2",
                 "packs": "-", "algo": "cpu", "threads": "1", "device": "cpu", "async": "0", "flags": "0"}
     check(expected.items() <= call.items(), f"{call} lacks {expected.items() - call.items()}")
+    check(0 < float(call["seconds"]) < 60, f"a product of {call['seconds']} s")
     rate = 2 * 3 * 50 * 60 * 70 / float(call["seconds"]) * 1e-9
     check(abs(float(call["gflops"]) / rate - 1) < 1e-3, f"{call['gflops']} GFLOP/s are not {rate}")
     report = run("run", "-m", 50, "-n", 60, "-k", 70, "--json", "-j", 1)
