@@ -61,7 +61,6 @@ defect "a C for all items stays one in place" cli/commands/job.c \
 defect "a symmetric matrix is not mirrored" cli/files/mtx.c 's/^            if (symmetry != GENERAL)$/            if (symmetry == SKEW)/'
 defect "separators may change" cli/files/text_rows.c 's/^    if (found != r->separator)$/    if (found < 0)/'
 defect "whole numbers of a text are rounded" cli/files/text_scan.c 's/ || (long long)\*value != number)/)/'
-defect "bf16 is written as f16" cli/files/npy.c 's/{"V2", TCGEMM_DTYPE_BF16, "<V2"/{"V2", TCGEMM_DTYPE_BF16, "<f2"/'
 defect "a file is replaced without --force" cli/files/matrix_save.c \
     's/^    if (!overwrite)$/    if (false)/; s/(overwrite ? rename(temp_path, path) : rename_without_replacing(temp_path, path))/rename(temp_path, path)/'
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# mutation_host.sh - the sister of mutation.sh for what is around the kernels: planner, models, threads, the
+# mutation_host.sh - the sister of mutation.sh for what is around the kernels: planner, models, the
 # judge, conversions, structs of other versions, and who hears of a call.
 #
 #     tests/mutation_host.sh [-k] [pattern]
@@ -9,7 +9,7 @@ set -u
 folders='include src cli tests'
 options='-DTCGEMM_CUDA=OFF -DTCGEMM_BUILD_EMULATOR=OFF'
 targets=
-tests='^(unit/(base|device|gpu|host|plan|ref)|api/|check/(fork|process|fpmodes|stats)|cli/(explain$|verbose|arrays|files|info|bench_peer|team))'
+tests='^(unit/(base|device|gpu|host|plan|ref)|api/|cli/(explain$|verbose|arrays|files|info|bench_peer|team))'
 not_tests='german|header|draw|files_numpy'
 below=
 . "$(dirname "$0")/support/mutation.sh"
@@ -21,19 +21,7 @@ defect "the planner takes the slowest CPU row" src/plan/planner.c \
 defect "a last round that is not full costs nothing" src/gpu/model.c 's/^    if (rest > 0.0)$/    if (rest > 1e18)/'
 defect "the memory is never in the way" src/gpu/model.c \
     's/fmax(t.start + t.wait + t.multiply + t.finish, t.memory);/(t.start + t.wait + t.multiply + t.finish);/'
-defect "unaligned rows load as fast as any" src/gpu/model.c 's/^    if (aligned >= WIDEST_LOAD)$/    if (aligned >= 0)/'
-defect "a product of any size gets all threads" src/cpu/model.c \
-    's/int threads = useful < max_threads ? (int)useful : max_threads;/int threads = max_threads;/'
 defect "the batch takes no time" src/cpu/model.c 's/^        (double)plan->g.batch \/ pow/        1.0 \/ pow/'
-
-# The process and its machine.
-defect "workers take no fatal signals" src/host/thread_signals.c 's/i < sizeof open \/ sizeof open\[0\]; ++i/i < 0; ++i/'
-defect "a child counts its parent's workers" src/host/pool.c '/^static void reset_in_child/,/^}/s/    pool.num_workers = 0;//'
-defect "workers stay where they were born" src/host/pool.c 's/^    if (!pool.has_processors || /    if (true || /'
-defect "nobody waits for the last worker" src/host/pool.c \
-    's/!= (unsigned)team - 1)$/+ 1 < (unsigned)team - 1)/'
-defect "the clock is four times as fast" src/host/clock.c \
-    's/2.0 \* ADDITIONS \/ seconds : 0.0/8.0 * ADDITIONS \/ seconds : 0.0/; s/hz < most ? hz : most/hz/'
 
 # The judge and conversions.
 defect "the judge takes four times the error" src/ref/judge.c \
