@@ -45,12 +45,24 @@ defect "the peak of one thread serves for all" cli/bench/bench_rows.c \
 defect "raw bytes are guessed" cli/files/npy.c 's/else if (hint->wanted != 0 \&\& may_be(code, hint->wanted)) {/else if (1) {/'
 defect "four-bit values are packed the other way round" cli/files/element.c \
     's/(src\[i\] \& 15) | (src\[i + 1\] \& 15) << 4/(src[i + 1] \& 15) | (src[i] \& 15) << 4/'
-defect "Fortran's order is not seen" cli/files/npy.c 's/h.fortran_order ? TCGEMM_COL_MAJOR/h.fortran_order ? TCGEMM_ROW_MAJOR/'
+defect "Fortran's order is not seen" cli/files/npy.c 's/is_fortran ? TCGEMM_COL_MAJOR/is_fortran ? TCGEMM_ROW_MAJOR/'
 defect "big-endian elements are taken as they are" cli/files/npy.c \
     "s/view->big_endian = order == '>' \&\& bits > 8;/view->big_endian = false;/"
 defect "a file in the other order is not transposed" cli/commands/job.c \
     's/(matrix->order != order) != transposed ?/transposed ?/'
 defect "cells with a comma have no quotes" cli/tables/table_writer.c 's/} else if (strpbrk(text, ",.*$/} else if (strpbrk(text, "\\n")) {/'
+defect "a vector is a row of B, too" cli/commands/job.c 's/^    if (b->num_dims == 1)$/    if (b->num_dims == 9)/'
+defect "a batch of one is not shared" cli/commands/job.c \
+    's/p->stride_b = b->batch == p->batch ? b->stride : 0;/p->stride_b = b->stride;/'
+defect "Fortran's order of a batch is not seen" cli/files/matrix.c \
+    's/if (view->num_dims == 3 \&\& view->order == TCGEMM_COL_MAJOR)/if (view->num_dims == 9)/'
+defect "a C for all items stays one in place" cli/commands/job.c \
+    's/p->stride_c = single \&\& !job->settings->in_place ? 0/p->stride_c = single ? 0/'
+defect "a symmetric matrix is not mirrored" cli/files/mtx.c 's/^            if (symmetry != GENERAL)$/            if (symmetry == SKEW)/'
+defect "separators may change" cli/files/text_rows.c 's/^    if (found != r->separator)$/    if (found < 0)/'
+defect "whole numbers of a text are rounded" cli/files/text_scan.c 's/ || (long long)\*value != number)/)/'
+defect "a file is replaced without --force" cli/files/matrix_save.c \
+    's/^    if (!overwrite)$/    if (false)/; s/(overwrite ? rename(temp_path, path) : rename_without_replacing(temp_path, path))/rename(temp_path, path)/'
 
 # Words.
 defect "--beta is taken for --alpha" cli/options/option_table.c 's/AT(beta), 0, 0}/AT(alpha), 0, 0}/'

@@ -1,7 +1,12 @@
 /* job.c - where the operands of `run` come from.
  *
  * A file keeps its own order. One that is stored in the other order than the problem's is its own
- * transpose there: op is turned round and the leading dimension stays. */
+ * transpose there: op is turned round and the leading dimension stays.
+ *
+ * Arrays multiply as in NumPy: one of one dimension is a row of A or a column of B, whose dimension
+ * D lacks; one of three dimensions is a batch, and a single matrix serves for all of it by stride
+ * 0.
+ */
 #include "commands/job.h"
 
 #include <stdio.h>
@@ -58,10 +63,12 @@ static int tell_loss(const matrix_t *before, const matrix_t *after, const char *
     char text[160] = "";
     const char *to = tcgemm_dtype_name(after->dtype);
     matrix_compare(before, after, &loss);
-    if (before->whole && loss.inexact > 0)
-        return message_fail(CLI_BAD_FILE,
-                            "%s: element [%lld][%lld] is %.17g, which %s does not hold", name,
-                            (long long)loss.row, (long long)loss.col, loss.value, to);
+    if (before->whole && loss.inexact > 0) {
+        char index[64];
+        matrix_index_text(before, loss.index, index, sizeof index);
+        return message_fail(CLI_BAD_FILE, "%s: element %s is %.17g, which %s does not hold", name,
+                            index, loss.value, to);
+    }
     const struct {
         int64_t count;
         const char *what;
@@ -124,26 +131,59 @@ static int load_files(job_t *job) {
     return CLI_OK;
 }
 
-static int check_fit(const job_t *job) {
+/* ---- shapes ---- */
+
+enum { SHAPE_TEXT = 96 };
+
+/* "2 x 3", with its last two dimensions exchanged if it is transposed. */
+static const char *shape_text(const matrix_t *matrix, bool transposed, char text[SHAPE_TEXT]) {
+    array_shape_t shape = {.num_dims = matrix->num_dims};
+    memcpy(shape.dims, matrix->dims, sizeof matrix->dims);
+    const int n = shape.num_dims;
+    if (transposed && n >= 2) {
+        shape.dims[n - 1] = matrix->dims[n - 2];
+        shape.dims[n - 2] = matrix->dims[n - 1];
+    }
+    return array_shape_text(&shape, text, SHAPE_TEXT);
+}
+
+/* Of D: without that of an operand of one dimension. */
+static int num_matrix_dims(const job_t *job) {
+    return 2 - (job->files[0].num_dims == 1) - (job->files[1].num_dims == 1);
+}
+
+static bool is_batched(const job_t *job) {
+    return job->from_files ? job->files[0].num_dims == 3 || job->files[1].num_dims == 3
+                           : job->problem.batch != 1;
+}
+
+/* The dimensions of D as an array. */
+static void set_result_dims(const job_t *job, matrix_t *d) {
+    const tcgemm_problem_t *p = &job->problem;
+    d->num_dims = 0;
+    if (is_batched(job))
+        d->dims[d->num_dims++] = p->batch;
+    if (job->files[0].num_dims != 1)
+        d->dims[d->num_dims++] = p->m;
+    if (job->files[1].num_dims != 1)
+        d->dims[d->num_dims++] = p->n;
+}
+
+static int check_vectors(const job_t *job) {
     const settings_t *s = job->settings;
-    const matrix_t *a = &job->files[0];
-    const matrix_t *b = &job->files[1];
-    const matrix_t *c = &job->files[2];
-    const int64_t inner_a = s->trans_a ? a->rows : a->cols;
-    const int64_t inner_b = s->trans_b ? b->cols : b->rows;
-    if (inner_a != inner_b)
-        return message_fail(
-            CLI_BAD_FILE, "%s%s is %lld x %lld and %s%s is %lld x %lld: %lld and %lld do not fit",
-            s->files[0], s->trans_a ? " transposed" : "",
-            (long long)(s->trans_a ? a->cols : a->rows), (long long)inner_a, s->files[1],
-            s->trans_b ? " transposed" : "", (long long)inner_b,
-            (long long)(s->trans_b ? b->rows : b->cols), (long long)inner_a, (long long)inner_b);
-    if (s->c && (c->rows != job->problem.m || c->cols != job->problem.n))
-        return message_fail(CLI_BAD_FILE,
-                            "%s is %lld x %lld, but the product of %s and %s is %lld x %lld", s->c,
-                            (long long)c->rows, (long long)c->cols, s->files[0], s->files[1],
-                            (long long)job->problem.m, (long long)job->problem.n);
+    const bool transposed[2] = {s->trans_a, s->trans_b};
+    for (int i = 0; i < 2; ++i)
+        if (transposed[i] && job->files[i].num_dims == 1)
+            return message_fail(CLI_BAD_FILE,
+                                "%s has one dimension, which --trans-%c cannot transpose",
+                                s->files[i], "ab"[i]);
     return CLI_OK;
+}
+
+/* One dimension as a column. */
+static void stand_up(matrix_t *vector) {
+    vector->rows = vector->cols;
+    vector->cols = vector->ld = 1;
 }
 
 /* An operand whose file has the other order is read as its transpose. */
@@ -151,11 +191,49 @@ static tcgemm_op_t op_of(const matrix_t *matrix, tcgemm_order_t order, bool tran
     return (matrix->order != order) != transposed ? TCGEMM_OP_T : TCGEMM_OP_N;
 }
 
+static int check_inner(const job_t *job) {
+    const settings_t *s = job->settings;
+    const matrix_t *a = &job->files[0];
+    const matrix_t *b = &job->files[1];
+    const int64_t inner_a = s->trans_a ? a->rows : a->cols;
+    const int64_t inner_b = s->trans_b ? b->cols : b->rows;
+    char text_a[SHAPE_TEXT];
+    char text_b[SHAPE_TEXT];
+    if (inner_a == inner_b)
+        return CLI_OK;
+    return message_fail(CLI_BAD_FILE, "%s%s is %s and %s%s is %s: %lld and %lld do not fit",
+                        s->files[0], s->trans_a ? " transposed" : "",
+                        shape_text(a, s->trans_a, text_a), s->files[1],
+                        s->trans_b ? " transposed" : "", shape_text(b, s->trans_b, text_b),
+                        (long long)inner_a, (long long)inner_b);
+}
+
+/* Several matrices meet as many, or one that serves for all. */
+static int set_batch(job_t *job) {
+    const settings_t *s = job->settings;
+    const matrix_t *a = &job->files[0];
+    const matrix_t *b = &job->files[1];
+    tcgemm_problem_t *p = &job->problem;
+    if (a->batch != b->batch && a->batch != 1 && b->batch != 1)
+        return message_fail(CLI_BAD_FILE,
+                            "%s holds %lld matrices and %s holds %lld: as many, or one, would fit",
+                            s->files[0], (long long)a->batch, s->files[1], (long long)b->batch);
+    p->batch = a->batch != 1 ? a->batch : b->batch;
+    p->stride_a = a->batch == p->batch ? a->stride : 0;
+    p->stride_b = b->batch == p->batch ? b->stride : 0;
+    return CLI_OK;
+}
+
 static int shape_from_files(job_t *job) {
     const settings_t *s = job->settings;
     const matrix_t *a = &job->files[0];
     const matrix_t *b = &job->files[1];
     tcgemm_problem_t *p = &job->problem;
+    int status = check_vectors(job);
+    if (status != CLI_OK)
+        return status;
+    if (b->num_dims == 1)
+        stand_up(&job->files[1]);
     p->m = s->trans_a ? a->cols : a->rows;
     p->k = s->trans_a ? a->rows : a->cols;
     p->n = s->trans_b ? b->rows : b->cols;
@@ -163,29 +241,109 @@ static int shape_from_files(job_t *job) {
     p->op_b = op_of(b, p->order, s->trans_b);
     p->lda = a->ld;
     p->ldb = b->ld;
-    return check_fit(job);
+    status = check_inner(job);
+    return status == CLI_OK ? set_batch(job) : status;
+}
+
+/* ---- C and D ---- */
+
+/* Where element (i, j) of item t of C lies in its file. */
+typedef struct steps {
+    int64_t t, i, j;
+} steps_t;
+
+/* C has the dimensions of D, those of one item, or of a batch of one. */
+static int check_c(const job_t *job) {
+    const tcgemm_problem_t *p = &job->problem;
+    const settings_t *s = job->settings;
+    const matrix_t *c = &job->files[2];
+    matrix_t d = {0};
+    set_result_dims(job, &d);
+    const int num_dims = num_matrix_dims(job);
+    const bool batched = c->num_dims == num_dims + 1;
+    bool good = batched || c->num_dims == num_dims;
+    for (int i = 0; good && i < num_dims; ++i)
+        good = c->dims[c->num_dims - 1 - i] == d.dims[d.num_dims - 1 - i];
+    if (good && batched)
+        good = c->dims[0] == 1 || (c->dims[0] == p->batch && is_batched(job));
+    char of_c[SHAPE_TEXT];
+    char of_d[SHAPE_TEXT];
+    if (good)
+        return CLI_OK;
+    return message_fail(CLI_BAD_FILE, "%s is %s, but the product of %s and %s is %s", s->c,
+                        shape_text(c, false, of_c), s->files[0], s->files[1],
+                        shape_text(&d, false, of_d));
+}
+
+static steps_t steps_of_c(const job_t *job) {
+    const matrix_t *c = &job->files[2];
+    const int num_dims = num_matrix_dims(job);
+    const bool batched = c->num_dims == num_dims + 1;
+    const bool col_major = c->order == TCGEMM_COL_MAJOR;
+    const int64_t row = col_major ? 1 : c->ld;
+    const int64_t col = col_major ? c->ld : 1;
+    if (num_dims == 2)
+        return (steps_t){c->stride, row, col};
+    if (num_dims == 1 && batched) /* a row of the file is an item, along m or along n */
+        return (steps_t){row, col, col};
+    return (steps_t){1, 1, 1};
+}
+
+/* Whether the file can serve as it is; sets the stride of C. */
+static bool c_fits(job_t *job, const steps_t *steps) {
+    tcgemm_problem_t *p = &job->problem;
+    const matrix_t *file = &job->files[2];
+    const layout_t c = layout_of(p, 'C');
+    const bool single = file->num_dims == num_matrix_dims(job) || file->dims[0] == 1;
+    p->stride_c = single && !job->settings->in_place ? 0 : p->stride_d;
+    const int64_t line = c.order == TCGEMM_ROW_MAJOR ? steps->i : steps->j;
+    const int64_t next = c.order == TCGEMM_ROW_MAJOR ? steps->j : steps->i;
+    return (next == 1 || c.length <= 1) && (line == c.ld || c.lines <= 1) &&
+           (p->batch <= 1 || p->stride_c == 0 || (!single && steps->t == p->stride_c));
 }
 
 /* C in the order of the problem, with a tight leading dimension: a copy where the file differs. */
 static int place_c(job_t *job) {
     const matrix_t *file = &job->files[2];
-    const layout_t c = layout_of(&job->problem, 'C');
-    if (file->order == c.order && (file->ld == c.ld || c.lines <= 1)) {
+    steps_t from = steps_of_c(job);
+    if (c_fits(job, &from)) {
         job->c = file->data;
         return CLI_OK;
     }
+    if (file->num_dims == num_matrix_dims(job) || file->dims[0] == 1)
+        from.t = 0;
+    const layout_t c = layout_of(&job->problem, 'C');
     const size_t size = (size_t)tcgemm_dtype_bits(c.dtype) / 8;
     char *copy = job->blocks[1] = workload_allocate(c.bytes);
     if (!copy)
         return message_fail(CLI_NO_MEMORY, "no memory for C (%zu bytes)", c.bytes);
-    for (int64_t line = 0; line < c.lines; ++line)
-        for (int64_t i = 0; i < c.length; ++i) {
-            const int64_t from = file->order == c.order ? line * file->ld + i : i * file->ld + line;
-            memcpy(copy + (size_t)(line * c.ld + i) * size,
-                   (const char *)file->data + (size_t)from * size, size);
-        }
+    const bool col_major = c.order == TCGEMM_COL_MAJOR;
+    const int64_t items = c.stride == 0 && c.batch > 1 ? 1 : c.batch;
+    for (int64_t t = 0; t < items; ++t)
+        for (int64_t i = 0; i < c.rows; ++i)
+            for (int64_t j = 0; j < c.cols; ++j) {
+                const int64_t to = t * c.stride + (col_major ? i + j * c.ld : i * c.ld + j);
+                memcpy(copy + (size_t)to * size,
+                       (const char *)file->data +
+                           (size_t)(t * from.t + i * from.i + j * from.j) * size,
+                       size);
+            }
     job->c = copy;
     return CLI_OK;
+}
+
+/* Items of D follow each other. */
+static int check_problem(job_t *job) {
+    tcgemm_problem_t *p = &job->problem;
+    const int64_t batch = p->batch;
+    p->batch = batch < 1 ? batch : 1; /* one item first: its sizes must not overflow */
+    tcgemm_status_t status = tcgemm_problem_check(p);
+    p->batch = batch;
+    if (status == TCGEMM_STATUS_OK && batch > 1)
+        p->stride_d = p->m * p->n;
+    if (status == TCGEMM_STATUS_OK)
+        status = tcgemm_problem_check(p);
+    return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
 }
 
 static int place_d(job_t *job) {
@@ -206,7 +364,8 @@ static int check_file_settings(const settings_t *s) {
     if (s->m || s->n || s->k || s->shape)
         return message_usage("run", "the files have sizes of their own: leave out -m, -n, -k");
     if (s->batch != 1 || s->pad != 0)
-        return message_usage("run", "--batch and --pad are for random data");
+        return message_usage("run", "--batch and --pad are for random data: an array of three "
+                                    "dimensions is a batch");
     if (s->beta != 0 && !s->c)
         return message_fail(CLI_BAD_FILE, "beta is %g but there is no C: give -c FILE", s->beta);
     if (s->in_place && !s->c)
@@ -223,6 +382,8 @@ static int create_from_files(job_t *job) {
         status = choose_type(job);
     if (status == CLI_OK)
         status = shape_from_files(job);
+    if (status == CLI_OK && s->c)
+        status = check_c(job);
     if (status != CLI_OK)
         return status;
     const tcgemm_type_info_t *type = tcgemm_type_info(job->problem.type);
@@ -233,9 +394,9 @@ static int create_from_files(job_t *job) {
         status = convert_file(&job->files[2], type->d, s->c);
     if (status != CLI_OK)
         return status;
-    const tcgemm_status_t checked = tcgemm_problem_check(&job->problem);
-    if (checked != TCGEMM_STATUS_OK)
-        return message_library(checked);
+    status = check_problem(job);
+    if (status != CLI_OK)
+        return status;
     job->a = job->files[0].data;
     job->b = job->files[1].data;
     if (s->c)
@@ -309,13 +470,41 @@ print_view_t job_view(const job_t *job, char operand) {
                        : operand == 'B' ? job->b
                        : operand == 'C' ? job->c_before
                                         : job->d;
-    print_view_t view = {operand, x.dtype, x.order, x.rows, x.cols, x.ld, x.batch, x.stride, data};
+    print_view_t view = {.name = operand,
+                         .dtype = x.dtype,
+                         .order = x.order,
+                         .num_dims = num_matrix_dims(job),
+                         .is_batched = is_batched(job),
+                         .rows = x.rows,
+                         .cols = x.cols,
+                         .ld = x.ld,
+                         .batch = x.batch,
+                         .stride = x.stride,
+                         .data = data};
     if (job->from_files && operand <= 'B') {
         const matrix_t *file = &job->files[operand - 'A'];
         view.order = file->order;
+        view.num_dims = file->num_dims == 1 ? 1 : 2;
+        view.is_batched = file->num_dims == 3;
         view.rows = file->rows;
         view.cols = file->cols;
         view.ld = file->ld;
+        view.batch = file->batch;
+        view.stride = file->stride;
     }
     return view;
+}
+
+matrix_t job_result(const job_t *job) {
+    const layout_t x = layout_of(&job->problem, 'D');
+    matrix_t d = {.dtype = x.dtype,
+                  .batch = x.batch,
+                  .stride = x.stride,
+                  .rows = x.rows,
+                  .cols = x.cols,
+                  .ld = x.ld,
+                  .order = x.order,
+                  .data = job->d};
+    set_result_dims(job, &d);
+    return d;
 }

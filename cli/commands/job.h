@@ -35,4 +35,7 @@ void job_reset(job_t *job);
 /* How to print operand 'A', 'B', 'C' or 'D': as the user gave it. */
 print_view_t job_view(const job_t *job, char operand);
 
+/* D as the array that a file gets; its data stay the job's. */
+matrix_t job_result(const job_t *job);
+
 #endif

@@ -89,11 +89,11 @@ static int save(const job_t *job, run_facts_t *facts) {
         message_note("%s is not written: the result is wrong", s->output);
         return CLI_OK;
     }
-    const print_view_t d = job_view(job, 'D');
+    const matrix_t d = job_result(job);
     const double start = clock_seconds();
     file_error_t err;
     (void)fflush(stdout);
-    if (!matrix_save(s->output, d.dtype, d.rows, d.cols, d.order, d.ld, d.data, s->force, &err))
+    if (!matrix_save(s->output, &d, s->force, &err))
         return interrupt_pipe_broke() ? CLI_BAD_FILE /* whoever read has read enough */
                                       : message_fail(err.exit_status, "%s", err.message);
     facts->extraction_seconds = clock_seconds() - start;
@@ -192,9 +192,6 @@ static int check_settings(const settings_t *s) {
         return message_usage("run", "--print and --format exclude each other");
     if (s->print != PRINT_NOTHING && s->output && strcmp(s->output, "-") == 0)
         return message_usage("run", "--print and -o - both want the standard output");
-    if (s->output && s->batch != 1)
-        return message_usage("run", "-o writes one matrix, but --batch is %lld",
-                             (long long)s->batch);
     if (s->beta == 0 && s->c)
         message_note("beta is 0: %s is not read into the result", s->c);
     return CLI_OK;

@@ -50,18 +50,30 @@ bool array_view_set_shape(array_view_t *view, const array_shape_t *shape, const 
                           file_error_t *err) {
     char text[128];
     array_shape_text(shape, text, sizeof text);
-    if (shape->num_dims != 2)
+    if (shape->num_dims < 1 || shape->num_dims > 3)
         return file_fail(err, FILE_EXIT_BAD_FILE, name,
-                         "the array has %d dimension%s, shape %s, but a matrix has two",
-                         shape->num_dims, shape->num_dims == 1 ? "" : "s", text);
+                         "the array has %d dimensions, shape %s, but a vector has one, a matrix "
+                         "two, a batch of matrices three",
+                         shape->num_dims, text);
 
     int64_t bits;
     if (!array_shape_bits(shape, 8 * (int)array_view_element_bytes(view), &bits))
         return file_fail(err, FILE_EXIT_BAD_FILE, name,
                          "the header says %s %s, more than any memory can hold", text,
                          tcgemm_dtype_name(view->dtype));
-    view->rows = shape->dims[0];
-    view->cols = shape->dims[1];
+    const int n = shape->num_dims;
+    view->num_dims = n;
+    view->batch = n == 3 ? shape->dims[0] : 1;
+    view->rows = n >= 2 ? shape->dims[n - 2] : 1;
+    view->cols = shape->dims[n - 1];
     view->num_bytes = (size_t)bits / 8;
     return true;
+}
+
+array_shape_t array_view_shape(const array_view_t *view) {
+    const int64_t all[3] = {view->batch, view->rows, view->cols};
+    array_shape_t shape = {.num_dims = view->num_dims};
+    for (int d = 0; d < view->num_dims; d++)
+        shape.dims[d] = all[3 - view->num_dims + d];
+    return shape;
 }

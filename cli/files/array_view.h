@@ -25,9 +25,11 @@ typedef struct array_view {
     char dtype_text[32];     /* in the file's own words */
     tcgemm_order_t order;
     bool big_endian;
-    int64_t rows, cols;
-    size_t offset;    /* of the data in the file; offset + num_bytes <= the size of the file */
-    size_t num_bytes; /* in the file: rows * cols * bytes of one element */
+    int num_dims;       /* 1, 2 or 3 */
+    int64_t batch;      /* matrices in an array of three dimensions; else 1 */
+    int64_t rows, cols; /* of each; an array of one dimension is one row */
+    size_t offset;      /* of the data in the file; offset + num_bytes <= the size of the file */
+    size_t num_bytes;   /* in the file: batch * rows * cols * bytes of one element */
 } array_view_t;
 
 #define ARRAY_MAX_DIMS 64
@@ -48,9 +50,12 @@ bool array_shape_bits(const array_shape_t *shape, int bits, int64_t *total);
 /* Bytes of one element in the file. */
 size_t array_view_element_bytes(const array_view_t *view);
 
-/* Sets rows, cols and num_bytes of `view` (whose dtype and coding are set). Fails, naming the
- * shape, unless there are two dimensions whose bytes can be counted. */
+/* Sets the dimensions and num_bytes of `view` (whose dtype and coding are set). Fails, naming the
+ * shape, unless there are one, two or three dimensions whose bytes can be counted. */
 bool array_view_set_shape(array_view_t *view, const array_shape_t *shape, const char *name,
                           file_error_t *err);
+
+/* The shape that was set. */
+array_shape_t array_view_shape(const array_view_t *view);
 
 #endif /* TCGEMM_CLI_ARRAY_VIEW_H */

@@ -1,4 +1,5 @@
-/* Matrices in files: NumPy's .npy and Hugging Face's .safetensors.
+/* Matrices in files: NumPy's .npy and .npz, Hugging Face's .safetensors, Matrix Market's .mtx, and
+ * rows of numbers as text.
  *
  *     matrix_t a;
  *     file_error_t err;
@@ -27,11 +28,15 @@
 
 #define MATRIX_NO_HINT ((const array_hint_t *)NULL)
 
-/* A dense matrix, as tcgemm_problem_t wants to hear of it. */
+/* A dense matrix, or a batch of them, as tcgemm_problem_t wants to hear of it. */
 typedef struct matrix {
     tcgemm_dtype_t dtype;
-    int64_t rows, cols;
-    int64_t ld; /* elements from one stored row (column-major: column) to the next */
+    int num_dims; /* of the array in the file, ... */
+    int64_t dims[3];
+    int64_t batch, stride; /* ... which holds so many matrices so far apart: 1 unless it has three
+                              dimensions */
+    int64_t rows, cols;    /* of each; an array of one dimension is one row */
+    int64_t ld;            /* elements from one stored row (column-major: column) to the next */
     tcgemm_order_t order;
     void *data;    /* element 0, aligned to its element, never NULL after a success;
                       read-only unless `owned` */
@@ -46,18 +51,22 @@ typedef struct matrix {
 
 /* Reads a matrix. `spec` names it:
  *
- *     A.npy                        the array of the file
+ *     A.npy                        the array of the file: a vector, a matrix or a batch of them
  *     A.npy:int4                   and what its raw elements are: a word of element.h
  *     model.safetensors:w.0        the tensor "w.0"
- *     model.safetensors            its only 2-D tensor
+ *     model.safetensors            its only tensor, or its only one of two dimensions
+ *
+ *     m.npz:w                      the array "w" (m.npz:w:int4, with a word for its elements)
+ *     m.npz                        its only array
+ *     A.mtx  A.csv  A.tsv  A.txt   text (text_matrix.h), which comes as f64
  *
  *     -                            what comes from the standard input, until its end
  *
- * With another extension the first bytes of the file tell its kind. A pipe is read to its end.
- * `hint`, or MATRIX_NO_HINT, settles what the file leaves open: .npy "V1" may be int4, uint4, e4m3
- * or e5m2, "|V2" may be bf16; a file that nobody says a word about is refused. The matrix comes as
- * the file has it, so compare its dtype and use matrix_convert. A size of zero is legal. Fails with
- * FILE_EXIT_BAD_FILE, FILE_EXIT_NO_MEMORY. */
+ * With another extension the first bytes of the file tell its kind, unless it is rows of numbers. A
+ * pipe is read to its end. `hint`, or MATRIX_NO_HINT, settles what the file leaves open: .npy "V1"
+ * may be int4, uint4, e4m3 or e5m2, "|V2" may be bf16; a file that nobody says a word about is
+ * refused. The matrix comes as the file has it, so compare its dtype and use matrix_convert. A size
+ * of zero is legal. Fails with FILE_EXIT_BAD_FILE, FILE_EXIT_NO_MEMORY. */
 bool matrix_load(const char *spec, const array_hint_t *hint, matrix_t *out, file_error_t *err);
 
 /* Releases what matrix_load or matrix_convert made and empties the struct; may be repeated. */
@@ -68,30 +77,30 @@ void matrix_free(matrix_t *matrix);
  * Fails with FILE_EXIT_NO_MEMORY, FILE_EXIT_USAGE (no such type). */
 bool matrix_convert(const matrix_t *in, tcgemm_dtype_t to, matrix_t *out, file_error_t *err);
 
+/* Which element the `index`-th of a tight array is: "[2][3]", as its dimensions count. */
+void matrix_index_text(const matrix_t *matrix, int64_t index, char *text, size_t size);
+
 /* What a conversion has changed. Rounding to the nearest is no loss. */
 typedef struct matrix_loss {
     int64_t clipped;    /* beyond the type's range: its end instead */
     int64_t overflowed; /* beyond its range: infinity or NaN instead */
     int64_t nans;       /* NaN: a number instead */
     int64_t inexact;    /* any other number than before: ... */
-    int64_t row, col;   /* ... the first of them, */
+    int64_t index;      /* ... the first of them, */
     double value;       /* which was */
 } matrix_loss_t;
 
 /* Compares a matrix with what matrix_convert made of it. */
 void matrix_compare(const matrix_t *before, const matrix_t *after, matrix_loss_t *loss);
 
-/* Writes rows x cols elements; element (i, j) is at data + i*ld + j (column-major: i + j*ld), ld 0
- * is tight. The extension of `spec` decides: "D.npy", "D.safetensors" (the tensor is called "d") or
- * "D.safetensors:name". The file is written under a temporary name in the same directory and then
- * renamed, so a reader sees the old one, the new one, or none, but never half a file. "-" is
- * the standard output; it, a pipe and a device get the bytes of an .npy file as they come. Without
- * `overwrite` a file that is already there is an error.
- * Fails with FILE_EXIT_USAGE (unknown extension; s4, u4 or b1), FILE_EXIT_BAD_FILE,
- * FILE_EXIT_NO_MEMORY. */
-bool matrix_save(const char *spec, tcgemm_dtype_t dtype, int64_t rows, int64_t cols,
-                 tcgemm_order_t order, int64_t ld, const void *data, bool overwrite,
-                 file_error_t *err);
+/* Writes dtype, batch, rows, cols, order and data of `matrix`, as an array of its dims; a stride or
+ * ld of 0 is tight. The extension of `spec` decides: "D.npy", "D.safetensors" (the tensor is called
+ * "d") or "D.safetensors:name". The file is written under a temporary name in the same directory
+ * and then renamed, so a reader sees the old one, the new one, or none, but never half a file. "-"
+ * is the standard output; it, a pipe and a device get the bytes of an .npy file as they come.
+ * Without `overwrite` a file that is already there is an error. Fails with FILE_EXIT_USAGE (unknown
+ * extension; s4, u4 or b1), FILE_EXIT_BAD_FILE, FILE_EXIT_NO_MEMORY. */
+bool matrix_save(const char *spec, const matrix_t *matrix, bool overwrite, file_error_t *err);
 
 /* Whether matrix_save would accept this name and type, as far as can be told without writing; call
  * it before a long computation. Fails as matrix_save does. */

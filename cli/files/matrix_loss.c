@@ -14,8 +14,7 @@ static bool is_clipped(double before, double after) {
            (fabs(after) < fabs(before) && moved > 0.5 && moved > 0.25 * fabs(after));
 }
 
-static void look(double before, double after, int64_t index, const matrix_t *matrix,
-                 matrix_loss_t *loss) {
+static void look(double before, double after, int64_t index, matrix_loss_t *loss) {
     if (before == after || (isnan(before) && isnan(after)))
         return;
     if (isnan(before))
@@ -26,10 +25,7 @@ static void look(double before, double after, int64_t index, const matrix_t *mat
         ++loss->clipped;
     if (loss->inexact++ > 0)
         return;
-    const bool col_major = matrix->order == TCGEMM_COL_MAJOR;
-    const int64_t ld = matrix->ld > 0 ? matrix->ld : 1;
-    loss->row = col_major ? index % ld : index / ld;
-    loss->col = col_major ? index / ld : index % ld;
+    loss->index = index;
     loss->value = before;
 }
 
@@ -37,8 +33,8 @@ void matrix_compare(const matrix_t *before, const matrix_t *after, matrix_loss_t
     double old[CHUNK];
     double new[CHUNK];
     const int64_t lines = before->order == TCGEMM_COL_MAJOR ? before->cols : before->rows;
-    const int64_t count = lines * before->ld; /* of a matrix from a file: tight */
-    *loss = (matrix_loss_t){.row = -1, .col = -1};
+    const int64_t count = before->batch * lines * before->ld; /* from a file: tight */
+    *loss = (matrix_loss_t){.index = -1};
     for (int64_t at = 0; at < count; at += CHUNK) {
         const int64_t n = count - at < CHUNK ? count - at : CHUNK;
         const int64_t from = at * tcgemm_dtype_bits(before->dtype) / 8;
@@ -49,6 +45,6 @@ void matrix_compare(const matrix_t *before, const matrix_t *after, matrix_loss_t
                            n) != TCGEMM_STATUS_OK)
             return;
         for (int64_t i = 0; i < n; ++i)
-            look(old[i], new[i], at + i, before, loss);
+            look(old[i], new[i], at + i, loss);
     }
 }

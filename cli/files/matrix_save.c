@@ -188,7 +188,7 @@ static bool check_spec(const char *text, tcgemm_dtype_t dtype, bool overwrite, m
     const bool stream = is_stream(spec->path);
     if (spec->kind == FILE_KIND_UNKNOWN && stream)
         spec->kind = FILE_KIND_NPY;
-    if (spec->kind == FILE_KIND_UNKNOWN)
+    if (spec->kind != FILE_KIND_NPY && spec->kind != FILE_KIND_SAFETENSORS)
         return file_fail(err, FILE_EXIT_USAGE, spec->path,
                          "the name of an output file ends in .npy or .safetensors");
     if (bits == 0 || bits % 8 != 0)
@@ -205,7 +205,8 @@ bool matrix_save_check(const char *text, tcgemm_dtype_t dtype, bool overwrite, f
     if (spec.tensor) {
         uint8_t *header;
         size_t header_bytes;
-        if (!safetensors_make_header(spec.path, spec.tensor, dtype, 0, 0, &header, &header_bytes,
+        const array_shape_t none = {.num_dims = 1};
+        if (!safetensors_make_header(spec.path, spec.tensor, dtype, &none, &header, &header_bytes,
                                      err))
             return false;
         free(header);
@@ -228,42 +229,51 @@ typedef struct saving {
     uint8_t *header; /* on the heap */
     size_t header_bytes;
     lines_t lines;
+    size_t batch, stride_bytes;
     bool transpose;
 } saving_t;
 
-static bool make_lines(saving_t *saving, tcgemm_dtype_t dtype, int64_t rows, int64_t cols,
-                       tcgemm_order_t order, int64_t ld, const void *data, file_error_t *err) {
-    const bool col_major = order == TCGEMM_COL_MAJOR;
-    const int64_t length = col_major ? rows : cols;
-    const int64_t distance = ld ? ld : length;
-    const int64_t element_bytes = tcgemm_dtype_bits(dtype) / 8;
+static bool make_lines(saving_t *saving, const matrix_t *m, file_error_t *err) {
+    const bool col_major = m->order == TCGEMM_COL_MAJOR;
+    const int64_t length = col_major ? m->rows : m->cols;
+    const int64_t ld = m->ld ? m->ld : length;
+    const int64_t element_bytes = tcgemm_dtype_bits(m->dtype) / 8;
+    int64_t item;
     int64_t total;
-    if (rows < 0 || cols < 0 || distance < length ||
-        __builtin_mul_overflow(col_major ? cols : rows, distance, &total) ||
-        __builtin_mul_overflow(total, element_bytes, &total))
+    if (m->rows < 0 || m->cols < 0 || m->batch < 0 || ld < length ||
+        __builtin_mul_overflow(col_major ? m->cols : m->rows, ld, &item) ||
+        __builtin_mul_overflow(m->stride ? m->stride : item, element_bytes, &item) ||
+        __builtin_mul_overflow(item, m->batch, &total))
         return file_fail(err, FILE_EXIT_USAGE, saving->spec.path,
                          "no matrix has the sizes %" PRId64 " x %" PRId64
                          " and the leading dimension %" PRId64,
-                         rows, cols, ld);
-    saving->transpose = col_major && saving->spec.kind == FILE_KIND_SAFETENSORS;
-    saving->lines = (lines_t){.data = data,
-                              .count = (size_t)(col_major ? cols : rows),
+                         m->rows, m->cols, m->ld);
+    saving->batch = (size_t)m->batch;
+    saving->stride_bytes = (size_t)item;
+    /* Neither format has a word for a batch of column-major matrices. */
+    saving->transpose =
+        col_major && (saving->spec.kind == FILE_KIND_SAFETENSORS || m->num_dims == 3);
+    saving->lines = (lines_t){.data = m->data,
+                              .count = (size_t)(col_major ? m->cols : m->rows),
                               .length = (size_t)length,
-                              .ld = (size_t)distance,
+                              .ld = (size_t)ld,
                               .element_bytes = (size_t)element_bytes};
     return true;
 }
 
-static bool make_header(saving_t *saving, tcgemm_dtype_t dtype, int64_t rows, int64_t cols,
-                        tcgemm_order_t order, file_error_t *err) {
+static bool make_header(saving_t *saving, const matrix_t *m, file_error_t *err) {
     const matrix_spec_t *spec = &saving->spec;
+    array_shape_t shape = {.num_dims = m->num_dims};
+    memcpy(shape.dims, m->dims, sizeof m->dims);
     if (spec->kind == FILE_KIND_SAFETENSORS)
-        return safetensors_make_header(spec->path, spec->tensor ? spec->tensor : "d", dtype, rows,
-                                       cols, &saving->header, &saving->header_bytes, err);
+        return safetensors_make_header(spec->path, spec->tensor ? spec->tensor : "d", m->dtype,
+                                       &shape, &saving->header, &saving->header_bytes, err);
     saving->header = malloc(NPY_MAX_WRITTEN_HEADER);
     if (saving->header == NULL)
         return file_fail(err, FILE_EXIT_NO_MEMORY, spec->path, "out of memory for the header");
-    saving->header_bytes = npy_write_header(saving->header, dtype, rows, cols, order);
+    const bool one_matrix = m->num_dims == 2 && m->batch == 1;
+    saving->header_bytes = npy_write_header(saving->header, m->dtype, &shape,
+                                            one_matrix ? m->order : TCGEMM_ROW_MAJOR);
     return true;
 }
 
@@ -275,9 +285,10 @@ static bool fail_writing(const saving_t *saving, file_error_t *err) {
 
 /* Writes and closes the file. False with errno. */
 static bool fill(int fd, const saving_t *saving) {
-    bool ok = write_bytes(fd, saving->header, saving->header_bytes) &&
-              (saving->transpose ? write_transposed(fd, &saving->lines)
-                                 : write_lines(fd, &saving->lines));
+    lines_t lines = saving->lines;
+    bool ok = write_bytes(fd, saving->header, saving->header_bytes);
+    for (size_t t = 0; ok && t < saving->batch; t++, lines.data += saving->stride_bytes)
+        ok = saving->transpose ? write_transposed(fd, &lines) : write_lines(fd, &lines);
     const int saved_errno = errno;
     if (close(fd) != 0)
         return false; /* some file systems report a full disk only here */
@@ -315,13 +326,10 @@ static bool run_saving(const saving_t *saving, bool overwrite, file_error_t *err
     return ok;
 }
 
-bool matrix_save(const char *spec_text, tcgemm_dtype_t dtype, int64_t rows, int64_t cols,
-                 tcgemm_order_t order, int64_t ld, const void *data, bool overwrite,
-                 file_error_t *err) {
+bool matrix_save(const char *spec_text, const matrix_t *matrix, bool overwrite, file_error_t *err) {
     saving_t saving = {.header = NULL};
-    const bool ok = check_spec(spec_text, dtype, overwrite, &saving.spec, err) &&
-                    make_lines(&saving, dtype, rows, cols, order, ld, data, err) &&
-                    make_header(&saving, dtype, rows, cols, order, err) &&
+    const bool ok = check_spec(spec_text, matrix->dtype, overwrite, &saving.spec, err) &&
+                    make_lines(&saving, matrix, err) && make_header(&saving, matrix, err) &&
                     run_saving(&saving, overwrite, err);
     free(saving.header);
     return ok;

@@ -3,8 +3,18 @@
 
 #include <string.h>
 
-#define NPY         ".npy"
-#define SAFETENSORS ".safetensors"
+/* Files that hold several arrays are named with one of them: FILE:ARRAY. */
+static const struct {
+    const char *extension;
+    file_kind_t kind;
+    bool has_names;
+} kinds[] = {
+    {".npy", FILE_KIND_NPY, false},  {".safetensors", FILE_KIND_SAFETENSORS, true},
+    {".npz", FILE_KIND_NPZ, true},   {".mtx", FILE_KIND_MTX, false},
+    {".csv", FILE_KIND_ROWS, false}, {".tsv", FILE_KIND_ROWS, false},
+    {".txt", FILE_KIND_ROWS, false},
+};
+#define NUM_KINDS (sizeof kinds / sizeof kinds[0])
 
 static bool ends_with(const char *text, const char *suffix) {
     const size_t length = strlen(text);
@@ -13,9 +23,24 @@ static bool ends_with(const char *text, const char *suffix) {
 }
 
 static file_kind_t kind_of(const char *path) {
-    return ends_with(path, NPY)           ? FILE_KIND_NPY
-           : ends_with(path, SAFETENSORS) ? FILE_KIND_SAFETENSORS
-                                          : FILE_KIND_UNKNOWN;
+    for (size_t i = 0; i < NUM_KINDS; i++)
+        if (ends_with(path, kinds[i].extension))
+            return kinds[i].kind;
+    return FILE_KIND_UNKNOWN;
+}
+
+/* The ':' behind the first extension that has names; NULL. */
+static const char *find_split(const char *text) {
+    const char *first = NULL;
+    for (size_t i = 0; i < NUM_KINDS; i++) {
+        const size_t length = strlen(kinds[i].extension);
+        const char *at = kinds[i].has_names ? strstr(text, kinds[i].extension) : NULL;
+        while (at != NULL && at[length] != ':')
+            at = strstr(at + 1, kinds[i].extension);
+        if (at != NULL && (first == NULL || at + length < first))
+            first = at + length;
+    }
+    return first;
 }
 
 /* `length` < PATH_MAX. */
@@ -27,13 +52,13 @@ static void set_path(matrix_spec_t *spec, const char *text, size_t length, const
 }
 
 bool matrix_spec_parse(const char *text, matrix_spec_t *spec, file_error_t *err) {
-    const char *split = strstr(text, SAFETENSORS ":");
-    const size_t length = split ? (size_t)(split - text) + strlen(SAFETENSORS) : strlen(text);
+    const char *split = find_split(text);
+    const size_t length = split ? (size_t)(split - text) : strlen(text);
     if (length >= sizeof spec->path)
         return file_fail(err, FILE_EXIT_BAD_FILE, text, "the path is too long");
     if (length == 0)
         return file_fail(err, FILE_EXIT_BAD_FILE, "''", "the path is empty");
-    set_path(spec, text, length, split ? text + length + 1 : NULL);
+    set_path(spec, text, length, split ? split + 1 : NULL);
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* How the user names a matrix in a file: "A.npy", "m.safetensors", "m.safetensors:tensor". */
+/* How the user names a matrix in a file: "A.npy", "m.safetensors", "m.safetensors:tensor",
+ * "m.npz:array", "A.csv". */
 #ifndef TCGEMM_CLI_MATRIX_SPEC_H
 #define TCGEMM_CLI_MATRIX_SPEC_H
 
@@ -7,7 +8,14 @@
 
 #include "files/file_error.h"
 
-typedef enum file_kind { FILE_KIND_UNKNOWN, FILE_KIND_NPY, FILE_KIND_SAFETENSORS } file_kind_t;
+typedef enum file_kind {
+    FILE_KIND_UNKNOWN,
+    FILE_KIND_NPY,
+    FILE_KIND_SAFETENSORS,
+    FILE_KIND_NPZ,
+    FILE_KIND_MTX,
+    FILE_KIND_ROWS /* .csv, .tsv, .txt */
+} file_kind_t;
 
 typedef struct matrix_spec {
     char path[PATH_MAX];

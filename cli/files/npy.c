@@ -307,17 +307,13 @@ static bool set_dtype(const char *descr, const array_hint_t *hint, array_view_t 
 static bool check_size(const array_view_t *view, size_t num_bytes, const char *name,
                        file_error_t *err) {
     const size_t rest = num_bytes - view->offset;
-    if (rest < view->num_bytes)
-        return file_fail(
-            err, FILE_EXIT_BAD_FILE, name,
-            "the header says %" PRId64 " x %" PRId64 " %s (%zu bytes) but only %zu bytes follow",
-            view->rows, view->cols, tcgemm_dtype_name(view->dtype), view->num_bytes, rest);
-    if (rest > view->num_bytes)
-        return file_fail(
-            err, FILE_EXIT_BAD_FILE, name,
-            "the header says %" PRId64 " x %" PRId64 " %s (%zu bytes) but %zu bytes follow",
-            view->rows, view->cols, tcgemm_dtype_name(view->dtype), view->num_bytes, rest);
-    return true;
+    const array_shape_t shape = array_view_shape(view);
+    char text[128];
+    return rest == view->num_bytes ||
+           file_fail(err, FILE_EXIT_BAD_FILE, name,
+                     "the header says %s %s (%zu bytes) but %s%zu bytes follow",
+                     array_shape_text(&shape, text, sizeof text), tcgemm_dtype_name(view->dtype),
+                     view->num_bytes, rest < view->num_bytes ? "only " : "", rest);
 }
 
 /* Finds where the header's text begins and ends. */
@@ -364,7 +360,8 @@ bool npy_parse(const uint8_t *bytes, size_t num_bytes, const char *name, const a
     if (!take_header(&c, &h))
         return false;
     view->offset = (size_t)(c.end - bytes);
-    view->order = h.fortran_order ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
+    const bool is_fortran = h.fortran_order && h.shape.num_dims != 1;
+    view->order = is_fortran ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
     return set_dtype(h.descr, hint, view, name, err) &&
            array_view_set_shape(view, &h.shape, name, err) &&
            check_size(view, num_bytes, name, err);
@@ -379,17 +376,29 @@ static const char *descr_of(tcgemm_dtype_t dtype) {
     return "|V0"; /* not reached: the caller has refused what is not in the table */
 }
 
-size_t npy_write_header(uint8_t header[NPY_MAX_WRITTEN_HEADER], tcgemm_dtype_t dtype, int64_t rows,
-                        int64_t cols, tcgemm_order_t order) {
+/* "(2, 3)", or "(2,)" of one dimension. */
+static int shape_literal(const array_shape_t *shape, char *text, size_t size) {
+    int used = snprintf(text, size, "(");
+    for (int d = 0; d < shape->num_dims; d++)
+        used +=
+            snprintf(text + used, size - (size_t)used, "%s%" PRId64, d ? ", " : "", shape->dims[d]);
+    return used + snprintf(text + used, size - (size_t)used, shape->num_dims == 1 ? ",)" : ")");
+}
+
+size_t npy_write_header(uint8_t header[NPY_MAX_WRITTEN_HEADER], tcgemm_dtype_t dtype,
+                        const array_shape_t *shape, tcgemm_order_t order) {
     const size_t start = MAGIC_BYTES + 2 + 2;
     const bool col_major = order == TCGEMM_COL_MAJOR;
     char *text = (char *)header + start;
-    const int written =
-        snprintf(text, NPY_MAX_WRITTEN_HEADER - start,
-                 "{'descr': '%s', 'fortran_order': %s, 'shape': (%" PRId64 ", %" PRId64 "), }",
-                 descr_of(dtype), col_major ? "True" : "False", rows, cols);
+    char dims[NPY_MAX_WRITTEN_HEADER / 2];
+    (void)shape_literal(shape, dims, sizeof dims);
+    const int written = snprintf(text, NPY_MAX_WRITTEN_HEADER - start,
+                                 "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }",
+                                 descr_of(dtype), col_major ? "True" : "False", dims);
     /* NumPy leaves room for the growing dimension to reach 21 digits. */
-    const int digits = snprintf(NULL, 0, "%" PRId64, col_major ? cols : rows);
+    const int last = shape->num_dims - 1;
+    const int digits =
+        last < 0 ? 21 : snprintf(NULL, 0, "%" PRId64, shape->dims[col_major ? last : 0]);
     const size_t used = start + (size_t)written + (size_t)(21 - digits) + 1; /* 1: the newline */
     const size_t total = (used + 63) / 64 * 64;
     const size_t length = total - start;

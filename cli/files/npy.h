@@ -23,8 +23,8 @@ bool npy_parse(const uint8_t *bytes, size_t num_bytes, const char *name, const a
 #define NPY_MAX_WRITTEN_HEADER 192
 
 /* Writes the header that NumPy itself would write (bf16 and fp8 as ml_dtypes would) and returns its
- * length, a multiple of 64. The dtype must fill whole bytes. */
-size_t npy_write_header(uint8_t header[NPY_MAX_WRITTEN_HEADER], tcgemm_dtype_t dtype, int64_t rows,
-                        int64_t cols, tcgemm_order_t order);
+ * length, a multiple of 64. The dtype must fill whole bytes; at most three dimensions. */
+size_t npy_write_header(uint8_t header[NPY_MAX_WRITTEN_HEADER], tcgemm_dtype_t dtype,
+                        const array_shape_t *shape, tcgemm_order_t order);
 
 #endif /* TCGEMM_CLI_NPY_H */

@@ -52,9 +52,29 @@ static void python_number(tcgemm_dtype_t dtype, double value, char text[NUMBER_S
         (void)strcat(text, ".0");
 }
 
+/* One row or one column; without dimensions a number. */
+static void python_vector(const print_view_t *v, const double *values, int64_t t, FILE *out) {
+    char text[NUMBER_SIZE];
+    const int64_t count = v->rows == 1 ? v->cols : v->rows;
+    if (v->num_dims > 0)
+        (void)putc('[', out);
+    for (int64_t e = 0; e < count; ++e) {
+        const double value =
+            v->rows == 1 ? element(v, values, t, 0, e) : element(v, values, t, e, 0);
+        python_number(v->dtype, value, text);
+        (void)fprintf(out, "%s%s", e > 0 ? ", " : "", text);
+    }
+    if (v->num_dims > 0)
+        (void)putc(']', out);
+}
+
 static void python_matrix(const print_view_t *v, const double *values, int64_t t, int indent,
                           FILE *out) {
     char text[NUMBER_SIZE];
+    if (v->num_dims < 2) {
+        python_vector(v, values, t, out);
+        return;
+    }
     (void)putc('[', out);
     for (int64_t i = 0; i < v->rows; ++i) {
         if (i > 0)
@@ -74,7 +94,7 @@ bool print_python(const print_view_t *v, FILE *out) {
     if (!values)
         return false;
     (void)fprintf(out, "%c = ", v->name);
-    if (v->batch == 1) {
+    if (!v->is_batched) {
         python_matrix(v, values, 0, 5, out);
     } else {
         (void)putc('[', out);

@@ -13,6 +13,8 @@ typedef struct print_view {
     char name;
     tcgemm_dtype_t dtype;
     tcgemm_order_t order;
+    int num_dims;    /* of each: 2, or less if operands had one dimension */
+    bool is_batched; /* with a dimension for the items, be there one alone */
     int64_t rows, cols, ld;
     int64_t batch, stride;
     const void *data;

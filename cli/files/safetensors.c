@@ -354,13 +354,14 @@ bool safetensors_list(const uint8_t *bytes, size_t num_bytes, const char *name, 
 
 /* ---- Choosing ------------------------------------------------------------------------------- */
 
-/* The only 2-D tensor; NULL if there are none or several. */
+/* The only tensor, or the only one of two dimensions; NULL if there are none or several. */
 static const char *find_only_matrix(const header_t *h) {
     const char *key;
     json_t *value;
     const char *found = NULL;
     json_object_foreach(h->root, key, value) {
-        if (is_metadata(key) || json_array_size(json_object_get(value, "shape")) != 2)
+        const bool is_matrix = json_array_size(json_object_get(value, "shape")) == 2;
+        if (is_metadata(key) || (!is_matrix && h->num_tensors > 1))
             continue;
         if (found)
             return NULL;
@@ -426,20 +427,24 @@ static const char *text_of(tcgemm_dtype_t dtype) {
 }
 
 /* Returns the JSON text, or NULL. */
-static char *make_json(const char *tensor, tcgemm_dtype_t dtype, int64_t rows, int64_t cols) {
-    const int64_t num_bytes = rows * cols * (tcgemm_dtype_bits(dtype) / 8);
-    json_t *root = json_pack("{s:{s:s, s:[I,I], s:[I,I]}}", tensor, "dtype", text_of(dtype),
-                             "shape", (json_int_t)rows, (json_int_t)cols, "data_offsets",
-                             (json_int_t)0, (json_int_t)num_bytes);
+static char *make_json(const char *tensor, tcgemm_dtype_t dtype, const array_shape_t *shape) {
+    int64_t num_bytes = tcgemm_dtype_bits(dtype) / 8;
+    json_t *dims = json_array();
+    for (int d = 0; d < shape->num_dims; d++) {
+        num_bytes *= shape->dims[d];
+        (void)json_array_append_new(dims, json_integer((json_int_t)shape->dims[d]));
+    }
+    json_t *root = json_pack("{s:{s:s, s:o, s:[I,I]}}", tensor, "dtype", text_of(dtype), "shape",
+                             dims, "data_offsets", (json_int_t)0, (json_int_t)num_bytes);
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     return text;
 }
 
 bool safetensors_make_header(const char *name, const char *tensor, tcgemm_dtype_t dtype,
-                             int64_t rows, int64_t cols, uint8_t **header, size_t *header_bytes,
+                             const array_shape_t *shape, uint8_t **header, size_t *header_bytes,
                              file_error_t *err) {
-    char *json = make_json(tensor, dtype, rows, cols);
+    char *json = make_json(tensor, dtype, shape);
     if (json == NULL || tensor[0] == '\0' || is_metadata(tensor)) {
         free(json);
         return file_fail(err, FILE_EXIT_USAGE, name, "'%.100s' cannot be the name of a tensor",

@@ -15,8 +15,8 @@
 bool safetensors_has_magic(const uint8_t *bytes, size_t num_bytes);
 
 /* Reads the header of a whole file that lies in memory, checks all of its tensors, and describes
- * the one called `tensor`, or the only 2-D one if `tensor` is NULL. Pure: touches nothing but its
- * arguments and the heap. `name` is for the message. */
+ * the one called `tensor`, or if that is NULL the only one, or the only one of two dimensions.
+ * Pure: touches nothing but its arguments and the heap. `name` is for the message. */
 bool safetensors_parse(const uint8_t *bytes, size_t num_bytes, const char *name, const char *tensor,
                        array_view_t *view, file_error_t *err);
 
@@ -27,7 +27,7 @@ bool safetensors_list(const uint8_t *bytes, size_t num_bytes, const char *name, 
 /* Makes the header of a file with one tensor; the caller frees *header. The dtype must fill whole
  * bytes. `name` is for the message. Fails if no tensor can be called `tensor`. */
 bool safetensors_make_header(const char *name, const char *tensor, tcgemm_dtype_t dtype,
-                             int64_t rows, int64_t cols, uint8_t **header, size_t *header_bytes,
+                             const array_shape_t *shape, uint8_t **header, size_t *header_bytes,
                              file_error_t *err);
 
 #endif /* TCGEMM_CLI_SAFETENSORS_H */

@@ -7,14 +7,18 @@ const command_t command_table[NUM_COMMANDS] = {
         {"run", "[A B]", "multiply two matrices and prove the result",
          "Multiplies two matrices from files, or random ones of the sizes given by -m, -n and -k, "
          "verifies the result and reports what was done (eOPS: multiplications and additions, "
-         "counted one by one). A and B are .npy files or tensors of "
-         ".safetensors files, written FILE:TENSOR. Raw bytes of ml_dtypes need a word for what "
+         "counted one by one). A and B are .npy files, arrays of .npz files "
+         "or tensors of .safetensors files, written FILE:NAME, Matrix Market arrays (.mtx) or rows "
+         "of numbers (.csv, .tsv, .txt). Arrays multiply as in NumPy: one of one "
+         "dimension is a row of A or a column of B, one of three is a batch, for which a single "
+         "matrix serves as a whole. Raw bytes of ml_dtypes need a word for what "
          "they are: FILE.npy:int4. - is the standard input. The type follows from the files unless "
          "--type "
          "is given; then elements are converted, to nearest, ties to even.",
          "tcgemm run A.npy B.npy -o D.npy  # real matrices\n"
          "tcgemm run w.safetensors:layer.weight x.npy -o y.npy --trans-b --type bf16_f32"
          "  # a tensor\n"
+         "tcgemm run model.npz:w x.csv --type f32_f32  # an array of several, rows of numbers\n"
          "tcgemm run - B.npy -o - --quiet < A.npy > D.npy  # between pipes\n"
          "tcgemm run -m 1000 -n 1001 -k 999 --type s8_s32 --trans-b --beta 3  # random data\n"
          "tcgemm run -m 3 -n 4 -k 5 --type u8_s32 --print python  # to paste into Python\n"},
@@ -141,7 +145,9 @@ const option_row_t option_table[] = {
     {"c-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN, "those of C", ELEMENT_WORDS,
      AT(c_dtype), 0, 0},
     {"batch", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
-     "this many products at once, of random data (default: 1)", NULL, AT(batch), 0, INT64_MAX},
+     "this many products at once, of random data (default: 1); arrays of three dimensions have a "
+     "batch of their own",
+     NULL, AT(batch), 0, INT64_MAX},
     {"seed", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN | VERIFY | BENCH | EXPLAIN,
      "of the random data and of the samples (default: 0)", NULL, AT(seed), 0, INT64_MAX},
     {"pad", 0, OPTION_COUNT, "N", GROUP_PROBLEM, RUN,

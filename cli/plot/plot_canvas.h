@@ -79,6 +79,9 @@ void plot_script_bars(canvas_t *s);
 /* The height of the bars of a chart. */
 double plot_script_bars_height(const chart_t *chart);
 
+/* Raises the end of the y axis until the names of the roofs have room below it. */
+void plot_script_make_room(canvas_t *s);
+
 /* The roofs of the chart, within the ranges of the canvas. */
 void plot_script_roofs(const canvas_t *s);
 

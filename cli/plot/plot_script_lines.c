@@ -72,6 +72,7 @@ void plot_script_lines(canvas_t *s) {
         s->x1 = last + margin;
     }
     s->y1 = 1.1 * highest(s->chart);
+    plot_script_make_room(s);
     canvas_write_ranges(s);
     write_ticks(s);
     if (*s->chart->y2_label)

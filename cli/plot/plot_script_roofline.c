@@ -34,6 +34,7 @@ static void roofline_ranges(canvas_t *s) {
 
 void plot_script_roofline(canvas_t *s) {
     roofline_ranges(s);
+    plot_script_make_room(s);
     canvas_write_ranges(s);
     canvas_write_log_ticks(s, 'x', s->x0, s->x1);
     canvas_write_log_ticks(s, 'y', s->y0, s->y1);

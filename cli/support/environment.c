@@ -45,6 +45,12 @@ static bool is_bytes(const char *text) {
     return is_number(text, 1, ~0ull, "");
 }
 
+/* 0 and nothing mean no, as the library has it. */
+static bool is_verbose(const char *text) {
+    return *text == '\0' || strcmp(text, "0") == 0 || strcmp(text, "1") == 0 ||
+           (strncmp(text, "1:", 2) == 0 && text[2] != '\0');
+}
+
 static bool is_seed(const char *text) {
     return is_number(text, 0, ~0ull, "");
 }
@@ -62,6 +68,10 @@ const environment_row_t environment_table[] = {
     {"TCGEMM_CUDA_MEMORY_LIMIT",
      "bytes of GPU memory that panels of matrices in host memory may take", "a number of bytes",
      is_bytes},
+    {"TCGEMM_VERBOSE",
+     "1 writes a line on each product to the standard error, 1:FILE to the end of FILE: what was "
+     "multiplied, by which kernel and threads or device, its seconds and GFLOP/s",
+     "0, 1 or 1:FILE", is_verbose},
     {"TCGEMM_EMULATOR", "explain --simulate: the folder of the emulator of GPU kernels", NULL,
      NULL},
     {"TCGEMM_EMULATOR_SEED", "explain --simulate: the order of warps, blocks and copies",

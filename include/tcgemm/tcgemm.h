@@ -35,8 +35,9 @@
  * drawn. What stands here stays; what stands there may still change from version to version.
  *
  * Everywhere below: sizes, leading dimensions and strides count elements, `*_bytes` counts bytes,
- * `*_seconds` counts seconds. Nothing here prints or exits. Every function may be called from any
- * thread. Matrices lie in host memory unless a function says that they may lie on a GPU.
+ * `*_seconds` counts seconds. Nothing here exits, or prints but what TCGEMM_VERBOSE asks for (7).
+ * Every function may be called from any thread. Matrices lie in host memory unless a function says
+ * that they may lie on a GPU.
  *
  * Text - sentences, names, JSON - is that of the C locale in every locale.
  *
@@ -500,6 +501,39 @@ TCGEMM_API tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alp
 TCGEMM_API tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const void *a,
                                             const void *b, double beta, const void *c, void *d,
                                             void *workspace, size_t workspace_bytes, void *stream);
+
+/* What a call did: the parameter of a hook, good while the hook runs. */
+typedef struct tcgemm_call_info {
+    size_t struct_size;
+    const tcgemm_problem_t *problem;
+    double alpha, beta;
+    unsigned packs; /* TCGEMM_OPERAND_A or _B: the plan packed that operand ahead; else 0 */
+    const char *algo, *kernel, *device; /* as in plan_info */
+    int device_index;
+    int num_threads;
+    int is_async; /* 1: queued in a stream, and `seconds` is how long that took */
+    tcgemm_status_t status;
+    double seconds; /* from the beginning of the call to its end, a plan that it made included */
+} tcgemm_call_info_t;
+
+typedef void (*tcgemm_call_hook_t)(const tcgemm_call_info_t *call, void *data);
+
+/* From now on `hook` gets every call of this process that runs a product, by tcgemm_gemm or with a
+ * plan, whether it succeeds or not; NULL: none does. Calls whose problem has no plan, since it is
+ * faulty, do not come. The hook runs in the thread that called, before that call returns, so in
+ * several threads at once; it may use this library, whose calls come to it, too. May be called from
+ * any thread at any time: a call that is under way elsewhere may still come to the hook before, so
+ * `data` and code must outlive it. Without a hook a call pays one load for the question.
+ * Returns OK or OUT_OF_MEMORY; then the hook is the one before.
+ *
+ * The same as text: with TCGEMM_VERBOSE=1 in the environment, as it stands at the first product,
+ * each call writes a line to the standard error, with TCGEMM_VERBOSE=1:FILE to the end of that
+ * file:
+ *
+ *     tcgemm: call status=OK type=f32_f32 m=2 n=2 k=3 ... kernel=... seconds=1.2e-06 gflops=0.02
+ *
+ * always the same names in the same order; new ones will come at the end. */
+TCGEMM_API tcgemm_status_t tcgemm_set_call_hook(tcgemm_call_hook_t hook, void *data);
 
 /* ---- 8. What a plan will do ---------------------------------------------------------------- */
 

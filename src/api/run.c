@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/call_log.h"
 #include "api/choice.h"
 #include "api/plan_cache.h"
 #include "base/clock.h"
@@ -136,9 +137,8 @@ static tcgemm_status_t check_workspace(const struct tcgemm_plan *plan,
     return TCGEMM_STATUS_OK;
 }
 
-static tcgemm_status_t execute(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                               const tcgemm_run_options_t *o) {
-    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
+static tcgemm_status_t execute_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                    const tcgemm_run_options_t *o) {
     TCGEMM_RETURN_IF((o->is_async || o->stream) && !plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
                      "the plan is for the CPU, which has no streams");
     TCGEMM_RETURN_IF(o->is_async && o->stats, TCGEMM_STATUS_BAD_ARGUMENT,
@@ -152,6 +152,16 @@ static tcgemm_status_t execute(const struct tcgemm_plan *plan, const tcgemm_data
         .is_async = o->is_async != 0,
     };
     return o->stats ? run_for_stats(plan, x, run, o->stats) : run_plan(plan, x, run);
+}
+
+static tcgemm_status_t execute(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                               const tcgemm_run_options_t *o) {
+    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
+    const double start = tcgemm_call_begin();
+    const tcgemm_status_t status = execute_plan(plan, x, o);
+    if (tcgemm_call_is_told())
+        tcgemm_call_tell(plan, start, x->alpha.re, x->beta.re, o->is_async != 0, status);
+    return status;
 }
 
 static tcgemm_data_t data_of(double alpha, const void *a, const void *b, double beta, const void *c,
@@ -266,24 +276,40 @@ static tcgemm_status_t find_plan(const tcgemm_plan_key_t *key, struct tcgemm_pla
     return TCGEMM_STATUS_OK;
 }
 
+/* The product by a plan, of which *plan tells: in the cache, or *own; NULL if none could be made.
+ */
+static tcgemm_status_t multiply(const tcgemm_problem_t *problem, double alpha, const void *a,
+                                const void *b, double beta, const void *c, void *d,
+                                struct tcgemm_plan *own, const struct tcgemm_plan **plan) {
+    tcgemm_call_t call;
+    tcgemm_run_t run = {.call = &call, .place = TCGEMM_PLACE_HOST};
+    tcgemm_plan_key_t key = {.place = TCGEMM_PLACE_HOST};
+    const struct tcgemm_plan *found;
+    TCGEMM_FORWARD(tcgemm_problem_read(problem, &key.problem));
+    key.threads = tcgemm_context_threads(NULL, &key.problem);
+    TCGEMM_FORWARD(find_plan(&key, own, &found));
+    *plan = found;
+    TCGEMM_FORWARD(tcgemm_check_call(&found->g, alpha, a, b, beta, c, d, true, &call));
+    if (is_empty(&found->g))
+        return TCGEMM_STATUS_OK;
+    TCGEMM_FORWARD(tcgemm_gpu_place(&found->g, &call, 0, &run.place));
+    if (run.place != TCGEMM_PLACE_HOST) {
+        *plan = NULL;
+        key.place = run.place;
+        TCGEMM_FORWARD(find_plan(&key, own, &found));
+        *plan = found;
+    }
+    return run_call(found, &run);
+}
+
 tcgemm_status_t tcgemm_gemm(const tcgemm_problem_t *problem, double alpha, const void *a,
                             const void *b, double beta, const void *c, void *d) {
     TCGEMM_DEFAULT_FP_MODES;
     struct tcgemm_plan own;
-    const struct tcgemm_plan *plan;
-    tcgemm_call_t call;
-    tcgemm_run_t run = {.call = &call, .place = TCGEMM_PLACE_HOST};
-    tcgemm_plan_key_t key = {.place = TCGEMM_PLACE_HOST};
-    TCGEMM_FORWARD(tcgemm_problem_read(problem, &key.problem));
-    key.threads = tcgemm_context_threads(NULL, &key.problem);
-    TCGEMM_FORWARD(find_plan(&key, &own, &plan));
-    TCGEMM_FORWARD(tcgemm_check_call(&plan->g, alpha, a, b, beta, c, d, true, &call));
-    if (is_empty(&plan->g))
-        return TCGEMM_STATUS_OK;
-    TCGEMM_FORWARD(tcgemm_gpu_place(&plan->g, &call, 0, &run.place));
-    if (run.place != TCGEMM_PLACE_HOST) {
-        key.place = run.place;
-        TCGEMM_FORWARD(find_plan(&key, &own, &plan));
-    }
-    return run_call(plan, &run);
+    const struct tcgemm_plan *plan = NULL;
+    const double start = tcgemm_call_begin();
+    const tcgemm_status_t status = multiply(problem, alpha, a, b, beta, c, d, &own, &plan);
+    if (tcgemm_call_is_told() && plan)
+        tcgemm_call_tell(plan, start, alpha, beta, false, status);
+    return status;
 }

@@ -8,6 +8,9 @@
  *     |  row  |  |               |
  *     +-------+  +---------------+
  *
+ * Tiles are as D's shape has them, but never too small for their numbers while there is room: a
+ * tall D becomes wider, a wide one taller.
+ *
  * What the script says of a tile stands in its data attributes, so that nothing is worked out
  * twice.
  */
@@ -23,6 +26,7 @@ enum { MOST = 14 };
 static const double a_width = 200, b_height = 130, gap = 26;
 static const double d_width = 460, d_height = 370, least_width = 240;
 static const double margin = 30;
+static const double number_font = 11, smallest_font = 6, number_height = 16;
 
 /* The tile rows (or columns) that are drawn. */
 typedef struct lines {
@@ -58,6 +62,7 @@ typedef struct scene {
     tcgemm_text_t *out;
     lines_t rows, cols;
     double row_step, col_step; /* from tile to tile on the drawing */
+    double font;               /* of the numbers */
     double d_x, d_y;
 } scene_t;
 
@@ -70,12 +75,39 @@ static double start_of(const lines_t *l, int i, double step) {
     return step * (i + (l->has_gap && i == l->count - 1 ? 0.5 : 0));
 }
 
+/* The widest number of the tiles that are drawn. */
+static double number_width(const scene_t *s) {
+    double widest = 0;
+    for (int row = 0; row < s->rows.count; ++row)
+        for (int col = 0; col < s->cols.count; ++col) {
+            tcgemm_tile_info_t t = {.struct_size = sizeof t};
+            char number[UNITS_SIZE];
+            if (tcgemm_plan_find_tile(s->f->plan, s->rows.from[row], s->cols.from[col], &t) !=
+                TCGEMM_STATUS_OK)
+                continue;
+            (void)snprintf(number, sizeof number, "%" PRId64, t.index);
+            widest = fmax(widest, tcgemm_svg_text_width(number, number_font));
+        }
+    return widest;
+}
+
+/* Makes room for all numbers, by larger tiles or else by smaller letters. */
+static void fit_numbers(scene_t *s) {
+    const double needed = number_width(s) + 4;
+    const double most_col = d_width / slots_of(&s->cols);
+    const double most_row = d_height / slots_of(&s->rows);
+    s->col_step = fmax(s->col_step, fmin(needed, most_col));
+    s->row_step = fmax(s->row_step, fmin(number_height, most_row));
+    s->font = fmax(smallest_font, fmin(1, (s->col_step - 4) / (needed - 4)) * number_font);
+}
+
 static scene_t scene_of(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
     scene_t s = {.f = f, .out = out, .rows = lines_of(f, true), .cols = lines_of(f, false)};
     const tcgemm_picture_box_t box =
         tcgemm_picture_fit((double)f->problem.m, (double)f->problem.n, d_width, d_height, 3);
     s.row_step = box.h / slots_of(&s.rows);
     s.col_step = box.w / slots_of(&s.cols);
+    fit_numbers(&s);
     s.d_x = margin + a_width + gap;
     s.d_y = margin + b_height + gap;
     return s;
@@ -122,13 +154,11 @@ static void draw_tile(const scene_t *s, int row, int col) {
                     "\" aria-label=\"tile %" PRId64
                     "\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
                     t.index, x, y, s->col_step - 2, s->row_step - 2);
-    tcgemm_text_add(s->out, "<text class=\"number\" x=\"%.1f\" y=\"%.1f\">",
-                    x + s->col_step / 2 - 1, y + s->row_step / 2 + 3);
-    char number[UNITS_SIZE];
-    (void)snprintf(number, sizeof number, "%" PRId64, t.index);
-    if (s->row_step >= 14 && tcgemm_svg_text_width(number, 11) <= s->col_step - 4)
-        tcgemm_text_put(s->out, number);
-    tcgemm_text_put(s->out, "</text>\n");
+    tcgemm_text_add(s->out, "<text class=\"number\" x=\"%.1f\" y=\"%.1f\"", x + s->col_step / 2 - 1,
+                    y + s->row_step / 2 + 3);
+    if (s->font < number_font)
+        tcgemm_text_add(s->out, " style=\"font-size:%.1fpx\"", s->font);
+    tcgemm_text_add(s->out, ">%" PRId64 "</text>\n", t.index);
 }
 
 static void draw_label(const scene_t *s, double x, double y, const char *anchor, const char *text) {

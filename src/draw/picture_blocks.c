@@ -251,6 +251,21 @@ static int64_t count_rounds(const blocks_view_t *v) {
     return (int64_t)fmin(ceil(all / (double)tcgemm_picture_round_size(v->f)), 1e18);
 }
 
+/* The picture ends below whichever reaches further, D or what stands beside it, which is drawn once
+ * for nobody to find out. */
+static double height_of(const blocks_view_t *view, bool numbered) {
+    tcgemm_text_t nobody = {.buffer = NULL};
+    const tcgemm_svg_t nothing = {.out = &nobody, .canvas = view->svg->canvas};
+    blocks_view_t v = *view;
+    v.svg = &nothing;
+    double beside = tcgemm_blocks_legend(&v);
+    if (!numbered) {
+        const corner_t c = corner_of(&v, beside + 8);
+        beside = c.y + c.rows * c.h + 14;
+    }
+    return fmin(fmax(v.box.y + v.box.h, beside) + 34, full_height);
+}
+
 void tcgemm_picture_blocks(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t *canvas) {
     if (tcgemm_picture_d_is_empty(f)) {
         tcgemm_picture_empty(f, PICTURE_BLOCKS, "D has no elements: nothing is computed.", canvas);
@@ -266,8 +281,8 @@ void tcgemm_picture_blocks(const tcgemm_analysis_t *f, const tcgemm_svg_canvas_t
     v.by_sixths = v.rounds > MOST_ROUNDS || v.count > v.detail.most_drawn;
     v.overlap = lines_fit(&v) ? 0 : 0.6;
     const bool numbered = numbers_fit(&v);
-    tcgemm_picture_begin(&svg, canvas, f, PICTURE_BLOCKS,
-                         numbered ? fmax(v.box.y + v.box.h + 34, 380) : full_height);
+    svg.canvas = canvas;
+    tcgemm_picture_begin(&svg, canvas, f, PICTURE_BLOCKS, height_of(&v, numbered));
     draw_colours(&v);
     if (numbered)
         draw_numbers(&v);

@@ -693,6 +693,39 @@ static void options_are_copied(void **state) {
     tcgemm_plan_destroy(plan);
 }
 
+/* 1 * 1 in f32: the bound is 3 units of 2^-24, and a NaN is never right. */
+static void verify_has_its_bound(void **state) {
+    (void)state;
+    const float one = 1.0F;
+    const float results[] = {1.0F, 1.0F + 0x1p-23F, 1.0F + 0x1p-22F, 0.0F / 0.0F * one};
+    const tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 1, 1, 1);
+    tcgemm_plan_t *plan;
+    assert_int_equal(tcgemm_plan_create(NULL, &p, NULL, &plan), TCGEMM_STATUS_OK);
+    for (int i = 0; i < 4; ++i) {
+        tcgemm_verify_report_t report = {.struct_size = sizeof report};
+        assert_int_equal(tcgemm_verify(plan, 1.0, &one, &one, 0.0, NULL, &results[i],
+                                       TCGEMM_VERIFY_FULL, 0, &report),
+                         TCGEMM_STATUS_OK);
+        assert_int_equal(report.num_wrong, i >= 2);
+    }
+    tcgemm_plan_destroy(plan);
+}
+
+/* Two problems that differ in their batch alone, one after the other. */
+static void batches_are_not_mixed_up(void **state) {
+    (void)state;
+    const float one[4] = {1.0F, 0.0F, 0.0F, 1.0F};
+    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 2, 2, 2);
+    float d[12];
+    for (p.batch = 1; p.batch <= 3; ++p.batch) {
+        memset(d, 0xFF, sizeof d);
+        p.stride_d = 4;
+        assert_int_equal(tcgemm_gemm(&p, 1.0, one, one, 0.0, NULL, d), TCGEMM_STATUS_OK);
+        for (int i = 0; i < 12; ++i)
+            assert_true(i < 4 * p.batch ? d[i] == one[i % 4] : d[i] != d[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_and_names),
@@ -711,6 +744,8 @@ int main(void) {
         cmocka_unit_test(kernels_and_machine),
         cmocka_unit_test(descriptions),
         cmocka_unit_test(options_are_copied),
+        cmocka_unit_test(verify_has_its_bound),
+        cmocka_unit_test(batches_are_not_mixed_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

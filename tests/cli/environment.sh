@@ -1,7 +1,7 @@
 #!/bin/sh
 # The environment: what it sets, a note for what has no effect, and the man page that names it all.
 . "${TCGEMM_SOURCE_DIR:?}/tests/support/cli.sh"
-unset TCGEMM_NUM_THREADS OMP_NUM_THREADS TCGEMM_ARCH TCGEMM_CUDA_ARCH TCGEMM_CUDA_MEMORY_LIMIT
+unset TCGEMM_VERBOSE TCGEMM_NUM_THREADS OMP_NUM_THREADS TCGEMM_ARCH TCGEMM_CUDA_ARCH TCGEMM_CUDA_MEMORY_LIMIT
 
 # threads EXPECTED VARIABLE...: the plan of a large product has so many.
 threads() {
@@ -34,6 +34,9 @@ noted TCGEMM_ARCH=foo
 noted TCGEMM_ARCH=AVX2
 noted TCGEMM_CUDA_ARCH=sm_80
 noted TCGEMM_CUDA_MEMORY_LIMIT=1GiB
+for value in 2 yes 1, 1: 11 :file; do
+    noted "TCGEMM_VERBOSE=$value"
+done
 for level in avx2 avx512; do
     if "$tool" info -t f32_f32 --format csv | grep -q "^features,.*\b$level\b"; then
         env TCGEMM_ARCH=$level "$tool" list > out 2> err
@@ -45,7 +48,7 @@ done
 env TCGEMM_ARCH=any "$tool" info -t f32_f32 --format csv 2>&1 | grep -q '^features,.*avx' && fail 'any has avx'
 
 "$tool" --generate man | sed 's/\\//g' > page
-for name in TCGEMM_NUM_THREADS OMP_NUM_THREADS TCGEMM_ARCH TCGEMM_CUDA_ARCH TCGEMM_CUDA_MEMORY_LIMIT; do
+for name in TCGEMM_VERBOSE TCGEMM_NUM_THREADS OMP_NUM_THREADS TCGEMM_ARCH TCGEMM_CUDA_ARCH TCGEMM_CUDA_MEMORY_LIMIT; do
     grep -q "^.B $name$" page || fail "$name is in no man page"
 done
 # What the library reads is in the table.

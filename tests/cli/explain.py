@@ -127,6 +127,8 @@ def check(gpu, kind, m, n, k, *more, batch=1, beta=0):
     parts = sum(first["parts_seconds"].values())
     beside = first["parts_seconds"].get("launch", 0) + first["memory_seconds"]
     near(f"{what} parts", first["predicted_seconds"], max(parts, beside), 1e-9)
+    if gpu and m * n * k * batch > 0 and not first["parts_seconds"]["multiply"] > 0:
+        fail(f"{what}: multiplying takes no time")
     if any(e["predicted_seconds"] < seconds for e in x["estimates"][1:]) and not {"--algo", "--kernel"} & set(arguments):
         if gpu:
             fail(f"{what}: the plan is not the fastest of its estimates")
@@ -172,6 +174,17 @@ def main():
             check(gpu, kind, 129, 4000, 77, "--trans-a", "--order", "col")
             check(gpu, kind, 64, 64, 64, "--batch", 37, batch=37)
     check("a100", "tf32_f32", 777, 888, 999, "--beta", 2, beta=2)
+    memory = json.loads(run("8192", "8192", "16", "--gpu", "rtx5090", "--json").stdout)
+    if memory["predicted_seconds"] < memory["work"]["memory_floor_seconds"]:
+        fail(f"faster than the memory: {memory['predicted_seconds']}")
+    one, many = (json.loads(run("64", "64", "64", "--threads", "1", "--device", "cpu", "--batch", b, "--json").stdout)["predicted_seconds"]
+                 for b in ("1", "100"))
+    if not 90 * one < many < 110 * one:
+        fail(f"a hundred products take {many} s, one of them {one} s")
+    even, odd = (json.loads(run("4096", "4096", k, "--type", "f16_f32", "--gpu", "h200", "--json").stdout)["predicted_seconds"]
+                 for k in ("4096", "4095"))
+    if not odd > 1.02 * even:
+        fail(f"rows that are not aligned take {odd} s, aligned ones {even} s")
     check("h200", "f64_f64", 512, 512, 4096, "--algo", "wmma-direct")
     check("h200", "f16_f16", 3000, 200, 100, "--algo", "wmma-shared")
 

@@ -15,7 +15,7 @@ static int convey(const char *from, const char *to) {
     file_error_t err;
     bool ok = matrix_load(from, MATRIX_NO_HINT, &m, &err);
     if (ok)
-        ok = matrix_save(to, m.dtype, m.rows, m.cols, m.order, m.ld, m.data, true, &err);
+        ok = matrix_save(to, &m, true, &err);
     if (ok)
         printf("%s %" PRId64 " %" PRId64 " %s\n", tcgemm_dtype_name(m.dtype), m.rows, m.cols,
                m.order == TCGEMM_COL_MAJOR ? "col" : "row");

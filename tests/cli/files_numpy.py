@@ -156,7 +156,7 @@ def narrow_safetensors_cases(program, folder):
 
 
 def refusals(program, folder):
-    arrays = {"scalar": np.float32(1), "vector": np.zeros(3), "cube": np.zeros((2, 3, 4)),
+    arrays = {"scalar": np.float32(1), "four": np.zeros((1, 2, 3, 4)),
               "complex": np.zeros((2, 2), "c8"), "text": np.array([["a"]]),
               "date": np.zeros((1, 1), "M8[s]"),
               "object": np.array([[None]], dtype=object),
@@ -177,7 +177,7 @@ def find_program(folder):
         return built
     root = pathlib.Path(__file__).resolve().parents[2]
     program = folder / "file_roundtrip"
-    parts = "file_error destination element array_view npy safetensors matrix_spec whole_file matrix matrix_save".split()
+    parts = "file_error destination element array_view npy npz mtx text_rows text_scan safetensors matrix_spec whole_file matrix matrix_save".split()
     subprocess.run(shlex.split(os.environ.get("CC", "cc"))
                    + ["-std=c17", "-D_GNU_SOURCE", "-O1", "-o", program]
                    + [f"-I{root / part}" for part in ("include", "src", "cli")]

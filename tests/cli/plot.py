@@ -204,6 +204,58 @@ def test_roofline():
     expect(status == 0 and "no slope" in told, f"a table without bandwidth: {status} {told}")
 
 
+def lines_of(svg):
+    """[(x0, y0, x1, y1)] of the straight lines of the picture, but for the pale ones of the grid."""
+    found = []
+    for path in svg.iter(SVG + "path"):
+        if "228" in path.get("stroke", ""):
+            continue
+        numbers = [float(n) for n in re.findall(r"-?[0-9.]+", path.get("d", ""))]
+        if len(numbers) == 4:
+            found.append((min(numbers[0::2]), numbers[1], max(numbers[0::2]), numbers[3]))
+    return found
+
+
+def names_of_peaks(svg):
+    """{name: (x0, x1, y)} of the labels that begin with peak; y is their middle."""
+    found = {}
+    for group in svg.iter(SVG + "g"):
+        text = group.find(SVG + "text")
+        words = "".join(text.itertext()).strip() if text is not None else ""
+        if not words.startswith("peak"):
+            continue
+        x, y = place(group)
+        width = 7.5 * len(words)
+        x0 = x - width if group.get("text-anchor") == "end" else x
+        found[words] = (x0, x0 + width, y - 5)
+    return found
+
+
+def test_close_peaks():
+    """Peaks that lie closer than names are high: every name is there, whole, and nothing strikes it through."""
+    types = ("f32_f32", "f64_f64", "s8_s32", "bf16_f32", "f16_f32", "u8_s32")
+    for kind, rows in (("roofline", ((400, 396), (100, 99), (390, 386), (380, 376), (300, 297), (110, 109))),
+                       ("size", ((400, 396), (360, 340), (385, 386), (372, 376), (300, 297), (110, 109))),
+                       ("roofline", ((1000, 600), (960, 600), (920, 600), (880, 600), (845, 600), (810, 600)))):
+        table = [(t, n, n, n, "cpu", "x", rate * scale, peak, "measured", 20, "measured")
+                 for t, (peak, rate) in zip(types, rows) for n, scale in ((32, 0.3), (512, 1))]
+        write_table("close.csv", table, ("type", "m", "n", "k", "algo", "kernel", "gflops", "peak_gflops", "peak_kind",
+                                         "memory_gb_per_second", "memory_kind"))
+        good("plot", "close.csv", "-o", "close.svg", "--plot-kind", kind, "-f")
+        svg = picture("close.svg")
+        names = names_of_peaks(svg)
+        values = sorted(float(re.search(r": ([0-9.]+) ", name)[1]) for name in names)
+        expect(values == sorted(peak for peak, _ in rows), f"{kind}: of {rows} the names are {sorted(names)}")
+        flat = [line for line in lines_of(svg) if line[1] == line[3] and line[2] - line[0] > 50]
+        expect(len(flat) >= len(rows), f"{kind}: {len(flat)} lines")
+        for name, (x0, x1, y) in names.items():
+            expect(66 - 20 < y and x0 > 60 and x1 < 860, f"{kind}: '{name}' at {x0}, {y} leaves the plot")
+            for other, (u0, u1, v) in names.items():
+                expect(other == name or abs(v - y) > 12 or u1 < x0 or u0 > x1, f"{kind}: '{name}' lies on '{other}'")
+            dark = [line for line in flat if line[0] < x1 and line[2] > x0 and abs(line[1] - y) < 6]
+            expect(not dark, f"{kind}: '{name}' at {y} is struck through by {dark}")
+
+
 def test_model():
     """Predicted against measured: each point where it belongs, the errors in words."""
     micro = {"cpu": [(10, 11), (100, 90), (1000, 1000)], "reference": [(50, 80)]}
@@ -352,7 +404,7 @@ if not shutil.which("gnuplot"):
     print("skipped: no gnuplot")
     shutil.rmtree(folder)
     sys.exit(1 if failures else 77)
-for test in (test_refusals_with_gnuplot, test_over_k, test_roofline, test_model, test_bars, test_hostile_texts,
+for test in (test_refusals_with_gnuplot, test_over_k, test_roofline, test_close_peaks, test_model, test_bars, test_hostile_texts,
              test_many_series, test_bench, test_bench_by_kernel):
     test()
 left = [path.name for path in folder.iterdir() if path.name.endswith(".part")]

@@ -25,6 +25,9 @@ if taskset -c 0 true 2> /dev/null; then
     [ "$found" = 1 ] || fail "$found threads on one processor"
 fi
 
+found=$("$tool" run --shape 4 --threads 8 --verify none | sed -n 's/^threads *\([0-9]*\).*/\1/p')
+[ "$found" = 1 ] || fail "$found threads for a product of 4 x 4 x 4"
+
 # One limit for the tool and the library, and for both commands that check it.
 for command in 'run --verify none' 'bench --samples 3 --min-seconds 0'; do
     # shellcheck disable=SC2086

@@ -235,6 +235,32 @@ static void test_npy_raw(void **state) {
     refuse_hint("raw.npy", &says_e5m2, "the type '<f4' is f32, not e5m2");
 }
 
+/* Three dimensions in Fortran's order: element (t, i, j) is at t + 2 * (i + 2 * j); in C's order
+ * here. */
+static void test_npy_batch(void **state) {
+    (void)state;
+    static const uint8_t in_c_order[] = {0, 4, 8, 2, 6, 10, 1, 5, 9, 3, 7, 11};
+    make_npy(NPY_TEXT("'|u1'", "True", "(2, 2, 3)"), 0);
+    add("\0\1\2\3\4\5\6\7\10\11\12\13", 12);
+    save_file("batch.npy");
+    matrix_t m = accept_spec("batch.npy", MATRIX_NO_HINT);
+    assert_int_equal(m.num_dims, 3);
+    assert_int_equal(m.batch, 2);
+    assert_int_equal(m.stride, 6);
+    assert_int_equal(m.order, TCGEMM_ROW_MAJOR);
+    assert_int_equal(m.ld, 3);
+    assert_memory_equal(m.data, in_c_order, 12);
+    matrix_free(&m);
+    make_npy(NPY_TEXT("'|u1'", "True", "(4,)"), 4);
+    save_file("batch.npy");
+    m = accept_spec("batch.npy", MATRIX_NO_HINT);
+    assert_int_equal(m.num_dims, 1);
+    assert_int_equal(m.rows, 1);
+    assert_int_equal(m.cols, 4);
+    assert_int_equal(m.order, TCGEMM_ROW_MAJOR);
+    matrix_free(&m);
+}
+
 /* ml_dtypes keeps one four-bit value in the low half of each byte; the library packs two. */
 static void test_npy_int4(void **state) {
     (void)state;
@@ -354,8 +380,7 @@ static void test_npy_declares_too_much(void **state) {
 static void test_npy_shapes(void **state) {
     (void)state;
     refuse_npy(NPY_TEXT("'<f4'", "False", "()"), "0 dimensions, shape ()");
-    refuse_npy(NPY_TEXT("'<f4'", "False", "(6,)"), "1 dimension, shape (6,)");
-    refuse_npy(NPY_TEXT("'<f4'", "False", "(1, 2, 3)"), "3 dimensions, shape 1 x 2 x 3");
+    refuse_npy(NPY_TEXT("'<f4'", "False", "(1, 1, 2, 3)"), "4 dimensions, shape 1 x 1 x 2 x 3");
     refuse_npy(NPY_TEXT("'<f4'", "False",
                         "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
                         "1,1,1,1,1,6)"),
@@ -494,7 +519,16 @@ static void test_st_choosing(void **state) {
     refuse("none.safetensors", "not exactly one matrix; it holds no tensors");
     make_st("{\"a\":{\"dtype\":\"F32\",\"shape\":[6],\"data_offsets\":[0,24]}}", 24);
     save_file("v.safetensors");
-    refuse_spec("v.safetensors:a", "v.safetensors", 3, "1 dimension, shape (6,)");
+    matrix_t vector = accept_spec("v.safetensors:a", MATRIX_NO_HINT);
+    assert_int_equal(vector.num_dims, 1);
+    assert_int_equal(vector.rows, 1);
+    assert_int_equal(vector.cols, 6);
+    matrix_free(&vector);
+    vector = accept_spec("v.safetensors", MATRIX_NO_HINT); /* no matrix, but the only tensor */
+    matrix_free(&vector);
+    make_st("{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4);
+    save_file("v.safetensors");
+    refuse_spec("v.safetensors:a", "v.safetensors", 3, "0 dimensions, shape ()");
 }
 
 static void test_st_frame(void **state) {
@@ -635,6 +669,21 @@ static const tcgemm_dtype_t all_dtypes[] = {
     TCGEMM_DTYPE_E5M2, TCGEMM_DTYPE_S32, TCGEMM_DTYPE_S8,  TCGEMM_DTYPE_U8,
 };
 
+static bool save(const char *spec, tcgemm_dtype_t dtype, int64_t rows, int64_t cols,
+                 tcgemm_order_t order, int64_t ld, const void *data, bool overwrite,
+                 file_error_t *err) {
+    const matrix_t m = {.dtype = dtype,
+                        .num_dims = 2,
+                        .dims = {rows, cols},
+                        .batch = 1,
+                        .rows = rows,
+                        .cols = cols,
+                        .ld = ld,
+                        .order = order,
+                        .data = (void *)(uintptr_t)data};
+    return matrix_save(spec, &m, overwrite, err);
+}
+
 /* Saves a 5 x 7 window of a larger matrix and compares what comes back, element by element. */
 static void check_round_trip(const char *spec, tcgemm_dtype_t dtype, tcgemm_order_t order,
                              int64_t padding) {
@@ -646,7 +695,7 @@ static void check_round_trip(const char *spec, tcgemm_dtype_t dtype, tcgemm_orde
     const size_t size = (size_t)tcgemm_dtype_bits(dtype) / 8;
     const bool col = order == TCGEMM_COL_MAJOR;
     const int64_t ld = (col ? ROWS : COLS) + padding;
-    if (!matrix_save(spec, dtype, ROWS, COLS, order, padding ? ld : 0, data, true, &err))
+    if (!save(spec, dtype, ROWS, COLS, order, padding ? ld : 0, data, true, &err))
         fail_msg("%s", err.message);
     const array_hint_t says = {.said = dtype};
     matrix_t m = accept_spec(spec, strchr(spec, ':') ? MATRIX_NO_HINT : &says);
@@ -685,8 +734,8 @@ static void test_round_trip_of_nothing(void **state) {
     file_error_t err;
     for (int64_t rows = 0; rows < 4; rows += 3) {
         for (size_t s = 0; s < 2; s++) {
-            assert_true(matrix_save(specs[s], TCGEMM_DTYPE_F32, rows, 3 - rows, TCGEMM_COL_MAJOR, 0,
-                                    NULL, true, &err));
+            assert_true(save(specs[s], TCGEMM_DTYPE_F32, rows, 3 - rows, TCGEMM_COL_MAJOR, 0, NULL,
+                             true, &err));
             matrix_t m = accept_spec(specs[s], MATRIX_NO_HINT);
             assert_int_equal(m.rows, rows);
             assert_int_equal(m.cols, 3 - rows);
@@ -695,12 +744,46 @@ static void test_round_trip_of_nothing(void **state) {
     }
 }
 
+/* Two column-major items of 2 x 3 with gaps between columns and items, as an array of three
+ * dimensions: in C's order in both formats. */
+static void test_saving_a_batch(void **state) {
+    (void)state;
+    static const char *const specs[] = {"batch.npy", "batch.safetensors"};
+    file_error_t err;
+    float data[40];
+    for (int i = 0; i < 40; i++)
+        data[i] = (float)i;
+    const matrix_t m = {.dtype = TCGEMM_DTYPE_F32,
+                        .num_dims = 3,
+                        .dims = {2, 2, 3},
+                        .batch = 2,
+                        .stride = 20,
+                        .rows = 2,
+                        .cols = 3,
+                        .ld = 5,
+                        .order = TCGEMM_COL_MAJOR,
+                        .data = data};
+    for (size_t s = 0; s < 2; s++) {
+        assert_true(matrix_save(specs[s], &m, true, &err));
+        matrix_t got = accept_spec(specs[s], MATRIX_NO_HINT);
+        assert_int_equal(got.num_dims, 3);
+        assert_int_equal(got.batch, 2);
+        assert_int_equal(got.stride, 6);
+        assert_int_equal(got.order, TCGEMM_ROW_MAJOR);
+        for (int t = 0; t < 2; t++)
+            for (int i = 0; i < 2; i++)
+                for (int j = 0; j < 3; j++)
+                    assert_true(((float *)got.data)[6 * t + 3 * i + j] ==
+                                (float)(20 * t + i + 5 * j));
+        matrix_free(&got);
+    }
+}
+
 static bool save_1x1(const char *spec, tcgemm_dtype_t dtype, bool overwrite, file_error_t *err) {
     const double zero = 0;
     const bool checked = matrix_save_check(spec, dtype, overwrite, err);
     file_error_t again;
-    const bool saved =
-        matrix_save(spec, dtype, 1, 1, TCGEMM_ROW_MAJOR, 0, &zero, overwrite, &again);
+    const bool saved = save(spec, dtype, 1, 1, TCGEMM_ROW_MAJOR, 0, &zero, overwrite, &again);
     assert_int_equal(checked, saved);
     if (!saved) {
         assert_int_equal(err->exit_status, again.exit_status);
@@ -733,13 +816,12 @@ static void test_save_refusals(void **state) {
     check_refusal(&err, FILE_EXIT_BAD_FILE, "out.npy", "directory");
     const double zero = 0;
     assert_false(
-        matrix_save("/dev/full", TCGEMM_DTYPE_F64, 1, 1, TCGEMM_ROW_MAJOR, 0, &zero, false, &err));
+        save("/dev/full", TCGEMM_DTYPE_F64, 1, 1, TCGEMM_ROW_MAJOR, 0, &zero, false, &err));
     check_refusal(&err, FILE_EXIT_BAD_FILE, "/dev/full", "No space left");
-    assert_false(
-        matrix_save("d.npy", TCGEMM_DTYPE_F64, 1, 1, TCGEMM_ROW_MAJOR, -1, &zero, true, &err));
+    assert_false(save("d.npy", TCGEMM_DTYPE_F64, 1, 1, TCGEMM_ROW_MAJOR, -1, &zero, true, &err));
     check_refusal(&err, FILE_EXIT_USAGE, "d.npy", "leading dimension -1");
-    assert_false(matrix_save("d.npy", TCGEMM_DTYPE_F64, INT64_MAX, INT64_MAX, TCGEMM_ROW_MAJOR, 0,
-                             &zero, true, &err));
+    assert_false(save("d.npy", TCGEMM_DTYPE_F64, INT64_MAX, INT64_MAX, TCGEMM_ROW_MAJOR, 0, &zero,
+                      true, &err));
     assert_int_equal(err.exit_status, FILE_EXIT_USAGE);
     assert_int_equal(count_hidden_files(), 0);
 }
@@ -779,10 +861,10 @@ static void test_failing_write(void **state) {
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     const bool row =
-        matrix_save("full.npy", TCGEMM_DTYPE_F64, 10, 100, TCGEMM_ROW_MAJOR, 0, data, true, &err);
+        save("full.npy", TCGEMM_DTYPE_F64, 10, 100, TCGEMM_ROW_MAJOR, 0, data, true, &err);
     file_error_t second;
-    const bool transposed = matrix_save("full.safetensors", TCGEMM_DTYPE_F64, 10, 100,
-                                        TCGEMM_COL_MAJOR, 0, data, true, &second);
+    const bool transposed = save("full.safetensors", TCGEMM_DTYPE_F64, 10, 100, TCGEMM_COL_MAJOR, 0,
+                                 data, true, &second);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     (void)signal(SIGXFSZ, handler);
     assert_false(row);
@@ -811,8 +893,8 @@ static void test_abort(void **state) {
     assert_non_null(data);
     void (*handler)(int) = signal(SIGALRM, abort_on_alarm);
     (void)ualarm(3000, 0);
-    const bool saved = matrix_save("abort.npy", TCGEMM_DTYPE_U8, 8192, 8192, TCGEMM_ROW_MAJOR, 0,
-                                   data, false, &err);
+    const bool saved =
+        save("abort.npy", TCGEMM_DTYPE_U8, 8192, 8192, TCGEMM_ROW_MAJOR, 0, data, false, &err);
     (void)ualarm(0, 0);
     (void)signal(SIGALRM, handler);
     free(data);
@@ -833,8 +915,7 @@ static void test_convert(void **state) {
     file_error_t err;
     /* 1 + 2^-8 lies halfway between two bf16 numbers: it goes to the even one, 1. */
     const float data[4] = {1.00390625f, 1.01171875f, -3.0f, 7.0f};
-    assert_true(
-        matrix_save("c.npy", TCGEMM_DTYPE_F32, 2, 2, TCGEMM_COL_MAJOR, 0, data, true, &err));
+    assert_true(save("c.npy", TCGEMM_DTYPE_F32, 2, 2, TCGEMM_COL_MAJOR, 0, data, true, &err));
     matrix_t m = accept_spec("c.npy", MATRIX_NO_HINT);
     matrix_t out;
 
@@ -866,7 +947,8 @@ static void test_convert_limits(void **state) {
     file_error_t err;
     matrix_t out;
     float one = 1;
-    matrix_t m = {.dtype = TCGEMM_DTYPE_F32, .rows = 0, .cols = 5, .ld = 5, .data = &one};
+    matrix_t m = {
+        .dtype = TCGEMM_DTYPE_F32, .batch = 1, .rows = 0, .cols = 5, .ld = 5, .data = &one};
     assert_true(matrix_convert(&m, TCGEMM_DTYPE_F64, &out, &err));
     assert_non_null(out.data);
     matrix_free(&out);
@@ -906,6 +988,7 @@ int main(void) {
         cmocka_unit_test(test_npy_orders_and_zeros),
         cmocka_unit_test(test_npy_raw),
         cmocka_unit_test(test_npy_int4),
+        cmocka_unit_test(test_npy_batch),
         cmocka_unit_test(test_npy_big_endian),
         cmocka_unit_test(test_npy_versions),
         cmocka_unit_test(test_npy_truncated),
@@ -923,6 +1006,7 @@ int main(void) {
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_round_trips),
         cmocka_unit_test(test_round_trip_of_nothing),
+        cmocka_unit_test(test_saving_a_batch),
         cmocka_unit_test(test_save_refusals),
         cmocka_unit_test(test_overwriting),
         cmocka_unit_test(test_failing_write),

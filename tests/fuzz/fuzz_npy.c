@@ -22,16 +22,18 @@ static void check_message(const file_error_t *err) {
 static void check_view(const array_view_t *view, size_t num_bytes) {
     const size_t element_bytes = array_view_element_bytes(view);
     require(element_bytes > 0);
-    require(view->rows >= 0 && view->cols >= 0);
+    require(view->num_dims >= 1 && view->num_dims <= 3);
+    require(view->batch >= 0 && view->rows >= 0 && view->cols >= 0);
     require(view->offset <= num_bytes && view->num_bytes == num_bytes - view->offset);
-    require((size_t)view->rows * (size_t)view->cols * element_bytes == view->num_bytes);
+    require((size_t)view->batch * (size_t)view->rows * (size_t)view->cols * element_bytes ==
+            view->num_bytes);
 }
 
 /* What is accepted, once written by us, must be accepted again and mean the same. */
 static void check_again(const array_view_t *view, const array_hint_t *hint) {
     uint8_t header[NPY_MAX_WRITTEN_HEADER];
-    const size_t length =
-        npy_write_header(header, view->dtype, view->rows, view->cols, view->order);
+    const array_shape_t shape = array_view_shape(view);
+    const size_t length = npy_write_header(header, view->dtype, &shape, view->order);
     if (view->num_bytes > 4096 || view->coding != ELEMENT_PLAIN)
         return;
     uint8_t *file = calloc(1, length + view->num_bytes);
@@ -41,7 +43,8 @@ static void check_again(const array_view_t *view, const array_hint_t *hint) {
     file_error_t err;
     require(npy_parse(file, length + view->num_bytes, "fuzz", hint, &again, &err));
     require(again.dtype == view->dtype && again.order == view->order && !again.big_endian);
-    require(again.rows == view->rows && again.cols == view->cols);
+    require(again.num_dims == view->num_dims && again.batch == view->batch &&
+            again.rows == view->rows && again.cols == view->cols);
     free(file);
 }
 

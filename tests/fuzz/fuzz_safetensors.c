@@ -22,9 +22,11 @@ static void check_message(const file_error_t *err) {
 static void check_view(const array_view_t *view, size_t num_bytes) {
     const size_t element_bytes = (size_t)tcgemm_dtype_bits(view->dtype) / 8;
     require(element_bytes > 0);
-    require(view->rows >= 0 && view->cols >= 0);
+    require(view->num_dims >= 1 && view->num_dims <= 3);
+    require(view->batch >= 0 && view->rows >= 0 && view->cols >= 0);
     require(view->offset <= num_bytes && view->num_bytes <= num_bytes - view->offset);
-    require((size_t)view->rows * (size_t)view->cols * element_bytes == view->num_bytes);
+    require((size_t)view->batch * (size_t)view->rows * (size_t)view->cols * element_bytes ==
+            view->num_bytes);
     require(!view->big_endian && view->order == TCGEMM_ROW_MAJOR);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the seed files of the fuzzers: corpus/npy/* and corpus/safetensors/*.
+"""Writes the seed files of the fuzzers: corpus/npy/*, corpus/safetensors/* and corpus/text/*.
 
 The same files every time, each below 1 KiB. Good ones are called good_*, the rest is nasty.
 Run it from anywhere: make_corpus.py [FOLDER]
@@ -155,7 +155,26 @@ def safetensors_bad():
     write("safetensors", "utf8", st(b'{"\xff":' + one.encode() + b"}", bytes(8)))
 
 
+# ---- text ----------------------------------------------------------------------------------------
+
+
+def text():
+    for name, lines in (("good_csv", "1,2.5\n-3e4,nan\n"), ("good_blanks", "# a\n 1\t2 \r\n3 4"), ("good_semicolons", "1;2\n"),
+                        ("good_mark", "\ufeff0x1p3\n"), ("decimal_commas", "1,5;2,5\n"), ("empty_field", "1,,2\n"),
+                        ("ragged", "1 2\n3\n"), ("word", "a,b\n"), ("digits", "1" * 1000), ("nul", "1\0,2"),
+                        ("carriage", "1\r2\r")):
+        write("text", name, lines.encode())
+    head = "%%MatrixMarket matrix array "
+    for name, rest in (("good_mtx", "real general\n% a\n2 2\n1\n2\n3\n4\n"), ("good_symmetric", "integer symmetric\n2 2\n1\n2\n3\n"),
+                       ("good_skew", "real skew-symmetric\n2 2\n7\n"), ("few", "real general\n2 2\n1\n"),
+                       ("many", "real general\n1 1\n1\n2\n"), ("huge", "real general\n4611686018427387904 2\n1\n"),
+                       ("negative", "real general\n-1 -1\n"), ("no_sizes", "real general\n"), ("complex", "complex general\n1 1\n1 1\n")):
+        write("text", name, (head + rest).encode())
+    write("text", "coordinate", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n")
+
+
 npy_good()
 npy_bad()
 safetensors_good()
 safetensors_bad()
+text()

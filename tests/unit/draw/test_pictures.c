@@ -140,8 +140,11 @@ static double number(const element_t *e, const char *name, double otherwise) {
 
 /* ---- what a picture must hold ---- */
 
+enum { MOST_BLANK = 110 }; /* pixels below the last thing drawn */
+
 typedef struct counts {
     double width, height;
+    double lowest; /* that anything but the paper reaches */
     int texts, shapes;
 } counts_t;
 
@@ -186,7 +189,7 @@ static double font_size_of(const element_t *e) {
 }
 
 /* Where a text lies along its baseline, against the picture. */
-static void check_text(const element_t *e, const char *from, const counts_t *c) {
+static void check_text(const element_t *e, const char *from, counts_t *c) {
     char text[512];
     char value[256];
     const size_t length = strcspn(from, "<");
@@ -201,6 +204,7 @@ static void check_text(const element_t *e, const char *from, const counts_t *c) 
     double at = number(e, turned ? "y" : "x", -1);
     const double across = number(e, turned ? "x" : "y", -1);
     const double room = turned ? c->height : c->width;
+    c->lowest = fmax(c->lowest, turned ? at : across);
     if (attribute(e, "text-anchor", value))
         at -= width * (strcmp(value, "middle") == 0 ? 0.5 : 1);
     if (size < 8.9)
@@ -210,13 +214,15 @@ static void check_text(const element_t *e, const char *from, const counts_t *c) 
         fail_picture("'%s' at %g, %g wide, leaves the picture\n", text, at, width);
 }
 
-static void check_box(const element_t *e, const counts_t *c) {
+static void check_box(const element_t *e, counts_t *c) {
     const double x = number(e, "x", 0);
     const double y = number(e, "y", 0);
     const double w = number(e, "width", -1);
     const double h = number(e, "height", -1);
     if (w < 0 || h < 0 || x < -0.1 || y < -0.1 || x + w > c->width + 0.1 || y + h > c->height + 0.1)
         fail_picture("a box at %g, %g of %g x %g leaves the picture\n", x, y, w, h);
+    if (w < c->width)
+        c->lowest = fmax(c->lowest, y + h);
 }
 
 static void check_path(const element_t *e) {
@@ -271,6 +277,9 @@ static void check_pictures(const tcgemm_plan_t *plan, const tcgemm_analysis_opti
         counts_t counts = {0};
         walk_xml(svg, check_element, &counts);
         assert_true(counts.texts >= 3 && counts.shapes >= 2);
+        if (counts.height - counts.lowest > MOST_BLANK)
+            fail_picture("of %g pixels the last %g are blank\n", counts.height,
+                         counts.height - counts.lowest);
         assert_true(strlen(svg) < 120000);
         free(svg);
     }
@@ -292,6 +301,21 @@ static void check_loads_nothing(const char *page) {
     }
 }
 
+/* The tiles to point at have their numbers, all of them. */
+static void check_tile_numbers(const char *page) {
+    static const char *const begin = "<text class=\"number\"";
+    int blank = 0;
+    int all = 0;
+    for (const char *at = strstr(page, begin); at; at = strstr(at + 1, begin)) {
+        const char *const text = strchr(at, '>');
+        assert_non_null(text);
+        blank += text[1] == '<';
+        ++all;
+    }
+    if (blank > 0)
+        fail_picture("%d of %d tiles have no number\n", blank, all);
+}
+
 static void check_page(const tcgemm_plan_t *plan, const tcgemm_analysis_options_t *given) {
     static const char *const mark = "<script type=\"application/json\" id=\"facts\">\n";
     tcgemm_draw_options_t options = tcgemm_draw_options(TCGEMM_FORMAT_HTML);
@@ -300,6 +324,7 @@ static void check_page(const tcgemm_plan_t *plan, const tcgemm_analysis_options_
     options.format = TCGEMM_FORMAT_JSON;
     char *const json = drawn(plan, &options);
     check_loads_nothing(page);
+    check_tile_numbers(page);
     const char *const from = strstr(page, mark);
     assert_non_null(from);
     assert_memory_equal(from + strlen(mark), json, strlen(json));

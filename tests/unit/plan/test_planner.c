@@ -200,6 +200,30 @@ static void the_environment_lowers_the_processor(void **state) {
     assert_no_failures();
 }
 
+/* A thread must have work that is worth waking it; large products get all of them. */
+static void small_products_take_one_thread(void **state) {
+    (void)state;
+    const tcgemm_problem_t small = tcgemm_problem(TCGEMM_F32_F32, 4, 4, 4);
+    const tcgemm_problem_t large = tcgemm_problem(TCGEMM_F32_F32, 2000, 2000, 2000);
+    struct tcgemm_plan plan;
+    assert_int_equal(tcgemm_plan_make(&small, NULL, 8, &plan), TCGEMM_STATUS_OK);
+    assert_int_equal(plan.num_threads, 1);
+    assert_int_equal(tcgemm_plan_make(&large, NULL, 8, &plan), TCGEMM_STATUS_OK);
+    assert_int_equal(plan.num_threads, 8);
+}
+
+static void a_batch_takes_its_time(void **state) {
+    (void)state;
+    struct tcgemm_plan plan;
+    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 64, 64, 64);
+    assert_int_equal(tcgemm_plan_make(&p, NULL, 1, &plan), TCGEMM_STATUS_OK);
+    const double one = plan.steps.seconds;
+    p.batch = 100;
+    p.stride_a = p.stride_b = p.stride_c = p.stride_d = 64 * 64;
+    assert_int_equal(tcgemm_plan_make(&p, NULL, 1, &plan), TCGEMM_STATUS_OK);
+    assert_true(plan.steps.seconds > 90 * one && plan.steps.seconds < 110 * one);
+}
+
 int main(void) {
     const char *child = getenv("TCGEMM_TEST_ARCH_CHILD");
     if (child)
@@ -209,6 +233,8 @@ int main(void) {
         cmocka_unit_test(the_choice_is_a_cpu_kernel),
         cmocka_unit_test(the_best_kernel_set_is_taken),
         cmocka_unit_test(the_environment_lowers_the_processor),
+        cmocka_unit_test(small_products_take_one_thread),
+        cmocka_unit_test(a_batch_takes_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,70 @@
+/* The GPU model where its answer is known: memory that is in the way, a last round for one tile,
+ * rows that are not aligned, a batch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tcgemm/tcgemm.h"
+
+static double predicted(const char *gpu, const char *kernel, tcgemm_type_t type, int64_t m,
+                        int64_t n, int64_t k) {
+    tcgemm_context_options_t where = tcgemm_context_options();
+    tcgemm_plan_options_t how = tcgemm_plan_options();
+    const tcgemm_problem_t p = tcgemm_problem(type, m, n, k);
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+    tcgemm_context_t *context;
+    tcgemm_plan_t *plan;
+    where.known_gpu = gpu;
+    how.kernel = kernel;
+    assert_int_equal(tcgemm_context_create(&where, &context), TCGEMM_STATUS_OK);
+    assert_int_equal(tcgemm_plan_create(context, &p, &how, &plan), TCGEMM_STATUS_OK);
+    assert_int_equal(tcgemm_plan_get_info(plan, &info), TCGEMM_STATUS_OK);
+    tcgemm_plan_destroy(plan);
+    tcgemm_context_destroy(context);
+    return info.predicted_seconds;
+}
+
+/* D of 8192 x 8192 alone is 268 MB: no less than its way to the memory. */
+static void memory_takes_its_time(void **state) {
+    (void)state;
+    static const char *const gpus[] = {"h200", "rtx5090", "orin"};
+    static const double bandwidths[] = {4.8e12, 1.792e12, 204.8e9};
+    for (int i = 0; i < 3; ++i) {
+        const double least = 8192.0 * 8192.0 * 4.0 / bandwidths[i];
+        assert_true(predicted(gpus[i], NULL, TCGEMM_F32_F32, 8192, 8192, 16) > least);
+        assert_true(predicted(gpus[i], NULL, TCGEMM_F32_F32, 8192, 8192, 1) > least);
+    }
+}
+
+static const char row[] = "gpu_mma_pipelined_f16_f32_128x128x32_s3";
+
+/* A row of tiles more than 132 SMs hold at once takes a round more; a round takes time however few
+ * its tiles are. */
+static void every_round_takes_time(void **state) {
+    (void)state;
+    const double one = predicted("h200", row, TCGEMM_F16_F32, 128, 128, 4096);
+    const double full = predicted("h200", row, TCGEMM_F16_F32, 128 * 132, 128 * 8, 4096);
+    const double more = predicted("h200", row, TCGEMM_F16_F32, 128 * 132 + 1, 128 * 8, 4096);
+    assert_true(one > 5e-6); /* a launch alone takes 2 */
+    assert_true(more > 1.02 * full);
+}
+
+static void rows_that_are_not_aligned_take_longer(void **state) {
+    (void)state;
+    const double aligned = predicted("h200", row, TCGEMM_F16_F32, 4096, 4096, 4096);
+    assert_true(predicted("h200", row, TCGEMM_F16_F32, 4096, 4096, 4095) > 1.02 * aligned);
+    assert_true(predicted("h200", row, TCGEMM_F16_F32, 4096, 4095, 4096) > 1.02 * aligned);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_takes_its_time),
+        cmocka_unit_test(every_round_takes_time),
+        cmocka_unit_test(rows_that_are_not_aligned_take_longer),
+    };
+    return cmocka_run_group_tests_name("model", tests, NULL, NULL);
+}
