@@ -28,7 +28,7 @@ typedef enum tcgemm_driver_feature {
     TCGEMM_DRIVER_STREAM_MEMORY, /* a workspace of our own in a stream */
     TCGEMM_DRIVER_TIMING,        /* the GPU's own clock; else ours */
     TCGEMM_DRIVER_STAGING,       /* host matrices */
-    TCGEMM_DRIVER_TENSOR_MAPS,   /* kernels that fetch by them (sm_90) */
+    TCGEMM_DRIVER_TENSOR_MAPS,   /* kernels that fetch by them, launches that overlap (sm_90) */
     TCGEMM_DRIVER_NUM_FEATURES
 } tcgemm_driver_feature_t;
 
@@ -69,7 +69,8 @@ typedef enum tcgemm_driver_feature {
     F(alloc_pinned, cuMemHostAlloc, STAGING)                                                       \
     F(to_device, cuMemcpyHtoDAsync, STAGING)                                                       \
     F(to_host, cuMemcpyDtoHAsync, STAGING)                                                         \
-    F(encode_tiled, cuTensorMapEncodeTiled, TENSOR_MAPS)
+    F(encode_tiled, cuTensorMapEncodeTiled, TENSOR_MAPS)                                           \
+    F(launch_overlapping, cuLaunchKernelEx, TENSOR_MAPS)
 
 #define TCGEMM_DRIVER_MEMBER(member, function, feature) __typeof__(function) *member;
 typedef struct tcgemm_driver {

@@ -95,7 +95,7 @@ static tcgemm_status_t make_map(tcgemm_gpu_t *gpu, const tcgemm_tensor_t *t,
         driver()->encode_tiled((CUtensorMap *)map, data_type_of(t), RANK,
                                (void *)(uintptr_t)t->base, size, stride, box, each,
                                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                               CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
         "describing an operand to the tensor memory accelerator");
 }
@@ -113,15 +113,40 @@ static tcgemm_status_t complete(tcgemm_gpu_t *gpu, const tcgemm_step_t *step,
 
 /* ---- launching ---- */
 
+/* The kernels of steps and of tensor maps wait by themselves for the launch ahead of them where the
+ * hardware lets them begin before its end (gpu/ptx/griddepcontrol.cuh). */
+static bool may_begin_early(const tcgemm_gpu_t *gpu, const tcgemm_step_t *step) {
+    return gpu->facts.takes_tensor_maps &&
+           (step->kind != TCGEMM_STEP_PRODUCT || step->kernel->gpu->tensor_maps);
+}
+
+static CUresult launch_early(void *function, const tcgemm_gpu_shape_t *shape, void **parameters,
+                             CUstream stream) {
+    CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                               .value = {.programmaticStreamSerializationAllowed = 1}};
+    const CUlaunchConfig config = {.gridDimX = (unsigned)shape->grid,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = (unsigned)shape->threads,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .sharedMemBytes = (unsigned)shape->smem_bytes,
+                                   .hStream = stream,
+                                   .attrs = &early,
+                                   .numAttrs = 1};
+    return driver()->launch_overlapping(&config, (CUfunction)function, parameters, NULL);
+}
+
 /* `args`: tcgemm_gpu_args_t or tcgemm_tensor_args_t, as the kernel has it. */
 static tcgemm_status_t launch(tcgemm_gpu_t *gpu, void *function, const tcgemm_gpu_shape_t *shape,
-                              void *args, CUstream stream, const char *what) {
+                              void *args, bool early, CUstream stream, const char *what) {
     void *parameters[] = {args};
-    return tcgemm_gpu_check(gpu,
-                            driver()->launch((CUfunction)function, (unsigned)shape->grid, 1, 1,
-                                             (unsigned)shape->threads, 1, 1,
-                                             (unsigned)shape->smem_bytes, stream, parameters, NULL),
-                            what);
+    const CUresult result =
+        early ? launch_early(function, shape, parameters, stream)
+              : driver()->launch((CUfunction)function, (unsigned)shape->grid, 1, 1,
+                                 (unsigned)shape->threads, 1, 1, (unsigned)shape->smem_bytes,
+                                 stream, parameters, NULL);
+    return tcgemm_gpu_check(gpu, result, what);
 }
 
 /* The product, in several launches where one grid cannot hold its tiles: as many tile rows in a
@@ -142,7 +167,8 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
             TCGEMM_FORWARD(complete(gpu, step, &part));
             const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &part.args);
             TCGEMM_FORWARD(
-                launch(gpu, step->gpu.function, &shape, &part, stream, "launching the product"));
+                launch(gpu, step->gpu.function, &shape, &part, may_begin_early(gpu, step), stream,
+                       "launching the product"));
         }
     }
     return TCGEMM_STATUS_OK;
@@ -155,7 +181,7 @@ static tcgemm_status_t launch_step(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
     if (step->kind == TCGEMM_STEP_PRODUCT)
         return launch_product(gpu, plan, step, &args, stream);
     const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &args);
-    return launch(gpu, step->gpu.function, &shape, &args, stream,
+    return launch(gpu, step->gpu.function, &shape, &args, may_begin_early(gpu, step), stream,
                   step->kind == TCGEMM_STEP_REDUCE ? "launching the sum of the parts of k"
                                                    : "launching the packing");
 }
@@ -178,7 +204,7 @@ static tcgemm_status_t queue_scale(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
     const tcgemm_gpu_shape_t shape = {
         tcgemm_gpu_move_grid(plan->device, (double)args.m * (double)args.batch),
         TCGEMM_MOVE_THREADS, 0};
-    return launch(gpu, plan->scale, &shape, &args, stream, "launching D = beta * C");
+    return launch(gpu, plan->scale, &shape, &args, false, stream, "launching D = beta * C");
 }
 
 tcgemm_status_t tcgemm_gpu_queue(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,

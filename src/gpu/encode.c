@@ -6,10 +6,7 @@
 #include "base/num.h"
 #include "gpu/launch.h"
 
-enum {
-    PIECE = 16,      /* bytes of a wide load */
-    TENSOR_ROW = 128 /* bytes of a row of a box */
-};
+enum { PIECE = 16 }; /* bytes of a wide load */
 
 static uint32_t is_transposed(const tcgemm_operand_t *x) {
     return x->col_stride == 1 ? 0 : 1;
@@ -209,7 +206,7 @@ static tcgemm_tensor_t tensor_of(const void *base, tcgemm_type_t type, tcgemm_dt
         .base = base,
         .size = {(uint64_t)length, (uint64_t)lines, shared ? 1 : (uint64_t)batch},
         .stride = {(uint64_t)row, (uint64_t)(shared ? row : stride * bytes)},
-        .box = {(uint32_t)(TENSOR_ROW / bytes), (uint32_t)box_lines, 1},
+        .box = {(uint32_t)(TCGEMM_TENSOR_ROW / bytes), (uint32_t)box_lines, 1},
         .element_bytes = (uint16_t)bytes,
         .rounds_to_tf32 = type == TCGEMM_TF32_F32,
     };

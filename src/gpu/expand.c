@@ -17,6 +17,7 @@
 #include "gpu/launch.h"
 #include "gpu/measured.h"
 #include "gpu/model.h"
+#include "gpu/tensor_map.h"
 
 enum {
     PIECE = 16,        /* bytes of a wide load */
@@ -51,13 +52,14 @@ static bool has_k_rows(const tcgemm_operand_t *x, bool is_b) {
     return (x->col_stride == 1) != is_b;
 }
 
-/* The operand in a packed copy: rows on 16-byte boundaries, of the same layout or, if the kernel
- * wants that, with k contiguous. */
+/* The operand in a packed copy: rows on 16-byte boundaries (of 128 bytes where boxes are fetched),
+ * of the same layout or, if the kernel wants that, with k contiguous. */
 static tcgemm_operand_t packed(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b,
                                int64_t rows, int64_t cols) {
     const bool turns = row->gpu->k_rows && !has_k_rows(x, is_b);
     const bool in_rows = (x->col_stride == 1) != turns;
-    const int64_t pitch = round_up(in_rows ? cols : rows, PIECE / bytes_of(x->dtype));
+    const int64_t boundary = row->gpu->tensor_maps ? TCGEMM_TENSOR_ROW : PIECE;
+    const int64_t pitch = round_up(in_rows ? cols : rows, boundary / bytes_of(x->dtype));
     tcgemm_operand_t p = *x;
     p.row_stride = in_rows ? pitch : 1;
     p.col_stride = in_rows ? 1 : pitch;
@@ -72,8 +74,11 @@ static size_t packed_bytes(const tcgemm_operand_t *p, int64_t rows, int64_t cols
     return (size_t)(item * (p->batch_stride ? batch : 1) * bytes_of(p->dtype));
 }
 
-/* Whether a copy could be read wider than the operand itself. */
-static bool is_narrow(const tcgemm_operand_t *x, int64_t rows, int64_t cols) {
+/* Whether a copy could be read faster than the operand itself. */
+static bool is_narrow(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, int64_t rows,
+                      int64_t cols) {
+    if (row->gpu->tensor_maps)
+        return tcgemm_operand_ld(x) * bytes_of(x->dtype) % (TCGEMM_TENSOR_ROW / 2) != 0;
     const int64_t length = tcgemm_operand_length(x, rows, cols);
     return tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride) <
                PIECE ||
@@ -215,20 +220,19 @@ static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
 /* Packs neither operand, one or both. */
 static void choose_packing(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                            const tcgemm_device_t *device, choice_t *best) {
-    const bool must_a = must_pack(row, &g->a, false), must_b = must_pack(row, &g->b, true);
-    best->pack_a = must_a;
-    best->pack_b = must_b;
+    best->pack_a = must_pack(row, &g->a, false);
+    best->pack_b = must_pack(row, &g->b, true);
     best->seconds = seconds_of(row, g, device, best);
-    if (!row->gpu->pads_rows)
+    if (!row->gpu->pads_rows && !row->gpu->tensor_maps)
         return;
-    const bool a = is_narrow(&g->a, g->m, g->k);
-    const bool b = is_narrow(&g->b, g->k, g->n);
+    const bool a = is_narrow(row, &g->a, g->m, g->k);
+    const bool b = is_narrow(row, &g->b, g->k, g->n);
     const choice_t as_it_is = *best;
     for (int which = 1; which < 4; ++which) {
         choice_t c = as_it_is;
-        c.pack_a = (which & 1) != 0;
-        c.pack_b = (which & 2) != 0;
-        if ((a || !c.pack_a) && (b || !c.pack_b))
+        c.pack_a = as_it_is.pack_a || (which & 1) != 0;
+        c.pack_b = as_it_is.pack_b || (which & 2) != 0;
+        if ((a || c.pack_a == as_it_is.pack_a) && (b || c.pack_b == as_it_is.pack_b))
             try_choice(row, g, device, c, best);
     }
 }

@@ -19,9 +19,9 @@
  * steps/pack.cu copies rows to where wide loads can take them:
  *
  *     a      m rows of k elements, lda apart, items stride_a apart
- *     d      the same, ldd and stride_d apart; from k to ldd zeros are written
+ *     d      the same, ldd and stride_d apart; what is left of the last 16 bytes becomes zero
  *
- * or turns them round, element (i, j) to (j, i): d has k rows of m elements, and zeros from m to ldd.
+ * or turns them round, element (i, j) to (j, i): d has k rows of m elements, and zeros likewise.
  */
 #ifndef TCGEMM_CUDA_GPU_ARGS_H
 #define TCGEMM_CUDA_GPU_ARGS_H

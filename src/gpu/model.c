@@ -87,12 +87,19 @@ static double memory_bytes(const question_t *q) {
 
 /* ---- loads ---- */
 
+/* Boxes whose rows, so many bytes apart, do not start with a sector or a line of the L2 (measured). */
+static double box_factor(int64_t pitch) {
+    return pitch % 32 != 0 ? 1.75 : pitch % 64 != 0 ? 1.1 : 1.0;
+}
+
 /* How much longer the loads of an operand take for being narrow. Kernels without shared memory then
  * load element by element, the others as wide as cp.async can, down to 4 bytes: twice as long for 8
  * bytes and three times for 4, as measured. Rows that end inside 16 bytes leave the pipelined loop,
  * too; so do those of a whole matrix that starts off a boundary. */
 static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_t length) {
     const int64_t ld = x->col_stride == 1 ? x->row_stride : x->col_stride;
+    if (q->row->tensor_maps)
+        return box_factor(ld * tcgemm_dtype_bits(x->dtype) / 8);
     const double aligned =
         tcgemm_gpu_alignment(NULL, x->dtype, 2, ld, 2, x->batch_stride); /* more rows than one */
     const bool ends =

@@ -21,6 +21,8 @@
 
 #include "gpu/gpu_args.h"
 
+enum { TCGEMM_TENSOR_ROW = 128 }; /* bytes of a row of a box */
+
 typedef struct tcgemm_tensor {
     const void *base; /* a multiple of 16 */
     uint64_t size[3]; /* elements, 1 .. 2^32 */

@@ -41,15 +41,21 @@ static tcgemm_emulate_region_t nothing(const char *name) {
         .name = name, .line = "rows", .col = "columns", .lines = 1, .batch = 1, .element_bytes = 1};
 }
 
+/* Elements in whole pieces of 16 bytes. */
+static int64_t in_pieces(int64_t length, tcgemm_dtype_t dtype) {
+    const int64_t in_piece = 128 / tcgemm_dtype_bits(dtype);
+    return ceil_div(length, in_piece) * in_piece;
+}
+
 static void regions_of_product(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                                tcgemm_emulate_region_t *regions) {
     const int64_t a_width = x->a_trans ? x->m : x->k, b_width = x->b_trans ? x->k : x->n;
     regions[A] = region_of("A", step->a.at.dtype, x->a, x->a_trans ? x->k : x->m,
-                           step->a.at.padded ? x->lda : a_width, x->lda, x->batch, x->stride_a);
+                           step->a.at.padded ? in_pieces(a_width, step->a.at.dtype) : a_width, x->lda, x->batch, x->stride_a);
     regions[A].line = x->a_trans ? "k" : "rows";
     regions[A].col = x->a_trans ? "rows" : "k";
     regions[B] = region_of("B", step->b.at.dtype, x->b, x->b_trans ? x->n : x->k,
-                           step->b.at.padded ? x->ldb : b_width, x->ldb, x->batch, x->stride_b);
+                           step->b.at.padded ? in_pieces(b_width, step->b.at.dtype) : b_width, x->ldb, x->batch, x->stride_b);
     regions[B].line = x->b_trans ? "columns" : "k";
     regions[B].col = x->b_trans ? "k" : "columns";
 }
@@ -67,6 +73,7 @@ static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                          tcgemm_emulate_region_t *regions) {
     const bool is_packing = step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B;
     const int64_t parts = step->kind == TCGEMM_STEP_PRODUCT ? x->splits : 1;
+    const bool turns = tcgemm_step_turns(step);
     if (step->kind == TCGEMM_STEP_PRODUCT)
         regions_of_product(step, x, regions);
     else
@@ -76,7 +83,8 @@ static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
              : nothing("C");
     regions[D] =
         region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype, x->d,
-                  tcgemm_step_turns(step) ? x->k : x->m, is_packing ? x->ldd : x->n, x->ldd,
+                  turns ? x->k : x->m,
+                  is_packing ? in_pieces(turns ? x->m : x->k, step->d.at.dtype) : x->n, x->ldd,
                   x->batch * parts, x->stride_d);
     regions[D].flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
 }

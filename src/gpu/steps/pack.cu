@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "gpu/gpu_args.h"
+#include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
 
 enum { PIECE = 16 }; /* bytes */
@@ -48,6 +49,8 @@ template <class Element>
 static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
     enum { COUNT = PIECE / sizeof(Element) };
     const int64_t pieces = (args.k + COUNT - 1) / COUNT;
+    tcgemm_wait_for_grids();
+    tcgemm_let_next_grid_begin();
     for (int64_t line = blockIdx.x; line < args.m * args.batch; line += gridDim.x) {
         const int64_t item = line / args.m;
         const int64_t row = line - item * args.m;
@@ -100,6 +103,8 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         PITCH = TILE + COUNT /* elements; columns spread over the banks */
     };
     typedef turn_word<Element, COUNT> word_t;
+    tcgemm_wait_for_grids();
+    tcgemm_let_next_grid_begin();
     const int64_t rows = (args.m + TILE - 1) / TILE, cols = (args.k + TILE - 1) / TILE;
     for (int64_t square = blockIdx.x; square < rows * cols * args.batch; square += gridDim.x) {
         const int64_t item = square / (rows * cols);
@@ -125,6 +130,7 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         }
         __syncthreads();
         const int64_t first = row0 + word * COUNT;
+        const int64_t end = (args.m * sizeof(Element) + PIECE - 1) / PIECE * (PIECE / sizeof(Element));
 #pragma unroll
         for (int i = 0; i < TILE; i += LINES) {
             const int col = i + line;
@@ -133,7 +139,7 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
             for (int e = 0; e < COUNT; ++e)
                 v.element[e] =
                     first + e < args.m ? tile[(word * COUNT + e) * PITCH + col] : Element(0);
-            if (col0 + col < args.k && first < args.ldd)
+            if (col0 + col < args.k && first < end)
                 *(word_t *)(to + (col0 + col) * args.ldd + first) = v;
         }
     }

@@ -12,6 +12,7 @@
 
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/cvt.cuh"
+#include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
 
 enum { THREADS = 256, PIECE = 16 };
@@ -105,6 +106,8 @@ template <class Type> static __device__ __forceinline__ void reduce(const tcgemm
     const uint32_t lane = threadIdx.x / places, place = threadIdx.x % places;
     const int64_t in_row = (args.n + COUNT - 1) / COUNT, all = in_row * args.m * args.batch;
     const sum alpha = Type::alpha(args), beta = Type::beta(args);
+    tcgemm_wait_for_grids();
+    tcgemm_let_next_grid_begin();
 
     for (int64_t first = (int64_t)blockIdx.x * places; first < all;
          first += (int64_t)gridDim.x * places) {

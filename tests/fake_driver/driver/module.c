@@ -167,6 +167,17 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
     return CUDA_SUCCESS;
 }
 
+/* Launches run one after the other here, so that one which may begin early is like any other. */
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params,
+                          void **extra) {
+    for (unsigned i = 0; i < config->numAttrs; ++i)
+        if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            return CUDA_ERROR_INVALID_VALUE;
+    return cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ,
+                          config->blockDimX, config->blockDimY, config->blockDimZ,
+                          config->sharedMemBytes, config->hStream, params, extra);
+}
+
 /* The addresses of the operands become those where their bytes are. False if one is not there. */
 static bool reach_operands(CUcontext context, struct fake_launch *launch) {
     kernel_operand_t operands[4];

@@ -163,7 +163,7 @@ static void turn(const kernel_t *kernel, const args_t *x, int64_t item) {
     const char *const from = (const char *)x->a + item * x->stride_a * size;
     char *const to = (char *)x->d + item * x->stride_d * size;
     for (int64_t j = 0; j < x->k; ++j) {
-        memset(to + j * x->ldd * size, 0, (size_t)(x->ldd * size));
+        memset(to + j * x->ldd * size, 0, (size_t)((x->m * size + 15) / 16 * 16));
         for (int64_t i = 0; i < x->m; ++i)
             memcpy(to + (j * x->ldd + i) * size, from + (i * x->lda + j) * size, (size_t)size);
     }

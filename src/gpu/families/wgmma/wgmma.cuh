@@ -5,6 +5,7 @@
 #include "gpu/elements.cuh"
 #include "gpu/families/wgmma/shape.h"
 #include "gpu/ptx/cp_async.cuh"
+#include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/mbarrier.cuh"
 #include "gpu/ptx/setmaxnreg.cuh"
 #include "gpu/ptx/tma.cuh"
@@ -370,6 +371,8 @@ struct wgmma_kernel {
         if (threadIdx.x == 0)
             make_barriers();
         __syncthreads();
+        tcgemm_wait_for_grids();
+        tcgemm_let_next_grid_begin();
         if (warpgroup == CONSUMERS) {
             if (MANY_REGISTERS)
                 tcgemm_registers_less<40>();
