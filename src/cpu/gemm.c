@@ -50,7 +50,7 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const int64_t rows = ceil_div(min_i64(s->mt, g->m), u->mr) * u->mr;
     const int64_t cols = ceil_div(min_i64(s->nc, g->n), u->nr) * u->nr;
     const int64_t steps = ceil_div(min_i64(s->kc, g->k), u->ku);
-    const int64_t bf16 = u->family == TCGEMM_FAMILY_BF16;
+    const int64_t flags = u->exact != NULL;
     const int64_t integer = u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_B1;
     layout_t l;
     l.a = 0;
@@ -60,8 +60,8 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     l.a_terms = l.b + align64(pack_b ? cols * steps * u->lane_bytes : 0);
     l.b_terms = l.a_terms + align64(pack_a ? integer * rows * 4 : 0);
     l.a_special = l.b_terms + align64(pack_b ? integer * cols * 4 : 0);
-    l.b_special = l.a_special + align64(pack_a ? bf16 * rows / u->mr : 0);
-    l.sums = l.b_special + align64(pack_b ? bf16 * cols / u->nr : 0);
+    l.b_special = l.a_special + align64(pack_a ? flags * rows / u->mr : 0);
+    l.sums = l.b_special + align64(pack_b ? flags * cols / u->nr : 0);
     l.end = l.sums + align64(s->direct_output ? 0 : rows * cols * 4);
     return l;
 }
@@ -166,7 +166,7 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
     const int lines = (int)min_i64(p->width, p->lines - first);
     const bool found =
         x->u->pack(&p->pack, first, lines, p->width, panel, p->terms ? p->terms + first : NULL);
-    if (x->u->family == TCGEMM_FAMILY_BF16)
+    if (x->u->exact)
         p->special[i] = found;
 }
 
@@ -232,9 +232,12 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const block_t *block) {
         .a_step = s->pack_a ? x->u->mr : g->a.col_stride,
         .b_step = s->pack_b ? x->u->nr : g->b.row_stride,
         .scale = g->flags & TCGEMM_FLAG_XOR ? 0u - 2u : 1u,
+        .a_is_signed = x->signs.a_is_signed,
+        .b_is_signed = x->signs.b_is_signed,
     };
     const double alpha = s->direct_output ? x->item.alpha : 1.0;
     const double beta = block->first ? x->item.beta : 1.0;
+    tile.continues = !block->first && alpha == 1.0;
     if (g->type->accumulator == TCGEMM_DTYPE_F64) {
         tile.alpha.f64 = alpha;
         tile.beta.f64 = beta;
@@ -395,12 +398,16 @@ static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t
     }
 
     const int64_t num_units = tcgemm_unit_count(block->rows, block->cols, s->mc, s->nb);
+    if (x->u->begin)
+        x->u->begin();
     for (;;) {
         const int64_t unit = atomic_fetch_add_explicit(&x->next_unit, 1, memory_order_relaxed);
         if (unit >= num_units)
             break;
         multiply_unit(x, block, unit);
     }
+    if (x->u->end)
+        x->u->end();
     arrive(x, &x->phases.multiplied);
     tcgemm_barrier_wait(&x->barrier, num_threads);
     if (t == 0)

@@ -130,13 +130,22 @@ static double macs_per_lane(tcgemm_family_t family) {
         return 2.0;
     case TCGEMM_FAMILY_U8S8:
         return 4.0;
+    case TCGEMM_FAMILY_BF16X32: /* not of vectors: tcgemm_cpu_theoretical_macs */
+    case TCGEMM_FAMILY_I8X64:
     case TCGEMM_FAMILY_B1:
     default:
         return 0.0; /* several instructions: no simple figure */
     }
 }
 
+/* Of a core's matrix unit: a product of tiles, 16 x 16 x 64 bytes, takes 16 cycles. */
+static double matrix_macs(tcgemm_family_t family) {
+    return family == TCGEMM_FAMILY_BF16X32 ? 512.0 : family == TCGEMM_FAMILY_I8X64 ? 1024.0 : 0.0;
+}
+
 double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
+    if (matrix_macs(kernel->cpu->family) > 0.0)
+        return matrix_macs(kernel->cpu->family);
     const int bits = kernel->features & TCGEMM_CPU_AVX512 ? 512
                      : kernel->features & TCGEMM_CPU_AVX2 ? 256
                                                           : 0;
