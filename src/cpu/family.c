@@ -103,6 +103,15 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define FINISH_OF_bf16x32(kernels) tcgemm_finish_##kernels
 #define FINISH_OF_i8x64(kernels)   NULL
 
+#define FINISHES_f32     false
+#define FINISHES_f64     false
+#define FINISHES_bf16    false
+#define FINISHES_u8s8    false
+#define FINISHES_s16     false
+#define FINISHES_b1      false
+#define FINISHES_bf16x32 true
+#define FINISHES_i8x64   false
+
 #define tcgemm_tile_any_NONE    NULL
 #define tcgemm_tile_avx2_NONE   NULL
 #define tcgemm_tile_avx512_NONE NULL
@@ -159,6 +168,7 @@ static const tcgemm_kernel_t rows[] = {
          .end = END_##isa_,                                                                        \
          .pack = tcgemm_pack_##kernels##_##lane,                                                   \
          .finish = FINISH_OF_##lane(kernels),                                                      \
+         .finishes_tiles = FINISHES_##lane,                                                        \
      }},
 #include "cpu/rows.def"
 };

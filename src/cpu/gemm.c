@@ -62,7 +62,8 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     l.a_special = l.b_terms + align64(pack_b ? integer * cols * 4 : 0);
     l.b_special = l.a_special + align64(pack_a ? flags * rows / u->mr : 0);
     l.sums = l.b_special + align64(pack_b ? flags * cols / u->nr : 0);
-    l.end = l.sums + align64(s->direct_output ? 0 : rows * cols * 4);
+    const bool has_sums = !s->direct_output && !(u->finishes_tiles && s->kc >= g->k);
+    l.end = l.sums + align64(has_sums ? rows * cols * 4 : 0);
     return l;
 }
 
@@ -154,10 +155,13 @@ typedef struct panels {
     int64_t count;
     int64_t lines;
     int width;
+    int group; /* panels that are packed together */
     char *data;
     uint32_t *terms;
     bool *special;
 } panels_t;
+
+enum { PANELS_OF_GROUP = 4 };
 
 static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
     const int64_t first = i * p->width;
@@ -170,6 +174,43 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
         p->special[i] = found;
 }
 
+/* Panels [i, end), a step of each in turn: a row of k that is 64 bytes in each panel is read as
+ * one piece. Only for kernels without terms. */
+static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
+    const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku);
+    tcgemm_pack_t part = p->pack;
+    bool found[PANELS_OF_GROUP] = {false};
+    for (int64_t step = 0; step < steps; ++step) {
+        part.k = min_i64(x->u->ku, p->pack.k - step * x->u->ku);
+        part.origin = p->pack.origin + step * x->u->ku * p->pack.k_stride;
+        for (int64_t at = i; at < end; ++at) {
+            const int64_t first = at * p->width;
+            char *const panel = p->data + tcgemm_panel_at(first, steps, x->u->lane_bytes) +
+                                step * p->width * x->u->lane_bytes;
+            found[at - i] |= x->u->pack(&part, first, (int)min_i64(p->width, p->lines - first),
+                                        p->width, panel, NULL);
+        }
+    }
+    for (int64_t at = i; x->u->exact && at < end; ++at)
+        p->special[at] = found[at - i];
+}
+
+static int64_t num_groups(const panels_t *p) {
+    return ceil_div(p->count, p->group);
+}
+
+static void pack_group(const product_t *x, const panels_t *p, int64_t group) {
+    if (p->group == 1)
+        pack_panel(x, p, group);
+    else
+        pack_by_steps(x, p, group * p->group, min_i64((group + 1) * p->group, p->count));
+}
+
+/* Long lanes whose lines lie side by side are packed some panels at a time. */
+static int group_of(const product_t *x, bool along_k) {
+    return x->u->lane_bytes == 64 && !along_k ? PANELS_OF_GROUP : 1;
+}
+
 static panels_t panels_of_a(const product_t *x, const block_t *block) {
     return (panels_t){
         .pack =
@@ -178,6 +219,7 @@ static panels_t panels_of_a(const product_t *x, const block_t *block) {
             x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes ? ceil_div(block->rows, x->u->mr) : 0,
         .lines = block->rows,
         .width = x->u->mr,
+        .group = group_of(x, x->plan->g.a.col_stride == 1),
         .data = x->a,
         .terms = x->signs.use_a_terms ? x->a_terms : NULL,
         .special = x->a_special,
@@ -193,6 +235,7 @@ static panels_t panels_of_b(const product_t *x, const block_t *block, bool is_pa
                      : 0,
         .lines = block->cols,
         .width = x->u->nr,
+        .group = group_of(x, x->plan->g.b.row_stride == 1),
         .data = x->b,
         .terms = x->signs.use_b_terms ? x->b_terms : NULL,
         .special = x->b_special,
@@ -207,10 +250,10 @@ static void pack_block(product_t *x, const block_t *block, bool b_is_packed) {
         return;
     for (;;) {
         const int64_t i = atomic_fetch_add_explicit(&x->next_panel, 1, memory_order_relaxed);
-        if (i < b.count)
-            pack_panel(x, &b, i);
-        else if (i < b.count + a.count)
-            pack_panel(x, &a, i - b.count);
+        if (i < num_groups(&b))
+            pack_group(x, &b, i);
+        else if (i < num_groups(&b) + num_groups(&a))
+            pack_group(x, &a, i - num_groups(&b));
         else
             return;
     }
@@ -220,6 +263,12 @@ static void pack_block(product_t *x, const block_t *block, bool b_is_packed) {
 
 static char *element_at(const void *base, int64_t index, int bytes) {
     return (char *)(uintptr_t)base + index * bytes;
+}
+
+/* Beyond what a second-level cache keeps for the next product. */
+static bool d_is_large(const tcgemm_canonical_t *g) {
+    const double bytes = (double)g->m * (double)g->n * tcgemm_dtype_bits(g->type->d) / 8.0;
+    return bytes > 8 << 20;
 }
 
 /* alpha, beta and where C and D are, for the step of k at hand. */
@@ -238,6 +287,7 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const block_t *block) {
     const double alpha = s->direct_output ? x->item.alpha : 1.0;
     const double beta = block->first ? x->item.beta : 1.0;
     tile.continues = !block->first && alpha == 1.0;
+    tile.streams = block->last && s->direct_output && x->u->begin && d_is_large(g);
     if (g->type->accumulator == TCGEMM_DTYPE_F64) {
         tile.alpha.f64 = alpha;
         tile.beta.f64 = beta;
@@ -274,12 +324,12 @@ static void place_output(const product_t *x, const block_t *block, int64_t i, in
     }
 }
 
-/* Rows i .. i+rows, columns j .. j+cols of the block become f16 or bf16. */
-static void finish_unit(const product_t *x, const block_t *block, int64_t i, int64_t rows,
-                        int64_t j, int64_t cols) {
+/* How rows i .. i+rows, columns j .. j+cols of the block become f16 or bf16. */
+static tcgemm_finish_t finish_of(const product_t *x, const block_t *block, int64_t i, int64_t rows,
+                                 int64_t j, int64_t cols) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    const tcgemm_finish_t finish = {
+    return (tcgemm_finish_t){
         .dtype = g->type->d,
         .sums = x->sums + i * x->ld_sums + j,
         .ld_sums = x->ld_sums,
@@ -293,7 +343,6 @@ static void finish_unit(const product_t *x, const block_t *block, int64_t i, int
         .alpha = (float)x->item.alpha,
         .beta = (float)x->item.beta,
     };
-    x->u->finish(&finish);
 }
 
 /* The panels of the current block, whoever packed them. */
@@ -366,6 +415,7 @@ static void multiply_unit(const product_t *x, const block_t *block, int64_t unit
     const parts_t a = parts_of_a(x, block);
     const parts_t b = parts_of_b(x, block);
     tcgemm_tile_t tile = tile_of_block(x, block);
+    const bool finishes_tiles = block->last && !s->direct_output && x->u->finishes_tiles;
     for (int64_t j = j0; j < j1; j += x->u->nr) {
         tile.n = (int)min_i64(x->u->nr, j1 - j);
         tile.b = panel_of_b(x, block, b.panels, j);
@@ -375,11 +425,18 @@ static void multiply_unit(const product_t *x, const block_t *block, int64_t unit
             tile.a = panel_of_a(x, block, a.panels, i);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
             place_output(x, block, i, j, &tile);
+            tcgemm_finish_t finish;
+            if (finishes_tiles) {
+                finish = finish_of(x, block, i, tile.m, j, tile.n);
+                tile.finish = &finish;
+            }
             tile_function(x, &a, i / x->u->mr, &b, j / x->u->nr)(&tile);
         }
     }
-    if (block->last && !s->direct_output)
-        finish_unit(x, block, i0, i1 - i0, j0, j1 - j0);
+    if (block->last && !s->direct_output && !x->u->finishes_tiles) {
+        const tcgemm_finish_t finish = finish_of(x, block, i0, i1 - i0, j0, j1 - j0);
+        x->u->finish(&finish);
+    }
 }
 
 /* One step of k for one block of D, by thread t. */

@@ -24,6 +24,9 @@ enum {
     MAX_COLS = 3840,        /* the same for B's panel, kc x nc */
     MAX_NARROW_ROWS = 1024, /* f16 and bf16 results also keep mt x nc sums in f32 */
     MAX_NARROW_COLS = 1920,
+    MAX_MATRIX_ROWS = 4096, /* matrix units are so fast that packing twice would show, so these ... */
+    MAX_MATRIX_COLS = 8192, /* ... may lie in memory */
+    MATRIX_PANEL_BYTES = 1 << 20, /* of A, mc x kc: half of the L2 cache of who has such a unit */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
     CYCLES_PER_BARRIER = 5000,
@@ -68,13 +71,26 @@ static void choose_packing(struct tcgemm_plan *plan) {
     s->pack_b = b_ahead || !(g->b.col_stride == 1 && (tiny || g->m <= u->mr));
 }
 
+static bool is_matrix(const tcgemm_cpu_ukernel_t *u) {
+    return u->lane_bytes == 64;
+}
+
+/* Rows of a unit of work. */
+static int64_t most_rows(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!is_matrix(u))
+        return u->mc;
+    const int64_t row_bytes = ceil_div(min_i64(plan->cpu.kc, plan->g.k), u->ku) * u->lane_bytes;
+    return min_i64(u->mc, MATRIX_PANEL_BYTES / row_bytes / u->mr * u->mr);
+}
+
 /* Enough units of work that no thread waits long for the last one. */
 static void share_out(struct tcgemm_plan *plan, int num_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     const int64_t rows = min_i64(s->mt, plan->g.m);
     const int64_t cols = min_i64(s->nc, plan->g.n);
-    s->mc = even_part(rows, u->mc, u->mr);
+    s->mc = even_part(rows, most_rows(plan), u->mr);
     s->nb = even_part(cols, u->nb, u->nr);
     while (num_threads > 1 && ceil_div(rows, s->mc) * ceil_div(cols, s->nb) < 4 * num_threads) {
         if (s->mc > 4 * u->mr && s->mc * u->nr >= s->nb * u->mr)
@@ -94,8 +110,13 @@ static void choose_blocks(struct tcgemm_plan *plan) {
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     s->direct_output = g->type->d == g->type->accumulator;
     s->kc = even_part(g->k, u->kc, u->ku); /* of k and the kernel alone: it decides the bits */
-    s->nc = even_part(g->n, s->direct_output ? MAX_COLS : MAX_NARROW_COLS, u->nr);
-    s->mt = even_part(g->m, s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS, u->mr);
+    if (is_matrix(u)) {
+        s->nc = even_part(g->n, MAX_MATRIX_COLS, u->nr);
+        s->mt = even_part(g->m, MAX_MATRIX_ROWS, u->mr);
+    } else {
+        s->nc = even_part(g->n, s->direct_output ? MAX_COLS : MAX_NARROW_COLS, u->nr);
+        s->mt = even_part(g->m, s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS, u->mr);
+    }
     s->split_batch = false;
     choose_packing(plan);
 }

@@ -30,7 +30,9 @@ void tcgemm_begin_amx(void) {
     AMX_CONFIGURE(&config);
 }
 
+/* What was stored past the caches is there for other threads, too, when they are told. */
 void tcgemm_end_amx(void) {
+    AMX_FENCE();
     AMX_RELEASE();
 }
 
@@ -79,67 +81,129 @@ static void begin_sums(const tcgemm_tile_t *t) {
     load_sums(sums, SUMS_PITCH);
 }
 
-static TCGEMM_ALWAYS_INLINE void rows_of_f32(const tcgemm_tile_t *t, const float sums[ROWS][COLS],
-                                             int n) {
+typedef float floats_t __attribute__((vector_size(64)));
+typedef uint32_t pairs_t __attribute__((vector_size(64)));
+typedef uint16_t narrow_t __attribute__((vector_size(32)));
+
+typedef union sums {
+    float f32[ROWS][COLS];
+    uint32_t s32[ROWS][COLS];
+} sums_t;
+
+/* Rows of D = alpha * sums + beta * C. `n` is a constant for whole tiles. */
+static TCGEMM_ALWAYS_INLINE void rows_of_f32(const tcgemm_tile_t *t, const float *c,
+                                             const sums_t *sums, int n) {
     for (int i = 0; i < t->m; ++i) {
+        const float *sum = sums->f32[i];
         float *d = (float *)t->d + i * t->ldd;
-        const float *c = t->c ? (const float *)t->c + i * t->ldc : NULL;
         if (c)
             for (int j = 0; j < n; ++j)
-                d[j] = t->beta.f32 * c[j] + t->alpha.f32 * sums[i][j];
+                d[j] = t->beta.f32 * c[i * t->ldc + j] + t->alpha.f32 * sum[j];
         else
             for (int j = 0; j < n; ++j)
-                d[j] = t->alpha.f32 * sums[i][j];
+                d[j] = t->alpha.f32 * sum[j];
     }
 }
 
-static TCGEMM_ALWAYS_INLINE void rows_of_s32(const tcgemm_tile_t *t,
-                                             const uint32_t sums[ROWS][COLS], int n) {
+static TCGEMM_ALWAYS_INLINE void rows_of_s32(const tcgemm_tile_t *t, const uint32_t *c,
+                                             const sums_t *sums, int n) {
     for (int i = 0; i < t->m; ++i) {
+        const uint32_t *sum = sums->s32[i];
         uint32_t *d = (uint32_t *)t->d + i * t->ldd;
-        const uint32_t *c = t->c ? (const uint32_t *)t->c + i * t->ldc : NULL;
         if (c)
             for (int j = 0; j < n; ++j)
-                d[j] = t->beta.s32 * c[j] + t->alpha.s32 * sums[i][j];
+                d[j] = t->beta.s32 * c[i * t->ldc + j] + t->alpha.s32 * sum[j];
         else
             for (int j = 0; j < n; ++j)
-                d[j] = t->alpha.s32 * sums[i][j];
+                d[j] = t->alpha.s32 * sum[j];
     }
 }
 
-/* D = alpha * sums + beta * C, without what the tile has beyond m and n. */
-static void finish_f32(const tcgemm_tile_t *t, const float sums[ROWS][COLS]) {
-    if (t->n == COLS)
-        rows_of_f32(t, sums, COLS);
-    else
-        rows_of_f32(t, sums, t->n);
+/* Sums that are D itself, past the caches. */
+static void stream_rows(const tcgemm_tile_t *t, const sums_t *sums) {
+    for (int i = 0; i < ROWS; ++i) {
+        char *d = (char *)t->d + i * t->ldd * 4;
+        AMX_STREAM(d, &sums->s32[i][0]);
+        AMX_STREAM(d + 64, &sums->s32[i][16]);
+    }
 }
 
-static void finish_s32(const tcgemm_tile_t *t, const uint32_t sums[ROWS][COLS]) {
-    if (t->n == COLS)
-        rows_of_s32(t, sums, COLS);
+/* 16 sums become bf16, as tcgemm_bf16_of_f32 does it. */
+static TCGEMM_ALWAYS_INLINE void narrow_16(const tcgemm_finish_t *f, const float *sums,
+                                           const uint16_t *c, uint16_t *d) {
+    floats_t x;
+    memcpy(&x, sums, sizeof x);
+    x *= f->alpha;
+    if (c) {
+        narrow_t old;
+        memcpy(&old, c, sizeof old);
+        x += f->beta * (floats_t)(__builtin_convertvector(old, pairs_t) << 16);
+    }
+    const pairs_t bits = (pairs_t)x;
+    const pairs_t rounded = bits + 0x7FFFu + ((bits >> 16) & 1u);
+    const pairs_t is_nan = (pairs_t)((bits & 0x7FFFFFFFu) > 0x7F800000u);
+    const pairs_t kept = (is_nan & (bits | 0x00400000u)) | (~is_nan & rounded);
+    const narrow_t result = __builtin_convertvector(kept >> 16, narrow_t);
+    memcpy(d, &result, sizeof result);
+}
+
+static void finish_narrow(const tcgemm_tile_t *t, const sums_t *sums) {
+    tcgemm_finish_t f = *t->finish;
+    if (t->n != COLS || f.dtype != TCGEMM_DTYPE_BF16) {
+        f.sums = sums->f32[0];
+        f.ld_sums = COLS;
+        f.rows = t->m;
+        f.cols = t->n;
+        tcgemm_finish_amx(&f);
+        return;
+    }
+    for (int i = 0; i < t->m; ++i) {
+        const uint16_t *c = f.c ? (const uint16_t *)f.c + i * f.ldc : NULL;
+        uint16_t *d = (uint16_t *)f.d + i * f.ldd;
+        narrow_16(&f, sums->f32[i], c, d);
+        narrow_16(&f, sums->f32[i] + 16, c ? c + 16 : NULL, d + 16);
+    }
+}
+
+/* What the tiles have beyond m and n is left out. */
+static void finish_f32(const tcgemm_tile_t *t, const sums_t *sums) {
+    const float *c = t->continues ? NULL : t->c; /* else it is in the sums already */
+    if (t->finish)
+        finish_narrow(t, sums);
+    else if (t->n == COLS)
+        rows_of_f32(t, c, sums, COLS);
     else
-        rows_of_s32(t, sums, t->n);
+        rows_of_f32(t, c, sums, t->n);
+}
+
+static void finish_s32(const tcgemm_tile_t *t, const sums_t *sums) {
+    const uint32_t *c = t->continues ? NULL : t->c;
+    if (t->n == COLS)
+        rows_of_s32(t, c, sums, COLS);
+    else
+        rows_of_s32(t, c, sums, t->n);
+}
+
+static bool is_on_lines(const tcgemm_tile_t *t) {
+    return ((uintptr_t)t->d | (uintptr_t)t->ldd * 4) % 64 == 0;
 }
 
 static void end_sums(const tcgemm_tile_t *t, bool is_float) {
     const bool is_one = is_float ? t->alpha.f32 == 1.0f : t->alpha.s32 == 1u;
-    if (is_whole(t) && is_one && (!t->c || t->continues)) {
+    const bool is_plain = is_whole(t) && is_one && (!t->c || t->continues) && !t->finish;
+    const bool streams = is_plain && t->streams && is_on_lines(t);
+    if (is_plain && !streams) {
         store_sums(t->d, t->ldd * 4);
         return;
     }
-    _Alignas(64) union {
-        float f32[ROWS][COLS];
-        uint32_t s32[ROWS][COLS];
-    } sums;
+    _Alignas(64) sums_t sums;
     store_sums(&sums, SUMS_PITCH);
-    tcgemm_tile_t rest = *t;
-    if (t->continues)
-        rest.c = NULL; /* it is in the sums already */
-    if (is_float)
-        finish_f32(&rest, (const float(*)[COLS])sums.f32);
+    if (streams)
+        stream_rows(t, &sums);
+    else if (is_float)
+        finish_f32(t, &sums);
     else
-        finish_s32(&rest, (const uint32_t(*)[COLS])sums.s32);
+        finish_s32(t, &sums);
 }
 
 /* ---- products ---- */
@@ -160,12 +224,26 @@ enum { BF16, S8S8, S8U8, U8S8, U8U8 };
             AMX_DOT_U8U8(c, a, b);                                                                 \
     } while (0)
 
+/* Fetches some rows of D, from `row` on, so that all are there when `steps` more steps are done: a
+ * row that is not makes each of its stores wait for memory. Returns the next row. */
+static TCGEMM_ALWAYS_INLINE int64_t fetch_rows(const tcgemm_tile_t *t, int64_t row, int64_t steps) {
+    const int64_t end = steps >= ROWS ? row + 1 : row + (ROWS - row) / steps;
+    for (; row < end && row < t->m; ++row) {
+        const char *d = (const char *)t->d + row * t->ldd * 4;
+        TCGEMM_PREFETCH_WRITE(d);
+        TCGEMM_PREFETCH_WRITE(d + 64);
+    }
+    return row;
+}
+
 /* Halves of the tile beyond m and n are left out: they hold zeros. */
 static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const int kind, const bool both_a,
                                           const bool both_b) {
     const char *a = t->a;
     const char *b = t->b;
+    int64_t row = t->finish || t->streams ? t->m : 0;
     for (int64_t p = t->steps; p > 0; --p) {
+        row = fetch_rows(t, row, p);
         AMX_LOAD(4, a, A_PITCH);
         AMX_LOAD(6, b, B_PITCH);
         DOT(kind, 0, 4, 6);
@@ -214,9 +292,6 @@ void tcgemm_tile_amx_i8x64(const tcgemm_tile_t *t) {
 
 /* ---- the same without tiles, for subnormals ---- */
 
-typedef float floats_t __attribute__((vector_size(64)));
-typedef uint32_t pairs_t __attribute__((vector_size(64)));
-
 enum { EXACT_ROWS = 8 };
 
 /* The low and high bf16 of each pair, as f32. */
@@ -224,7 +299,7 @@ enum { EXACT_ROWS = 8 };
 #define HIGH(pairs) ((floats_t)((pairs)&0xFFFF0000u))
 
 /* Rows i .. i + 7 of one half of the columns: each sum in one register, k ascending. */
-static void exact_part(const tcgemm_tile_t *t, int i, int half, float sums[ROWS][COLS]) {
+static void exact_part(const tcgemm_tile_t *t, int i, int half, sums_t *sums) {
     floats_t sum[EXACT_ROWS];
     const char *a = (const char *)t->a + i * A_PITCH;
     const char *b = (const char *)t->b + (ptrdiff_t)half * 64;
@@ -246,15 +321,19 @@ static void exact_part(const tcgemm_tile_t *t, int i, int half, float sums[ROWS]
         b += STEP_BYTES;
     }
     for (int r = 0; r < EXACT_ROWS; ++r)
-        memcpy(&sums[i + r][half * 16], &sum[r], sizeof sum[r]);
+        memcpy(&sums->f32[i + r][half * 16], &sum[r], sizeof sum[r]);
 }
 
 void tcgemm_tile_amx_bf16x32_exact(const tcgemm_tile_t *t) {
-    _Alignas(64) float sums[ROWS][COLS];
+    _Alignas(64) sums_t sums;
     for (int i = 0; i < t->m; i += EXACT_ROWS)
         for (int half = 0; half * 16 < t->n; ++half)
-            exact_part(t, i, half, sums);
-    finish_f32(t, (const float(*)[COLS])sums);
+            exact_part(t, i, half, &sums);
+    const float *c = t->c;
+    for (int i = 0; t->continues && i < t->m; ++i)
+        for (int j = 0; j < t->n; ++j)
+            sums.f32[i][j] += c[i * t->ldc + j];
+    finish_f32(t, &sums);
 }
 
 /* ---- packing ---- */

@@ -33,6 +33,8 @@ _Static_assert(sizeof(amx_config_t) == 64, "the configuration is a line of memor
 #define AMX_ZERO(t)             _tile_zero(t)
 #define AMX_LOAD(t, p, stride)  _tile_loadd(t, p, stride)
 #define AMX_STORE(t, p, stride) _tile_stored(t, p, stride)
+#define AMX_STREAM(p, line)     _mm512_stream_si512((void *)(p), _mm512_load_si512(line))
+#define AMX_FENCE()             _mm_sfence()
 #define AMX_DOT_BF16(c, a, b)   _tile_dpbf16ps(c, a, b)
 #define AMX_DOT_S8S8(c, a, b)   _tile_dpbssd(c, a, b)
 #define AMX_DOT_S8U8(c, a, b)   _tile_dpbsud(c, a, b)
@@ -47,6 +49,8 @@ _Static_assert(sizeof(amx_config_t) == 64, "the configuration is a line of memor
 #define AMX_ZERO(t)             amx_model_zero(t)
 #define AMX_LOAD(t, p, stride)  amx_model_load(t, p, stride)
 #define AMX_STORE(t, p, stride) amx_model_store(t, p, stride)
+#define AMX_STREAM(p, line)     memcpy(p, line, 64)
+#define AMX_FENCE()             (void)0
 #define AMX_DOT_BF16(c, a, b)   amx_model_dot_bf16(c, a, b)
 #define AMX_DOT_S8S8(c, a, b)   amx_model_dot_bytes(c, a, b, true, true)
 #define AMX_DOT_S8U8(c, a, b)   amx_model_dot_bytes(c, a, b, true, false)

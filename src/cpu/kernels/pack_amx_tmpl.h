@@ -14,7 +14,7 @@
 
 #define PACK_NAME(family) TCGEMM_PASTE(TCGEMM_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
 
-enum { LINES = 32, WORDS = 16, LANE = 64, STEP = LINES * LANE };
+enum { LINES = 32, WORDS = 16, LANE = 64, STEP = LINES * LANE, FETCH_AHEAD = 4 * LANE };
 
 typedef uint32_t words_t __attribute__((vector_size(64)));
 typedef uint16_t halves_t __attribute__((vector_size(64)));
@@ -167,6 +167,12 @@ static TCGEMM_ALWAYS_INLINE const uint8_t *place_row(const tcgemm_pack_t *pack, 
     return stage;
 }
 
+/* Fetches what lies `bytes` behind each row: soon it will be its turn. */
+static TCGEMM_ALWAYS_INLINE void fetch(const uint8_t *const rows[], int count, int64_t bytes) {
+    for (int i = 0; i < count; ++i)
+        __builtin_prefetch((const void *)((uintptr_t)rows[i] + (uintptr_t)bytes));
+}
+
 static TCGEMM_ALWAYS_INLINE bool pack_lanes(const tcgemm_pack_t *pack, int64_t first, int lines,
                                             bool is_bf16, uint8_t *out) {
     const int ku = is_bf16 ? 32 : 64;
@@ -188,6 +194,8 @@ static TCGEMM_ALWAYS_INLINE bool pack_lanes(const tcgemm_pack_t *pack, int64_t f
                 rows[p] = place_row(pack, is_bf16, is_plain && lines == LINES && p < count, first,
                                     k + p, p < count ? lines : 0, stage[p]);
         }
+        fetch(rows, by_lines ? LINES : ku,
+              by_lines ? FETCH_AHEAD : ku * pack->k_stride * (is_bf16 ? 2 : 1));
         if (by_lines && pack->is_b)
             step_of_lines(rows, is_bf16, true, out, &found);
         else if (by_lines)

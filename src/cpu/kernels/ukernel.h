@@ -61,6 +61,8 @@ typedef struct tcgemm_tile {
     const uint32_t *col_term;
     bool a_is_signed, b_is_signed; /* of i8x64: the bytes are s8, else u8 */
     bool continues; /* C holds this product's own sums so far, alpha and beta are 1 */
+    bool streams;   /* D is larger than caches are: past them */
+    const struct tcgemm_finish *finish; /* the sums become this narrow D, and D is not written */
 } tcgemm_tile_t;
 
 typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
@@ -116,6 +118,7 @@ typedef struct tcgemm_cpu_ukernel {
     void (*end)(void);
     tcgemm_pack_fn *pack;
     tcgemm_finish_fn *finish; /* NULL for families without narrow results */
+    bool finishes_tiles;      /* packed and exact heed tile.finish */
 } tcgemm_cpu_ukernel_t;
 
 #endif
