@@ -24,9 +24,10 @@ enum {
     MAX_COLS = 3840,        /* the same for B's panel, kc x nc */
     MAX_NARROW_ROWS = 1024, /* f16 and bf16 results also keep mt x nc sums in f32 */
     MAX_NARROW_COLS = 1920,
-    MAX_MATRIX_ROWS = 4096, /* matrix units are so fast that packing twice would show, so these ... */
-    MAX_MATRIX_COLS = 8192, /* ... may lie in memory */
-    MATRIX_PANEL_BYTES = 1 << 20, /* of A, mc x kc: half of the L2 cache of who has such a unit */
+    MAX_MATRIX_ROWS =
+        4096, /* matrix units are so fast that packing twice would show, so these ... */
+    MAX_MATRIX_COLS = 8192,        /* ... may lie in memory */
+    MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
     CYCLES_PER_BARRIER = 5000,
@@ -80,7 +81,8 @@ static int64_t most_rows(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (!is_matrix(u))
         return u->mc;
-    const int64_t row_bytes = ceil_div(min_i64(plan->cpu.kc, plan->g.k), u->ku) * u->lane_bytes;
+    const int64_t depth = plan->g.k > 0 ? min_i64(plan->cpu.kc, plan->g.k) : 1;
+    const int64_t row_bytes = ceil_div(depth, u->ku) * u->lane_bytes;
     return min_i64(u->mc, MATRIX_PANEL_BYTES / row_bytes / u->mr * u->mr);
 }
 

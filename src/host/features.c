@@ -51,11 +51,11 @@ static bool may_use_tiles(void) {
 }
 
 #ifdef TCGEMM_EMULATED_AMX
-/* A build for tests: tiles in plain C (cpu/kernels/amx_tiles.h), for who asks for them. */
+/* Tests (tests/CMakeLists.txt): a processor that has tiles in plain C, and nothing else. */
 static uint32_t with_tiles(uint32_t features) {
     const char *arch = secure_getenv("TCGEMM_ARCH");
     (void)may_use_tiles;
-    return arch && strcmp(arch, "amx") == 0 ? features | TILES : features & ~(uint32_t)TILES;
+    return arch && strcmp(arch, "amx") == 0 ? TILES : features & ~(uint32_t)TILES;
 }
 #else
 static uint32_t with_tiles(uint32_t features) {

@@ -246,15 +246,15 @@ static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const int kind
         row = fetch_rows(t, row, p);
         AMX_LOAD(4, a, A_PITCH);
         AMX_LOAD(6, b, B_PITCH);
-        DOT(kind, 0, 4, 6);
-        if (both_b) {
+        if (both_b)
             AMX_LOAD(7, b + 64, B_PITCH);
-            DOT(kind, 1, 4, 7);
-        }
-        if (both_a) {
+        if (both_a)
             AMX_LOAD(5, a + HALF, A_PITCH);
+        DOT(kind, 0, 4, 6);
+        if (both_b)
+            DOT(kind, 1, 4, 7);
+        if (both_a)
             DOT(kind, 2, 5, 6);
-        }
         if (both_a && both_b)
             DOT(kind, 3, 5, 7);
         a += STEP_BYTES;

@@ -6,10 +6,10 @@
  *     TDPBF16PS c, a, b    c[i][j] += sum over pairs of bf16: a[i][p] . b[p][j]      p = 0 .. 15
  *     TDPB??D   c, a, b    the same of quads of bytes, s or u, in 32 bits
  *
- * With TCGEMM_EMULATED_AMX the same names are functions in C, so that the kernels can be tested
- * where there are no tiles. Tiles are named by literal numbers. A model that differs from the
- * processor would prove nothing: tests/unit/cpu/test_amx.c compares them bit by bit where there is
- * one.
+ * With TCGEMM_EMULATED_AMX, a build of this file for tests, the same names are functions in C, so
+ * that the kernels can be tested where there are no tiles. Tiles are named by literal numbers. A
+ * model that differs from the processor would prove nothing: tests/unit/cpu/test_amx.c compares
+ * them bit by bit where there is one.
  */
 #ifndef TCGEMM_CPU_KERNELS_AMX_TILES_H
 #define TCGEMM_CPU_KERNELS_AMX_TILES_H
