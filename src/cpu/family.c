@@ -177,6 +177,13 @@ static bool fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device) {
     return !device && (row->features & ~tcgemm_cpu_features()) == 0;
 }
 
+/* Where VDPBF16PS is slow, bf16 are multiplied as f32: by the processor, not by its feature bit. */
+static double rate(const tcgemm_kernel_t *row) {
+    const double dots = tcgemm_cpu_bf16_dots_per_cycle();
+    const bool is_slow = row->cpu->family == TCGEMM_FAMILY_BF16 && dots > 0.0;
+    return is_slow ? 0.75 * dots * row->macs_per_cycle : (double)row->macs_per_cycle;
+}
+
 /* The plan that packs one operand ahead. */
 static void expand_packing(struct tcgemm_plan *plan, double seconds) {
     const bool is_b = plan->packs == TCGEMM_OPERAND_B;
@@ -213,4 +220,5 @@ const tcgemm_kernel_family_t tcgemm_family_cpu = {
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = fits,
     .expand = expand,
+    .rate = rate,
 };

@@ -131,6 +131,12 @@ static const double thread_power = 0.91;
 /* Of the multiply-adds that the vector units could do, the part that a long product reaches. */
 static const double multiply_efficiency = 0.97;
 
+/* The same of a matrix unit, which waits for the L2 cache and for D; and its cycles to pack 4
+ * bytes, at the rate of the L3 cache. Measured on a Sapphire Rapids class Xeon
+ * (bench/results/notes.md). */
+static const double matrix_efficiency = 0.4;
+static const double matrix_pack = 1.5;
+
 typedef struct cost {
     double along, across, store;
 } cost_t;
@@ -169,6 +175,9 @@ static double matrix_macs(tcgemm_family_t family) {
 double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
     if (matrix_macs(kernel->cpu->family) > 0.0)
         return matrix_macs(kernel->cpu->family);
+    const double dots = tcgemm_cpu_bf16_dots_per_cycle();
+    if (kernel->cpu->family == TCGEMM_FAMILY_BF16 && dots > 0.0)
+        return dots * 32.0;
     const int bits = kernel->features & TCGEMM_CPU_AVX512 ? 512
                      : kernel->features & TCGEMM_CPU_AVX2 ? 256
                                                           : 0;
@@ -178,7 +187,8 @@ double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
 
 static double macs_of(const tcgemm_kernel_t *kernel) {
     const double theoretical = tcgemm_cpu_theoretical_macs(kernel);
-    return theoretical > 0.0 ? multiply_efficiency * theoretical : (double)kernel->macs_per_cycle;
+    const double efficiency = is_matrix(kernel->cpu) ? matrix_efficiency : multiply_efficiency;
+    return theoretical > 0.0 ? efficiency * theoretical : (double)kernel->macs_per_cycle;
 }
 
 /* Cycles of one core for one batch item. */
@@ -194,12 +204,13 @@ static cycles_t item_cycles(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const cost_t *cost = &costs[g->type->type];
     const double k = (double)ceil_div(g->k, u->ku) * u->ku;
-    const int vector = u->nr / 3; /* the narrowest tile is one vector wide */
-    const double multiply =
-        (double)g->m * (double)ceil_div(g->n, vector) * vector * k / macs_of(plan->kernel);
+    const int vector = is_matrix(u) ? 16 : u->nr / 3; /* the narrowest tile is one vector wide */
+    const int height = is_matrix(u) ? 16 : 1;
+    const double multiply = (double)(ceil_div(g->m, height) * height) *
+                            (double)(ceil_div(g->n, vector) * vector) * k / macs_of(plan->kernel);
     const double lane = (double)u->lane_bytes / 4.0 / (double)u->ku;
-    const double a = g->a.col_stride == 1 ? cost->along : cost->across;
-    const double b = g->b.row_stride == 1 ? cost->along : cost->across;
+    const double a = is_matrix(u) ? matrix_pack : g->a.col_stride == 1 ? cost->along : cost->across;
+    const double b = is_matrix(u) ? matrix_pack : g->b.row_stride == 1 ? cost->along : cost->across;
     const double pack_a = s->pack_a && !g->a.packed_bytes ? lane * k * a * (double)g->m : 0.0;
     const double pack_b = s->pack_b && !g->b.packed_bytes ? lane * k * b * (double)g->n : 0.0;
     if (plan->packs)

