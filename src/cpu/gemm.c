@@ -43,12 +43,22 @@ typedef struct layout {
     size_t a, b, a_terms, b_terms, a_special, b_special, sums, end;
 } layout_t;
 
+/* Columns of B that a thread packs for a unit of its own, and the threads that do. */
+static int64_t own_columns(const struct tcgemm_plan *plan) {
+    return ceil_div(plan->cpu.nb, plan->kernel->cpu->nr) * plan->kernel->cpu->nr;
+}
+
+static int packers(const struct tcgemm_plan *plan) {
+    return plan->cpu.split_batch ? 1 : plan->num_threads;
+}
+
 static layout_t layout_of(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
     const int64_t rows = ceil_div(min_i64(s->mt, g->m), u->mr) * u->mr;
     const int64_t cols = ceil_div(min_i64(s->nc, g->n), u->nr) * u->nr;
+    const int64_t packed_cols = s->packs_units ? own_columns(plan) * packers(plan) : cols;
     const int64_t steps = ceil_div(min_i64(s->kc, g->k), u->ku);
     const int64_t flags = u->exact != NULL;
     const int64_t integer = u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_B1;
@@ -57,11 +67,11 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const bool pack_a = s->pack_a && !g->a.packed_bytes;
     const bool pack_b = s->pack_b && !g->b.packed_bytes;
     l.b = l.a + align64(pack_a ? rows * steps * u->lane_bytes : 0);
-    l.a_terms = l.b + align64(pack_b ? cols * steps * u->lane_bytes : 0);
+    l.a_terms = l.b + align64(pack_b ? packed_cols * steps * u->lane_bytes : 0);
     l.b_terms = l.a_terms + align64(pack_a ? integer * rows * 4 : 0);
-    l.a_special = l.b_terms + align64(pack_b ? integer * cols * 4 : 0);
+    l.a_special = l.b_terms + align64(pack_b ? integer * packed_cols * 4 : 0);
     l.b_special = l.a_special + align64(pack_a ? flags * rows / u->mr : 0);
-    l.sums = l.b_special + align64(pack_b ? flags * cols / u->nr : 0);
+    l.sums = l.b_special + align64(pack_b ? flags * packed_cols / u->nr : 0);
     const bool has_sums = !s->direct_output && !(u->finishes_tiles && s->kc >= g->k);
     l.end = l.sums + align64(has_sums ? rows * cols * 4 : 0);
     return l;
@@ -244,7 +254,7 @@ static panels_t panels_of_b(const product_t *x, const block_t *block, bool is_pa
 
 /* The threads take panels as they come, those of B first: they are the larger ones. */
 static void pack_block(product_t *x, const block_t *block, bool b_is_packed) {
-    const panels_t b = panels_of_b(x, block, b_is_packed);
+    const panels_t b = panels_of_b(x, block, b_is_packed || x->plan->cpu.packs_units);
     const panels_t a = panels_of_a(x, block);
     if (a.count + b.count == 0)
         return;
@@ -350,28 +360,29 @@ typedef struct parts {
     const char *panels;
     const uint32_t *terms;
     const bool *special;
+    int64_t first; /* row or column of the block: the first of the panels */
 } parts_t;
 
 static parts_t parts_of_a(const product_t *x, const block_t *block) {
     const int64_t k_block = block->k / x->plan->cpu.kc;
     if (!x->plan->g.a.packed_bytes)
-        return (parts_t){x->a, x->a_terms, x->a_special};
+        return (parts_t){x->a, x->a_terms, x->a_special, 0};
     const void *const data = x->call->a;
-    return (parts_t){tcgemm_prepacked_panel(&x->a_all, data, x->item_index, k_block, block->row),
-                     tcgemm_prepacked_terms(&x->a_all, data, x->item_index, k_block) + block->row,
-                     tcgemm_prepacked_flags(&x->a_all, data, x->item_index, k_block) +
-                         block->row / x->u->mr};
+    return (parts_t){
+        tcgemm_prepacked_panel(&x->a_all, data, x->item_index, k_block, block->row),
+        tcgemm_prepacked_terms(&x->a_all, data, x->item_index, k_block) + block->row,
+        tcgemm_prepacked_flags(&x->a_all, data, x->item_index, k_block) + block->row / x->u->mr, 0};
 }
 
 static parts_t parts_of_b(const product_t *x, const block_t *block) {
     const int64_t k_block = block->k / x->plan->cpu.kc;
     if (!x->plan->g.b.packed_bytes)
-        return (parts_t){x->b, x->b_terms, x->b_special};
+        return (parts_t){x->b, x->b_terms, x->b_special, 0};
     const void *const data = x->call->b;
-    return (parts_t){tcgemm_prepacked_panel(&x->b_all, data, x->item_index, k_block, block->col),
-                     tcgemm_prepacked_terms(&x->b_all, data, x->item_index, k_block) + block->col,
-                     tcgemm_prepacked_flags(&x->b_all, data, x->item_index, k_block) +
-                         block->col / x->u->nr};
+    return (parts_t){
+        tcgemm_prepacked_panel(&x->b_all, data, x->item_index, k_block, block->col),
+        tcgemm_prepacked_terms(&x->b_all, data, x->item_index, k_block) + block->col,
+        tcgemm_prepacked_flags(&x->b_all, data, x->item_index, k_block) + block->col / x->u->nr, 0};
 }
 
 static const void *panel_of_a(const product_t *x, const block_t *block, const char *panels,
@@ -384,11 +395,12 @@ static const void *panel_of_a(const product_t *x, const block_t *block, const ch
     return element_at(x->item.a, index, x->u->lane_bytes);
 }
 
-static const void *panel_of_b(const product_t *x, const block_t *block, const char *panels,
+static const void *panel_of_b(const product_t *x, const block_t *block, const parts_t *parts,
                               int64_t j) {
     if (x->plan->cpu.pack_b)
-        return panels +
-               tcgemm_panel_at(j, tcgemm_panel_steps(block->ks, x->u->ku), x->u->lane_bytes);
+        return parts->panels + tcgemm_panel_at(j - parts->first,
+                                               tcgemm_panel_steps(block->ks, x->u->ku),
+                                               x->u->lane_bytes);
     const tcgemm_operand_t *b = &x->plan->g.b;
     const int64_t index = x->b_offset + block->k * b->row_stride + (block->col + j) * b->col_stride;
     return element_at(x->item.b, index, x->u->lane_bytes);
@@ -405,7 +417,24 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     return x->u->packed;
 }
 
-static void multiply_unit(const product_t *x, const block_t *block, int64_t unit) {
+/* B's panels for columns j0 .. j1 of the block, packed by thread t for itself. */
+static parts_t pack_own_b(const product_t *x, const block_t *block, int64_t j0, int64_t j1, int t) {
+    const int64_t cols = own_columns(x->plan);
+    const int64_t steps = tcgemm_panel_steps(min_i64(x->plan->cpu.kc, x->plan->g.k), x->u->ku);
+    block_t own = *block;
+    own.col += j0;
+    own.cols = j1 - j0;
+    panels_t p = panels_of_b(x, &own, false);
+    p.data += t * cols * steps * x->u->lane_bytes;
+    p.special += t * cols / x->u->nr;
+    if (p.terms)
+        p.terms += t * cols;
+    for (int64_t group = 0; group < num_groups(&p); ++group)
+        pack_group(x, &p, group);
+    return (parts_t){p.data, p.terms, p.special, j0};
+}
+
+static void multiply_unit(const product_t *x, const block_t *block, int64_t unit, int t) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     const tcgemm_unit_t at = tcgemm_unit_at(unit, block->rows, s->mc, s->nb);
     const int64_t i0 = at.row;
@@ -413,13 +442,14 @@ static void multiply_unit(const product_t *x, const block_t *block, int64_t unit
     const int64_t i1 = min_i64(i0 + s->mc, block->rows);
     const int64_t j1 = min_i64(j0 + s->nb, block->cols);
     const parts_t a = parts_of_a(x, block);
-    const parts_t b = parts_of_b(x, block);
+    const bool packs_unit = s->packs_units && s->pack_b && !x->plan->g.b.packed_bytes;
+    const parts_t b = packs_unit ? pack_own_b(x, block, j0, j1, t) : parts_of_b(x, block);
     tcgemm_tile_t tile = tile_of_block(x, block);
     const bool finishes_tiles = block->last && !s->direct_output && x->u->finishes_tiles;
     for (int64_t j = j0; j < j1; j += x->u->nr) {
         tile.n = (int)min_i64(x->u->nr, j1 - j);
-        tile.b = panel_of_b(x, block, b.panels, j);
-        tile.col_term = x->signs.use_b_terms ? b.terms + j : NULL;
+        tile.b = panel_of_b(x, block, &b, j);
+        tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
         for (int64_t i = i0; i < i1; i += x->u->mr) {
             tile.m = (int)min_i64(x->u->mr, i1 - i);
             tile.a = panel_of_a(x, block, a.panels, i);
@@ -430,7 +460,7 @@ static void multiply_unit(const product_t *x, const block_t *block, int64_t unit
                 finish = finish_of(x, block, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
-            tile_function(x, &a, i / x->u->mr, &b, j / x->u->nr)(&tile);
+            tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
         }
     }
     if (block->last && !s->direct_output && !x->u->finishes_tiles) {
@@ -461,7 +491,7 @@ static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t
         const int64_t unit = atomic_fetch_add_explicit(&x->next_unit, 1, memory_order_relaxed);
         if (unit >= num_units)
             break;
-        multiply_unit(x, block, unit);
+        multiply_unit(x, block, unit, t);
     }
     if (x->u->end)
         x->u->end();

@@ -27,6 +27,7 @@ enum {
     MAX_MATRIX_ROWS =
         4096, /* matrix units are so fast that packing twice would show, so these ... */
     MAX_MATRIX_COLS = 8192,        /* ... may lie in memory */
+    OWN_PANEL_BYTES = 1 << 20,     /* of B, that a thread packs for its own unit: in the L2 cache */
     MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
@@ -86,6 +87,24 @@ static int64_t most_rows(const struct tcgemm_plan *plan) {
     return min_i64(u->mc, MATRIX_PANEL_BYTES / row_bytes / u->mr * u->mr);
 }
 
+/* Where a unit has all rows of D, whoever takes it packs its part of B: into a cache of its own,
+ * and no thread waits for others to pack theirs. If there are units enough. */
+static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
+    const int64_t panels = ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->kernel->cpu->nr);
+    return is_matrix(plan->kernel->cpu) && plan->cpu.pack_b && !plan->g.b.packed_bytes &&
+           plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
+}
+
+/* Columns of a unit of work. */
+static int64_t most_columns(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!plan->cpu.packs_units || plan->g.k == 0)
+        return u->nb;
+    const int64_t bytes = ceil_div(min_i64(plan->cpu.kc, plan->g.k), u->ku) * u->lane_bytes;
+    const int64_t panels = OWN_PANEL_BYTES / (bytes * u->nr);
+    return min_i64(u->nb, (panels > 1 ? panels : 1) * u->nr);
+}
+
 /* Enough units of work that no thread waits long for the last one. */
 static void share_out(struct tcgemm_plan *plan, int num_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -93,13 +112,14 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     const int64_t rows = min_i64(s->mt, plan->g.m);
     const int64_t cols = min_i64(s->nc, plan->g.n);
     s->mc = even_part(rows, most_rows(plan), u->mr);
-    s->nb = even_part(cols, u->nb, u->nr);
+    s->packs_units = packs_units(plan, num_threads);
+    s->nb = even_part(cols, most_columns(plan), u->nr);
     while (num_threads > 1 && ceil_div(rows, s->mc) * ceil_div(cols, s->nb) < 4 * num_threads) {
-        if (s->mc > 4 * u->mr && s->mc * u->nr >= s->nb * u->mr)
+        if (!s->packs_units && s->mc > 4 * u->mr && s->mc * u->nr >= s->nb * u->mr)
             s->mc = round_up(s->mc / 2, u->mr);
         else if (s->nb > u->nr)
             s->nb = round_up(s->nb / 2, u->nr);
-        else if (s->mc > u->mr)
+        else if (!s->packs_units && s->mc > u->mr)
             s->mc = round_up(s->mc / 2, u->mr);
         else
             break;
