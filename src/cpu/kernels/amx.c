@@ -188,22 +188,29 @@ static bool is_on_lines(const tcgemm_tile_t *t) {
     return ((uintptr_t)t->d | (uintptr_t)t->ldd * 4) % 64 == 0;
 }
 
-static void end_sums(const tcgemm_tile_t *t, bool is_float) {
+/* True if the sums are D's tile as they are. */
+static bool is_plain(const tcgemm_tile_t *t, bool is_float) {
     const bool is_one = is_float ? t->alpha.f32 == 1.0f : t->alpha.s32 == 1u;
-    const bool is_plain = is_whole(t) && is_one && (!t->c || t->continues) && !t->finish;
-    const bool streams = is_plain && t->streams && is_on_lines(t);
-    if (is_plain && !streams) {
+    return is_whole(t) && is_one && (!t->c || t->continues) && !t->finish;
+}
+
+static bool goes_past_caches(const tcgemm_tile_t *t, bool is_float) {
+    return t->streams && is_on_lines(t) && is_plain(t, is_float);
+}
+
+/* `sums` NULL: straight to D. */
+static void end_sums(const tcgemm_tile_t *t, bool is_float, sums_t *sums) {
+    if (!sums) {
         store_sums(t->d, t->ldd * 4);
         return;
     }
-    _Alignas(64) sums_t sums;
-    store_sums(&sums, SUMS_PITCH);
-    if (streams)
-        stream_rows(t, &sums);
+    store_sums(sums, SUMS_PITCH);
+    if (goes_past_caches(t, is_float))
+        stream_rows(t, sums);
     else if (is_float)
-        finish_f32(t, &sums);
+        finish_f32(t, sums);
     else
-        finish_s32(t, &sums);
+        finish_s32(t, sums);
 }
 
 /* ---- products ---- */
@@ -224,26 +231,39 @@ enum { BF16, S8S8, S8U8, U8S8, U8U8 };
             AMX_DOT_U8U8(c, a, b);                                                                 \
     } while (0)
 
-/* Fetches some rows of D, from `row` on, so that all are there when `steps` more steps are done: a
- * row that is not makes each of its stores wait for memory. Returns the next row. */
-static TCGEMM_ALWAYS_INLINE int64_t fetch_rows(const tcgemm_tile_t *t, int64_t row, int64_t steps) {
-    const int64_t end = steps >= ROWS ? row + 1 : row + (ROWS - row) / steps;
-    for (; row < end && row < t->m; ++row) {
-        const char *d = (const char *)t->d + row * t->ldd * 4;
-        TCGEMM_PREFETCH_WRITE(d);
-        TCGEMM_PREFETCH_WRITE(d + 64);
+enum { FETCH_STEPS = 8 };
+
+/* Fetches the lines that the sums will be stored to, in the last steps: one that is not in the
+ * first cache makes all stores behind it wait. `sums` NULL: rows of D. */
+static TCGEMM_ALWAYS_INLINE void fetch_lines(const tcgemm_tile_t *t, const sums_t *sums,
+                                             int64_t steps_left) {
+    enum { EACH = ROWS / FETCH_STEPS };
+    if (steps_left > FETCH_STEPS)
+        return;
+    const int64_t first = (FETCH_STEPS - steps_left) * EACH;
+    for (int64_t i = first; i < first + EACH; ++i) {
+        if (sums) {
+            TCGEMM_PREFETCH_WRITE(&sums->f32[i][0]);
+            TCGEMM_PREFETCH_WRITE(&sums->f32[i][16]);
+        }
+        if (i >= t->m || t->streams)
+            continue;
+        if (t->finish) {
+            TCGEMM_PREFETCH_WRITE((const char *)t->finish->d + i * t->finish->ldd * 2);
+        } else {
+            TCGEMM_PREFETCH_WRITE((const char *)t->d + i * t->ldd * 4);
+            TCGEMM_PREFETCH_WRITE((const char *)t->d + i * t->ldd * 4 + 64);
+        }
     }
-    return row;
 }
 
 /* Halves of the tile beyond m and n are left out: they hold zeros. */
-static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const int kind, const bool both_a,
-                                          const bool both_b) {
+static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const sums_t *sums,
+                                          const int kind, const bool both_a, const bool both_b) {
     const char *a = t->a;
     const char *b = t->b;
-    int64_t row = t->finish || t->streams ? t->m : 0;
     for (int64_t p = t->steps; p > 0; --p) {
-        row = fetch_rows(t, row, p);
+        fetch_lines(t, sums, p);
         AMX_LOAD(4, a, A_PITCH);
         AMX_LOAD(6, b, B_PITCH);
         if (both_b)
@@ -263,16 +283,20 @@ static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const int kind
 }
 
 static TCGEMM_ALWAYS_INLINE void tile(const tcgemm_tile_t *t, const int kind) {
+    const bool is_float = kind == BF16;
+    const bool is_direct = is_plain(t, is_float) && !goes_past_caches(t, is_float);
+    _Alignas(64) sums_t memory;
+    sums_t *const sums = is_direct ? NULL : &memory;
     begin_sums(t);
     if (t->m > 16 && t->n > 16)
-        multiply(t, kind, true, true);
+        multiply(t, sums, kind, true, true);
     else if (t->m > 16)
-        multiply(t, kind, true, false);
+        multiply(t, sums, kind, true, false);
     else if (t->n > 16)
-        multiply(t, kind, false, true);
+        multiply(t, sums, kind, false, true);
     else
-        multiply(t, kind, false, false);
-    end_sums(t, kind == BF16);
+        multiply(t, sums, kind, false, false);
+    end_sums(t, is_float, sums);
 }
 
 void tcgemm_tile_amx_bf16x32(const tcgemm_tile_t *t) {
