@@ -105,6 +105,8 @@ static TCGEMM_ALWAYS_INLINE void rows_of_f32(const tcgemm_tile_t *t, const float
     }
 }
 
+/* NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): it does not see that tiles are
+ * stored */
 static TCGEMM_ALWAYS_INLINE void rows_of_s32(const tcgemm_tile_t *t, const uint32_t *c,
                                              const sums_t *sums, int n) {
     for (int i = 0; i < t->m; ++i) {
@@ -118,6 +120,7 @@ static TCGEMM_ALWAYS_INLINE void rows_of_s32(const tcgemm_tile_t *t, const uint3
                 d[j] = t->alpha.s32 * sum[j];
     }
 }
+/* NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult) */
 
 /* Sums that are D itself, past the caches. */
 static void stream_rows(const tcgemm_tile_t *t, const sums_t *sums) {
@@ -350,6 +353,7 @@ static void exact_part(const tcgemm_tile_t *t, int i, int half, sums_t *sums) {
 
 void tcgemm_tile_amx_bf16x32_exact(const tcgemm_tile_t *t) {
     _Alignas(64) sums_t sums;
+    memset(&sums, 0, sizeof sums);
     for (int i = 0; i < t->m; i += EXACT_ROWS)
         for (int half = 0; half * 16 < t->n; ++half)
             exact_part(t, i, half, &sums);
