@@ -11,7 +11,7 @@ set -u
 folders='include src tests'
 options='-DTCGEMM_BUILD_CLI=OFF -DTCGEMM_BUILD_EMULATOR=OFF'
 targets=
-tests='^(check/|unit/|api/api$)'
+tests='^(check/|amx/|unit/|api/api$)'
 not_tests='fork|unit/ref'
 below=src/
 . "$(dirname "$0")/support/mutation.sh"
@@ -40,7 +40,7 @@ defect "offsets are cut to 32 bits" cpu/gemm.c \
     's/return (char \*)(uintptr_t)base + index \* bytes;/return (char *)(uintptr_t)base + (int32_t)(index * bytes);/'
 defect "bf16 results are truncated" base/dtype.h \
     's/const uint32_t rounded = bits + 0x7FFFu + ((bits >> 16) & 1u);/const uint32_t rounded = bits;/'
-defect "f16 results are truncated" cpu/kernels/pack_tmpl.h \
+defect "f16 results are truncated" cpu/kernels/finish_tmpl.h \
     's/_MM_FROUND_TO_NEAREST_INT/_MM_FROUND_TO_ZERO/'
 defect "beta is taken for 1" cpu/gemm.c \
     's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = 1.0;/'
@@ -48,7 +48,7 @@ defect "beta is applied at each step of k" cpu/gemm.c \
     's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = x->item.beta;/'
 defect "the term of signed A has the wrong sign" cpu/packing.c \
     's/: 0u - signs->za,/: signs->za,/'
-defect "bf16 subnormals are not noticed" cpu/kernels/pack_tmpl.h \
+defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/'
 defect "k is cut by the number of threads" cpu/model.c \
     's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, plan->kernel->cpu->kc \/ (threads > 1 ? 2 : 1), plan->kernel->cpu->ku);\n    plan->num_threads = threads;/'
@@ -56,6 +56,15 @@ defect "nobody waits for the packing" cpu/gemm.c \
     '/^    arrive(x, &x->phases.packed);$/{n;s/^    tcgemm_barrier_wait(&x->barrier, num_threads);//}'
 defect "items of a batch start at the first item" cpu/gemm.c \
     's/x->b_offset = item \* g->b.batch_stride;/x->b_offset = 0;/'
+
+defect "matrix tiles: the last of four products takes the wrong half of B" cpu/kernels/amx.c \
+    's/DOT(kind, 3, 5, 7);/DOT(kind, 3, 5, 6);/'
+defect "matrix tiles: signed by unsigned is taken for unsigned by signed" cpu/kernels/amx.c \
+    's/^        tile(t, S8U8);/        tile(t, U8S8);/'
+defect "matrix tiles: sums of earlier steps of k are lost at the edge of D" cpu/kernels/amx.c \
+    's/^    load_sums(sums, SUMS_PITCH);/    zero_sums();/'
+defect "matrix tiles: subnormals are not noticed" cpu/kernels/pack_amx_tmpl.h \
+    's/\*found |= (halves_t)/*found |= 0 * (halves_t)/'
 
 # Defects of GPU kernels: kernel_mutation.sh.
 defect "the lanes of a panel are off by one step" cpu/panel.h \

@@ -34,16 +34,19 @@ tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info) {
     tcgemm_cpu_brand(found.cpu, sizeof found.cpu);
     (void)tcgemm_cpu_feature_names(features, found.features, sizeof found.features);
     (void)snprintf(found.isa, sizeof found.isa, "%s",
-                   features & TCGEMM_CPU_AVX512 ? "avx512"
-                   : features & TCGEMM_CPU_AVX2 ? "avx2"
-                                                : "any");
+                   features & (TCGEMM_CPU_AMX_BF16 | TCGEMM_CPU_AMX_INT8) ? "amx"
+                   : features & TCGEMM_CPU_AVX512                         ? "avx512"
+                   : features & TCGEMM_CPU_AVX2                           ? "avx2"
+                                                                          : "any");
     tcgemm_struct_write(info, &found, sizeof found);
     return TCGEMM_STATUS_OK;
 }
 
 /* ---- measured peak: one register tile again and again, its panels in the L1 cache ---- */
 
-enum { PEAK_STEPS = 64, PEAK_PANEL_BYTES = 16384 };
+/* 16 KiB of panels; of the tall and wide tiles of matrices 32, or their sums would count too much.
+ */
+enum { PEAK_STEPS = 64, PEAK_PANEL_BYTES = 32768 };
 #define PEAK_SECONDS 0.02
 
 typedef struct peak_job {
@@ -66,10 +69,11 @@ static void measure_thread(void *argument, int thread, int num_threads) {
     peak_job_t *const job = argument;
     const tcgemm_cpu_ukernel_t *u = job->u;
     _Alignas(64) uint32_t panels[PEAK_PANEL_BYTES / 4];
-    _Alignas(64) double out[8 * 48];
+    _Alignas(64) double out[32 * 32];
     (void)thread;
     fill_panel(panels, PEAK_PANEL_BYTES / 4);
-    const int64_t steps = PEAK_STEPS * 4 / u->lane_bytes;
+    const int64_t steps = u->begin ? PEAK_PANEL_BYTES / ((u->mr + u->nr) * u->lane_bytes)
+                                   : PEAK_STEPS * 4 / u->lane_bytes;
     tcgemm_tile_t tile = {
         .steps = steps,
         .a = panels,
@@ -80,13 +84,21 @@ static void measure_thread(void *argument, int thread, int num_threads) {
         .n = u->nr,
         .scale = 1,
     };
+    if (u->family == TCGEMM_FAMILY_BF16X32)
+        tile.alpha.f32 = 1.0f; /* else what they store is no plain sum */
+    if (u->family == TCGEMM_FAMILY_I8X64)
+        tile.alpha.s32 = 1;
     tcgemm_barrier_wait(&job->barrier, num_threads);
     double best = 0.0;
     for (const double start = now_seconds(); now_seconds() - start < PEAK_SECONDS;) {
         enum { REPEATS = 500 };
         const double begin = now_seconds();
+        if (u->begin)
+            u->begin();
         for (int i = 0; i < REPEATS; ++i)
             u->packed(&tile);
+        if (u->end)
+            u->end();
         const double seconds = now_seconds() - begin;
         best = fmax(best, 2.0 * REPEATS * (double)(u->mr * u->nr * u->ku * steps) / seconds);
     }

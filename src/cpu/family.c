@@ -17,7 +17,9 @@ enum {
     LANE_bf16 = BF16,
     LANE_u8s8 = BYTES,
     LANE_s16 = BYTES,
-    LANE_b1 = BITS
+    LANE_b1 = BITS,
+    LANE_bf16x32 = BF16,
+    LANE_i8x64 = BYTES
 };
 
 /* clang-format off */
@@ -57,35 +59,73 @@ enum {
     | ((cpu & LANE_b1) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
 #include "base/types.def"
 };
+enum {
+    TYPES_OF_bf16x32 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_bf16x32) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+enum {
+    TYPES_OF_i8x64 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_i8x64) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
 /* clang-format on */
 _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 
 /* ---- what a lane has besides ---- */
 
-#define CPU_LANE_f32  TCGEMM_FAMILY_F32
-#define CPU_LANE_f64  TCGEMM_FAMILY_F64
-#define CPU_LANE_bf16 TCGEMM_FAMILY_BF16
-#define CPU_LANE_u8s8 TCGEMM_FAMILY_U8S8
-#define CPU_LANE_s16  TCGEMM_FAMILY_S16
-#define CPU_LANE_b1   TCGEMM_FAMILY_B1
+#define CPU_LANE_f32     TCGEMM_FAMILY_F32
+#define CPU_LANE_f64     TCGEMM_FAMILY_F64
+#define CPU_LANE_bf16    TCGEMM_FAMILY_BF16
+#define CPU_LANE_u8s8    TCGEMM_FAMILY_U8S8
+#define CPU_LANE_s16     TCGEMM_FAMILY_S16
+#define CPU_LANE_b1      TCGEMM_FAMILY_B1
+#define CPU_LANE_bf16x32 TCGEMM_FAMILY_BF16X32
+#define CPU_LANE_i8x64   TCGEMM_FAMILY_I8X64
 
-#define BOUND_OF_f32  TCGEMM_BOUND_NEAREST
-#define BOUND_OF_f64  TCGEMM_BOUND_NEAREST
-#define BOUND_OF_bf16 TCGEMM_BOUND_FLUSHED
-#define BOUND_OF_u8s8 TCGEMM_BOUND_EXACT
-#define BOUND_OF_s16  TCGEMM_BOUND_EXACT
-#define BOUND_OF_b1   TCGEMM_BOUND_EXACT
+#define BOUND_OF_f32     TCGEMM_BOUND_NEAREST
+#define BOUND_OF_f64     TCGEMM_BOUND_NEAREST
+#define BOUND_OF_bf16    TCGEMM_BOUND_FLUSHED
+#define BOUND_OF_u8s8    TCGEMM_BOUND_EXACT
+#define BOUND_OF_s16     TCGEMM_BOUND_EXACT
+#define BOUND_OF_b1      TCGEMM_BOUND_EXACT
+#define BOUND_OF_bf16x32 TCGEMM_BOUND_FLUSHED
+#define BOUND_OF_i8x64   TCGEMM_BOUND_EXACT
 
-#define FINISH_OF_f32(kernels)  tcgemm_finish_##kernels
-#define FINISH_OF_bf16(kernels) tcgemm_finish_##kernels
-#define FINISH_OF_f64(kernels)  NULL
-#define FINISH_OF_u8s8(kernels) NULL
-#define FINISH_OF_s16(kernels)  NULL
-#define FINISH_OF_b1(kernels)   NULL
+#define FINISH_OF_f32(kernels)     tcgemm_finish_##kernels
+#define FINISH_OF_bf16(kernels)    tcgemm_finish_##kernels
+#define FINISH_OF_f64(kernels)     NULL
+#define FINISH_OF_u8s8(kernels)    NULL
+#define FINISH_OF_s16(kernels)     NULL
+#define FINISH_OF_b1(kernels)      NULL
+#define FINISH_OF_bf16x32(kernels) tcgemm_finish_##kernels
+#define FINISH_OF_i8x64(kernels)   NULL
+
+#define FINISHES_f32     false
+#define FINISHES_f64     false
+#define FINISHES_bf16    false
+#define FINISHES_u8s8    false
+#define FINISHES_s16     false
+#define FINISHES_b1      false
+#define FINISHES_bf16x32 true
+#define FINISHES_i8x64   false
 
 #define tcgemm_tile_any_NONE    NULL
 #define tcgemm_tile_avx2_NONE   NULL
 #define tcgemm_tile_avx512_NONE NULL
+#define tcgemm_tile_amx_NONE    NULL
+
+/* What a thread does before and after tiles. */
+#define BEGIN_any    NULL
+#define BEGIN_avx2   NULL
+#define BEGIN_avx512 NULL
+#define BEGIN_amx    tcgemm_begin_amx
+#define END_any      NULL
+#define END_avx2     NULL
+#define END_avx512   NULL
+#define END_amx      tcgemm_end_amx
 
 /* ---- the rows ---- */
 
@@ -124,14 +164,24 @@ static const tcgemm_kernel_t rows[] = {
          .packed = tcgemm_tile_##isa_##_##lane,                                                    \
          .strided = tcgemm_tile_##isa_##_##strided_,                                               \
          .exact = tcgemm_tile_##isa_##_##exact_,                                                   \
+         .begin = BEGIN_##isa_,                                                                    \
+         .end = END_##isa_,                                                                        \
          .pack = tcgemm_pack_##kernels##_##lane,                                                   \
          .finish = FINISH_OF_##lane(kernels),                                                      \
+         .finishes_tiles = FINISHES_##lane,                                                        \
      }},
 #include "cpu/rows.def"
 };
 
 static bool fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device) {
     return !device && (row->features & ~tcgemm_cpu_features()) == 0;
+}
+
+/* Where VDPBF16PS is slow, bf16 are multiplied as f32: by the processor, not by its feature bit. */
+static double rate(const tcgemm_kernel_t *row) {
+    const double dots = tcgemm_cpu_bf16_dots_per_cycle();
+    const bool is_slow = row->cpu->family == TCGEMM_FAMILY_BF16 && dots > 0.0;
+    return is_slow ? 0.75 * dots * row->macs_per_cycle : (double)row->macs_per_cycle;
 }
 
 /* The plan that packs one operand ahead. */
@@ -170,4 +220,5 @@ const tcgemm_kernel_family_t tcgemm_family_cpu = {
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = fits,
     .expand = expand,
+    .rate = rate,
 };

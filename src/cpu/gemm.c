@@ -43,26 +43,37 @@ typedef struct layout {
     size_t a, b, a_terms, b_terms, a_special, b_special, sums, end;
 } layout_t;
 
+/* Columns of B that a thread packs for a unit of its own, and the threads that do. */
+static int64_t own_columns(const struct tcgemm_plan *plan) {
+    return ceil_div(plan->cpu.nb, plan->kernel->cpu->nr) * plan->kernel->cpu->nr;
+}
+
+static int packers(const struct tcgemm_plan *plan) {
+    return plan->cpu.split_batch ? 1 : plan->num_threads;
+}
+
 static layout_t layout_of(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
     const int64_t rows = ceil_div(min_i64(s->mt, g->m), u->mr) * u->mr;
     const int64_t cols = ceil_div(min_i64(s->nc, g->n), u->nr) * u->nr;
+    const int64_t packed_cols = s->packs_units ? own_columns(plan) * packers(plan) : cols;
     const int64_t steps = ceil_div(min_i64(s->kc, g->k), u->ku);
-    const int64_t bf16 = u->family == TCGEMM_FAMILY_BF16;
+    const int64_t flags = u->exact != NULL;
     const int64_t integer = u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_B1;
     layout_t l;
     l.a = 0;
     const bool pack_a = s->pack_a && !g->a.packed_bytes;
     const bool pack_b = s->pack_b && !g->b.packed_bytes;
     l.b = l.a + align64(pack_a ? rows * steps * u->lane_bytes : 0);
-    l.a_terms = l.b + align64(pack_b ? cols * steps * u->lane_bytes : 0);
+    l.a_terms = l.b + align64(pack_b ? packed_cols * steps * u->lane_bytes : 0);
     l.b_terms = l.a_terms + align64(pack_a ? integer * rows * 4 : 0);
-    l.a_special = l.b_terms + align64(pack_b ? integer * cols * 4 : 0);
-    l.b_special = l.a_special + align64(pack_a ? bf16 * rows / u->mr : 0);
-    l.sums = l.b_special + align64(pack_b ? bf16 * cols / u->nr : 0);
-    l.end = l.sums + align64(s->direct_output ? 0 : rows * cols * 4);
+    l.a_special = l.b_terms + align64(pack_b ? integer * packed_cols * 4 : 0);
+    l.b_special = l.a_special + align64(pack_a ? flags * rows / u->mr : 0);
+    l.sums = l.b_special + align64(pack_b ? flags * packed_cols / u->nr : 0);
+    const bool has_sums = !s->direct_output && !(u->finishes_tiles && s->kc >= g->k);
+    l.end = l.sums + align64(has_sums ? rows * cols * 4 : 0);
     return l;
 }
 
@@ -154,10 +165,13 @@ typedef struct panels {
     int64_t count;
     int64_t lines;
     int width;
+    int group; /* panels that are packed together */
     char *data;
     uint32_t *terms;
     bool *special;
 } panels_t;
+
+enum { PANELS_OF_GROUP = 4 };
 
 static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
     const int64_t first = i * p->width;
@@ -166,8 +180,45 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
     const int lines = (int)min_i64(p->width, p->lines - first);
     const bool found =
         x->u->pack(&p->pack, first, lines, p->width, panel, p->terms ? p->terms + first : NULL);
-    if (x->u->family == TCGEMM_FAMILY_BF16)
+    if (x->u->exact)
         p->special[i] = found;
+}
+
+/* Panels [i, end), a step of each in turn: a row of k that is 64 bytes in each panel is read as
+ * one piece. Only for kernels without terms. */
+static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
+    const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku);
+    tcgemm_pack_t part = p->pack;
+    bool found[PANELS_OF_GROUP] = {false};
+    for (int64_t step = 0; step < steps; ++step) {
+        part.k = min_i64(x->u->ku, p->pack.k - step * x->u->ku);
+        part.origin = p->pack.origin + step * x->u->ku * p->pack.k_stride;
+        for (int64_t at = i; at < end; ++at) {
+            const int64_t first = at * p->width;
+            char *const panel = p->data + tcgemm_panel_at(first, steps, x->u->lane_bytes) +
+                                step * p->width * x->u->lane_bytes;
+            found[at - i] |= x->u->pack(&part, first, (int)min_i64(p->width, p->lines - first),
+                                        p->width, panel, NULL);
+        }
+    }
+    for (int64_t at = i; x->u->exact && at < end; ++at)
+        p->special[at] = found[at - i];
+}
+
+static int64_t num_groups(const panels_t *p) {
+    return ceil_div(p->count, p->group);
+}
+
+static void pack_group(const product_t *x, const panels_t *p, int64_t group) {
+    if (p->group == 1)
+        pack_panel(x, p, group);
+    else
+        pack_by_steps(x, p, group * p->group, min_i64((group + 1) * p->group, p->count));
+}
+
+/* Long lanes whose lines lie side by side are packed some panels at a time. */
+static int group_of(const product_t *x, bool along_k) {
+    return x->u->lane_bytes == 64 && !along_k ? PANELS_OF_GROUP : 1;
 }
 
 static panels_t panels_of_a(const product_t *x, const block_t *block) {
@@ -178,6 +229,7 @@ static panels_t panels_of_a(const product_t *x, const block_t *block) {
             x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes ? ceil_div(block->rows, x->u->mr) : 0,
         .lines = block->rows,
         .width = x->u->mr,
+        .group = group_of(x, x->plan->g.a.col_stride == 1),
         .data = x->a,
         .terms = x->signs.use_a_terms ? x->a_terms : NULL,
         .special = x->a_special,
@@ -193,6 +245,7 @@ static panels_t panels_of_b(const product_t *x, const block_t *block, bool is_pa
                      : 0,
         .lines = block->cols,
         .width = x->u->nr,
+        .group = group_of(x, x->plan->g.b.row_stride == 1),
         .data = x->b,
         .terms = x->signs.use_b_terms ? x->b_terms : NULL,
         .special = x->b_special,
@@ -201,16 +254,16 @@ static panels_t panels_of_b(const product_t *x, const block_t *block, bool is_pa
 
 /* The threads take panels as they come, those of B first: they are the larger ones. */
 static void pack_block(product_t *x, const block_t *block, bool b_is_packed) {
-    const panels_t b = panels_of_b(x, block, b_is_packed);
+    const panels_t b = panels_of_b(x, block, b_is_packed || x->plan->cpu.packs_units);
     const panels_t a = panels_of_a(x, block);
     if (a.count + b.count == 0)
         return;
     for (;;) {
         const int64_t i = atomic_fetch_add_explicit(&x->next_panel, 1, memory_order_relaxed);
-        if (i < b.count)
-            pack_panel(x, &b, i);
-        else if (i < b.count + a.count)
-            pack_panel(x, &a, i - b.count);
+        if (i < num_groups(&b))
+            pack_group(x, &b, i);
+        else if (i < num_groups(&b) + num_groups(&a))
+            pack_group(x, &a, i - num_groups(&b));
         else
             return;
     }
@@ -220,6 +273,12 @@ static void pack_block(product_t *x, const block_t *block, bool b_is_packed) {
 
 static char *element_at(const void *base, int64_t index, int bytes) {
     return (char *)(uintptr_t)base + index * bytes;
+}
+
+/* Beyond what a second-level cache keeps for the next product. */
+static bool d_is_large(const tcgemm_canonical_t *g) {
+    const double bytes = (double)g->m * (double)g->n * tcgemm_dtype_bits(g->type->d) / 8.0;
+    return bytes > 8 << 20;
 }
 
 /* alpha, beta and where C and D are, for the step of k at hand. */
@@ -232,9 +291,13 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const block_t *block) {
         .a_step = s->pack_a ? x->u->mr : g->a.col_stride,
         .b_step = s->pack_b ? x->u->nr : g->b.row_stride,
         .scale = g->flags & TCGEMM_FLAG_XOR ? 0u - 2u : 1u,
+        .a_is_signed = x->signs.a_is_signed,
+        .b_is_signed = x->signs.b_is_signed,
     };
     const double alpha = s->direct_output ? x->item.alpha : 1.0;
     const double beta = block->first ? x->item.beta : 1.0;
+    tile.continues = !block->first && alpha == 1.0;
+    tile.streams = block->last && s->direct_output && x->u->begin && d_is_large(g);
     if (g->type->accumulator == TCGEMM_DTYPE_F64) {
         tile.alpha.f64 = alpha;
         tile.beta.f64 = beta;
@@ -271,12 +334,12 @@ static void place_output(const product_t *x, const block_t *block, int64_t i, in
     }
 }
 
-/* Rows i .. i+rows, columns j .. j+cols of the block become f16 or bf16. */
-static void finish_unit(const product_t *x, const block_t *block, int64_t i, int64_t rows,
-                        int64_t j, int64_t cols) {
+/* How rows i .. i+rows, columns j .. j+cols of the block become f16 or bf16. */
+static tcgemm_finish_t finish_of(const product_t *x, const block_t *block, int64_t i, int64_t rows,
+                                 int64_t j, int64_t cols) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    const tcgemm_finish_t finish = {
+    return (tcgemm_finish_t){
         .dtype = g->type->d,
         .sums = x->sums + i * x->ld_sums + j,
         .ld_sums = x->ld_sums,
@@ -290,7 +353,6 @@ static void finish_unit(const product_t *x, const block_t *block, int64_t i, int
         .alpha = (float)x->item.alpha,
         .beta = (float)x->item.beta,
     };
-    x->u->finish(&finish);
 }
 
 /* The panels of the current block, whoever packed them. */
@@ -298,28 +360,29 @@ typedef struct parts {
     const char *panels;
     const uint32_t *terms;
     const bool *special;
+    int64_t first; /* row or column of the block: the first of the panels */
 } parts_t;
 
 static parts_t parts_of_a(const product_t *x, const block_t *block) {
     const int64_t k_block = block->k / x->plan->cpu.kc;
     if (!x->plan->g.a.packed_bytes)
-        return (parts_t){x->a, x->a_terms, x->a_special};
+        return (parts_t){x->a, x->a_terms, x->a_special, 0};
     const void *const data = x->call->a;
-    return (parts_t){tcgemm_prepacked_panel(&x->a_all, data, x->item_index, k_block, block->row),
-                     tcgemm_prepacked_terms(&x->a_all, data, x->item_index, k_block) + block->row,
-                     tcgemm_prepacked_flags(&x->a_all, data, x->item_index, k_block) +
-                         block->row / x->u->mr};
+    return (parts_t){
+        tcgemm_prepacked_panel(&x->a_all, data, x->item_index, k_block, block->row),
+        tcgemm_prepacked_terms(&x->a_all, data, x->item_index, k_block) + block->row,
+        tcgemm_prepacked_flags(&x->a_all, data, x->item_index, k_block) + block->row / x->u->mr, 0};
 }
 
 static parts_t parts_of_b(const product_t *x, const block_t *block) {
     const int64_t k_block = block->k / x->plan->cpu.kc;
     if (!x->plan->g.b.packed_bytes)
-        return (parts_t){x->b, x->b_terms, x->b_special};
+        return (parts_t){x->b, x->b_terms, x->b_special, 0};
     const void *const data = x->call->b;
-    return (parts_t){tcgemm_prepacked_panel(&x->b_all, data, x->item_index, k_block, block->col),
-                     tcgemm_prepacked_terms(&x->b_all, data, x->item_index, k_block) + block->col,
-                     tcgemm_prepacked_flags(&x->b_all, data, x->item_index, k_block) +
-                         block->col / x->u->nr};
+    return (parts_t){
+        tcgemm_prepacked_panel(&x->b_all, data, x->item_index, k_block, block->col),
+        tcgemm_prepacked_terms(&x->b_all, data, x->item_index, k_block) + block->col,
+        tcgemm_prepacked_flags(&x->b_all, data, x->item_index, k_block) + block->col / x->u->nr, 0};
 }
 
 static const void *panel_of_a(const product_t *x, const block_t *block, const char *panels,
@@ -332,11 +395,12 @@ static const void *panel_of_a(const product_t *x, const block_t *block, const ch
     return element_at(x->item.a, index, x->u->lane_bytes);
 }
 
-static const void *panel_of_b(const product_t *x, const block_t *block, const char *panels,
+static const void *panel_of_b(const product_t *x, const block_t *block, const parts_t *parts,
                               int64_t j) {
     if (x->plan->cpu.pack_b)
-        return panels +
-               tcgemm_panel_at(j, tcgemm_panel_steps(block->ks, x->u->ku), x->u->lane_bytes);
+        return parts->panels + tcgemm_panel_at(j - parts->first,
+                                               tcgemm_panel_steps(block->ks, x->u->ku),
+                                               x->u->lane_bytes);
     const tcgemm_operand_t *b = &x->plan->g.b;
     const int64_t index = x->b_offset + block->k * b->row_stride + (block->col + j) * b->col_stride;
     return element_at(x->item.b, index, x->u->lane_bytes);
@@ -353,7 +417,24 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     return x->u->packed;
 }
 
-static void multiply_unit(const product_t *x, const block_t *block, int64_t unit) {
+/* B's panels for columns j0 .. j1 of the block, packed by thread t for itself. */
+static parts_t pack_own_b(const product_t *x, const block_t *block, int64_t j0, int64_t j1, int t) {
+    const int64_t cols = own_columns(x->plan);
+    const int64_t steps = tcgemm_panel_steps(min_i64(x->plan->cpu.kc, x->plan->g.k), x->u->ku);
+    block_t own = *block;
+    own.col += j0;
+    own.cols = j1 - j0;
+    panels_t p = panels_of_b(x, &own, false);
+    p.data += t * cols * steps * x->u->lane_bytes;
+    p.special += t * cols / x->u->nr;
+    if (p.terms)
+        p.terms += t * cols;
+    for (int64_t group = 0; group < num_groups(&p); ++group)
+        pack_group(x, &p, group);
+    return (parts_t){p.data, p.terms, p.special, j0};
+}
+
+static void multiply_unit(const product_t *x, const block_t *block, int64_t unit, int t) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     const tcgemm_unit_t at = tcgemm_unit_at(unit, block->rows, s->mc, s->nb);
     const int64_t i0 = at.row;
@@ -361,22 +442,31 @@ static void multiply_unit(const product_t *x, const block_t *block, int64_t unit
     const int64_t i1 = min_i64(i0 + s->mc, block->rows);
     const int64_t j1 = min_i64(j0 + s->nb, block->cols);
     const parts_t a = parts_of_a(x, block);
-    const parts_t b = parts_of_b(x, block);
+    const bool packs_unit = s->packs_units && s->pack_b && !x->plan->g.b.packed_bytes;
+    const parts_t b = packs_unit ? pack_own_b(x, block, j0, j1, t) : parts_of_b(x, block);
     tcgemm_tile_t tile = tile_of_block(x, block);
+    const bool finishes_tiles = block->last && !s->direct_output && x->u->finishes_tiles;
     for (int64_t j = j0; j < j1; j += x->u->nr) {
         tile.n = (int)min_i64(x->u->nr, j1 - j);
-        tile.b = panel_of_b(x, block, b.panels, j);
-        tile.col_term = x->signs.use_b_terms ? b.terms + j : NULL;
+        tile.b = panel_of_b(x, block, &b, j);
+        tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
         for (int64_t i = i0; i < i1; i += x->u->mr) {
             tile.m = (int)min_i64(x->u->mr, i1 - i);
             tile.a = panel_of_a(x, block, a.panels, i);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
             place_output(x, block, i, j, &tile);
-            tile_function(x, &a, i / x->u->mr, &b, j / x->u->nr)(&tile);
+            tcgemm_finish_t finish;
+            if (finishes_tiles) {
+                finish = finish_of(x, block, i, tile.m, j, tile.n);
+                tile.finish = &finish;
+            }
+            tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
         }
     }
-    if (block->last && !s->direct_output)
-        finish_unit(x, block, i0, i1 - i0, j0, j1 - j0);
+    if (block->last && !s->direct_output && !x->u->finishes_tiles) {
+        const tcgemm_finish_t finish = finish_of(x, block, i0, i1 - i0, j0, j1 - j0);
+        x->u->finish(&finish);
+    }
 }
 
 /* One step of k for one block of D, by thread t. */
@@ -395,12 +485,16 @@ static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t
     }
 
     const int64_t num_units = tcgemm_unit_count(block->rows, block->cols, s->mc, s->nb);
+    if (x->u->begin)
+        x->u->begin();
     for (;;) {
         const int64_t unit = atomic_fetch_add_explicit(&x->next_unit, 1, memory_order_relaxed);
         if (unit >= num_units)
             break;
-        multiply_unit(x, block, unit);
+        multiply_unit(x, block, unit, t);
     }
+    if (x->u->end)
+        x->u->end();
     arrive(x, &x->phases.multiplied);
     tcgemm_barrier_wait(&x->barrier, num_threads);
     if (t == 0)

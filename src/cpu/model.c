@@ -24,6 +24,11 @@ enum {
     MAX_COLS = 3840,        /* the same for B's panel, kc x nc */
     MAX_NARROW_ROWS = 1024, /* f16 and bf16 results also keep mt x nc sums in f32 */
     MAX_NARROW_COLS = 1920,
+    MAX_MATRIX_ROWS =
+        4096, /* matrix units are so fast that packing twice would show, so these ... */
+    MAX_MATRIX_COLS = 8192,        /* ... may lie in memory */
+    OWN_PANEL_BYTES = 1 << 20,     /* of B, that a thread packs for its own unit: in the L2 cache */
+    MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
     CYCLES_PER_BARRIER = 5000,
@@ -68,20 +73,53 @@ static void choose_packing(struct tcgemm_plan *plan) {
     s->pack_b = b_ahead || !(g->b.col_stride == 1 && (tiny || g->m <= u->mr));
 }
 
+static bool is_matrix(const tcgemm_cpu_ukernel_t *u) {
+    return u->lane_bytes == 64;
+}
+
+/* Rows of a unit of work. */
+static int64_t most_rows(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!is_matrix(u))
+        return u->mc;
+    const int64_t depth = plan->g.k > 0 ? min_i64(plan->cpu.kc, plan->g.k) : 1;
+    const int64_t row_bytes = ceil_div(depth, u->ku) * u->lane_bytes;
+    return min_i64(u->mc, MATRIX_PANEL_BYTES / row_bytes / u->mr * u->mr);
+}
+
+/* Where a unit has all rows of D, whoever takes it packs its part of B: into a cache of its own,
+ * and no thread waits for others to pack theirs. If there are units enough. */
+static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
+    const int64_t panels = ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->kernel->cpu->nr);
+    return is_matrix(plan->kernel->cpu) && plan->cpu.pack_b && !plan->g.b.packed_bytes &&
+           plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
+}
+
+/* Columns of a unit of work. */
+static int64_t most_columns(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!plan->cpu.packs_units || plan->g.k == 0)
+        return u->nb;
+    const int64_t bytes = ceil_div(min_i64(plan->cpu.kc, plan->g.k), u->ku) * u->lane_bytes;
+    const int64_t panels = OWN_PANEL_BYTES / (bytes * u->nr);
+    return min_i64(u->nb, (panels > 1 ? panels : 1) * u->nr);
+}
+
 /* Enough units of work that no thread waits long for the last one. */
 static void share_out(struct tcgemm_plan *plan, int num_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     const int64_t rows = min_i64(s->mt, plan->g.m);
     const int64_t cols = min_i64(s->nc, plan->g.n);
-    s->mc = even_part(rows, u->mc, u->mr);
-    s->nb = even_part(cols, u->nb, u->nr);
+    s->mc = even_part(rows, most_rows(plan), u->mr);
+    s->packs_units = packs_units(plan, num_threads);
+    s->nb = even_part(cols, most_columns(plan), u->nr);
     while (num_threads > 1 && ceil_div(rows, s->mc) * ceil_div(cols, s->nb) < 4 * num_threads) {
-        if (s->mc > 4 * u->mr && s->mc * u->nr >= s->nb * u->mr)
+        if (!s->packs_units && s->mc > 4 * u->mr && s->mc * u->nr >= s->nb * u->mr)
             s->mc = round_up(s->mc / 2, u->mr);
         else if (s->nb > u->nr)
             s->nb = round_up(s->nb / 2, u->nr);
-        else if (s->mc > u->mr)
+        else if (!s->packs_units && s->mc > u->mr)
             s->mc = round_up(s->mc / 2, u->mr);
         else
             break;
@@ -94,8 +132,13 @@ static void choose_blocks(struct tcgemm_plan *plan) {
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     s->direct_output = g->type->d == g->type->accumulator;
     s->kc = even_part(g->k, u->kc, u->ku); /* of k and the kernel alone: it decides the bits */
-    s->nc = even_part(g->n, s->direct_output ? MAX_COLS : MAX_NARROW_COLS, u->nr);
-    s->mt = even_part(g->m, s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS, u->mr);
+    if (is_matrix(u)) {
+        s->nc = even_part(g->n, MAX_MATRIX_COLS, u->nr);
+        s->mt = even_part(g->m, MAX_MATRIX_ROWS, u->mr);
+    } else {
+        s->nc = even_part(g->n, s->direct_output ? MAX_COLS : MAX_NARROW_COLS, u->nr);
+        s->mt = even_part(g->m, s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS, u->mr);
+    }
     s->split_batch = false;
     choose_packing(plan);
 }
@@ -107,6 +150,12 @@ static const double thread_power = 0.91;
 
 /* Of the multiply-adds that the vector units could do, the part that a long product reaches. */
 static const double multiply_efficiency = 0.97;
+
+/* The same of a matrix unit, which waits for the L2 cache and for D; and its cycles to pack 4
+ * bytes, at the rate of the L3 cache. Measured on a Sapphire Rapids class Xeon
+ * (bench/results/notes.md). */
+static const double matrix_efficiency = 0.4;
+static const double matrix_pack = 1.5;
 
 typedef struct cost {
     double along, across, store;
@@ -130,13 +179,25 @@ static double macs_per_lane(tcgemm_family_t family) {
         return 2.0;
     case TCGEMM_FAMILY_U8S8:
         return 4.0;
+    case TCGEMM_FAMILY_BF16X32: /* not of vectors: tcgemm_cpu_theoretical_macs */
+    case TCGEMM_FAMILY_I8X64:
     case TCGEMM_FAMILY_B1:
     default:
         return 0.0; /* several instructions: no simple figure */
     }
 }
 
+/* Of a core's matrix unit: a product of tiles, 16 x 16 x 64 bytes, takes 16 cycles. */
+static double matrix_macs(tcgemm_family_t family) {
+    return family == TCGEMM_FAMILY_BF16X32 ? 512.0 : family == TCGEMM_FAMILY_I8X64 ? 1024.0 : 0.0;
+}
+
 double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
+    if (matrix_macs(kernel->cpu->family) > 0.0)
+        return matrix_macs(kernel->cpu->family);
+    const double dots = tcgemm_cpu_bf16_dots_per_cycle();
+    if (kernel->cpu->family == TCGEMM_FAMILY_BF16 && dots > 0.0)
+        return dots * 32.0;
     const int bits = kernel->features & TCGEMM_CPU_AVX512 ? 512
                      : kernel->features & TCGEMM_CPU_AVX2 ? 256
                                                           : 0;
@@ -146,7 +207,8 @@ double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
 
 static double macs_of(const tcgemm_kernel_t *kernel) {
     const double theoretical = tcgemm_cpu_theoretical_macs(kernel);
-    return theoretical > 0.0 ? multiply_efficiency * theoretical : (double)kernel->macs_per_cycle;
+    const double efficiency = is_matrix(kernel->cpu) ? matrix_efficiency : multiply_efficiency;
+    return theoretical > 0.0 ? efficiency * theoretical : (double)kernel->macs_per_cycle;
 }
 
 /* Cycles of one core for one batch item. */
@@ -162,12 +224,13 @@ static cycles_t item_cycles(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const cost_t *cost = &costs[g->type->type];
     const double k = (double)ceil_div(g->k, u->ku) * u->ku;
-    const int vector = u->nr / 3; /* the narrowest tile is one vector wide */
-    const double multiply =
-        (double)g->m * (double)ceil_div(g->n, vector) * vector * k / macs_of(plan->kernel);
+    const int vector = is_matrix(u) ? 16 : u->nr / 3; /* the narrowest tile is one vector wide */
+    const int height = is_matrix(u) ? 16 : 1;
+    const double multiply = (double)(ceil_div(g->m, height) * height) *
+                            (double)(ceil_div(g->n, vector) * vector) * k / macs_of(plan->kernel);
     const double lane = (double)u->lane_bytes / 4.0 / (double)u->ku;
-    const double a = g->a.col_stride == 1 ? cost->along : cost->across;
-    const double b = g->b.row_stride == 1 ? cost->along : cost->across;
+    const double a = is_matrix(u) ? matrix_pack : g->a.col_stride == 1 ? cost->along : cost->across;
+    const double b = is_matrix(u) ? matrix_pack : g->b.row_stride == 1 ? cost->along : cost->across;
     const double pack_a = s->pack_a && !g->a.packed_bytes ? lane * k * a * (double)g->m : 0.0;
     const double pack_b = s->pack_b && !g->b.packed_bytes ? lane * k * b * (double)g->n : 0.0;
     if (plan->packs)

@@ -6,7 +6,8 @@ static bool is_signed_input(tcgemm_dtype_t dtype) {
 }
 
 tcgemm_signs_t tcgemm_signs_of(const tcgemm_canonical_t *g, tcgemm_family_t family) {
-    tcgemm_signs_t x = {0};
+    tcgemm_signs_t x = {.a_is_signed = is_signed_input(g->a.dtype),
+                        .b_is_signed = is_signed_input(g->b.dtype)};
     if (family == TCGEMM_FAMILY_U8S8) {
         x.za = is_signed_input(g->a.dtype) ? 128 : 0;
         x.zb = g->b.dtype == TCGEMM_DTYPE_U8 ? 128 : 0; /* a u4 fits in an s8 as it is */
@@ -49,6 +50,7 @@ tcgemm_pack_t tcgemm_pack_of_b(const tcgemm_canonical_t *g, tcgemm_family_t fami
         .line_stride = g->b.col_stride,
         .k_stride = g->b.row_stride,
         .k = block->ks,
+        .is_b = true,
         .flip = signs->flip_b,
         .sum_is_signed = true,
         .sum_factor = family == TCGEMM_FAMILY_B1 ? 1u : 0u - signs->za,

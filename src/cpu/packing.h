@@ -12,6 +12,7 @@
 #include "problem/canonical.h"
 
 typedef struct tcgemm_signs {
+    bool a_is_signed, b_is_signed;
     uint8_t flip_a, flip_b;
     uint32_t za, zb;
     bool use_a_terms, use_b_terms;

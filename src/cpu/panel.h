@@ -11,6 +11,7 @@
 #ifndef TCGEMM_CPU_PANEL_H
 #define TCGEMM_CPU_PANEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Lanes along k. */
@@ -26,6 +27,12 @@ static inline int64_t tcgemm_panel_at(int64_t line, int64_t steps, int lane_byte
 /* The lane of a step and line inside a panel. */
 static inline int64_t tcgemm_panel_lane(int64_t step, int line, int width) {
     return step * width + line;
+}
+
+/* The word of 4 bytes of a panel of 64-byte lanes that is word `word` of a lane (ukernel.h). */
+static inline int64_t tcgemm_panel_word(int64_t step, int line, int word, int width, bool is_b) {
+    return is_b ? (step * 16 + word) * width + line
+                : tcgemm_panel_lane(step, line, width) * 16 + word;
 }
 
 typedef struct tcgemm_unit {

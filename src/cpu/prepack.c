@@ -43,9 +43,7 @@ tcgemm_prepacked_t tcgemm_cpu_prepacked(const struct tcgemm_plan *plan, bool is_
     p.lines = ceil_div(is_b ? g->n : g->m, p.width) * p.width;
     p.terms = align((size_t)(p.blocks * p.lines * p.steps * p.lane_bytes));
     p.flags = p.terms + align(integer ? (size_t)(p.blocks * p.lines) * sizeof(uint32_t) : 0);
-    p.item_bytes =
-        p.flags +
-        align(u->family == TCGEMM_FAMILY_BF16 ? (size_t)(p.blocks * p.lines / p.width) : 0);
+    p.item_bytes = p.flags + align(u->exact ? (size_t)(p.blocks * p.lines / p.width) : 0);
     p.bytes = BOUNDARY + (size_t)p.items * p.item_bytes;
     return p;
 }
@@ -159,7 +157,7 @@ static void pack_one(const job_t *job, int64_t index) {
         has_terms(job) ? tcgemm_prepacked_terms(p, job->call->d, item, block) + line : NULL;
     const bool found = u->pack(&pack, line, (int)min_i64(p->width, all - line), p->width,
                                tcgemm_prepacked_panel(p, job->call->d, item, block, line), terms);
-    if (u->family == TCGEMM_FAMILY_BF16)
+    if (u->exact)
         tcgemm_prepacked_flags(p, job->call->d, item, block)[panel] = found;
 }
 
@@ -181,8 +179,8 @@ static void clear_gaps(const job_t *job) {
     const tcgemm_prepacked_t *p = &job->p;
     const int64_t last = p->blocks - 1;
     const size_t terms = has_terms(job) ? (size_t)(p->blocks * p->lines) * sizeof(uint32_t) : 0;
-    const bool bf16 = job->plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
-    const size_t flags = bf16 ? (size_t)(p->blocks * (p->lines / p->width)) : 0;
+    const size_t flags =
+        job->plan->kernel->cpu->exact ? (size_t)(p->blocks * (p->lines / p->width)) : 0;
     for (int64_t i = 0; i < p->items; ++i) {
         char *const item = item_at(p, job->call->d, i);
         const size_t panels =

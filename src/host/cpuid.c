@@ -20,10 +20,16 @@ unsigned tcgemm_cpuid_executed(void) {
 /* Register states that the operating system saves: XCR0 bits (Intel SDM vol. 1, 13.3). */
 #define XCR0_AVX    0x6u
 #define XCR0_AVX512 0xE6u
+#define XCR0_TILES  0x60000u
 
 typedef struct leaf {
     uint32_t a, b, c, d;
 } leaf_t;
+
+/* CPUID leaf 7, EDX (Intel SDM vol. 2A): tiles, and what multiplies them. */
+#define TILES      (1u << 24)
+#define TILES_BF16 (1u << 22)
+#define TILES_INT8 (1u << 25)
 
 /* All zero for a leaf that the processor does not have. */
 static leaf_t ask(uint32_t leaf, uint32_t subleaf) {
@@ -68,6 +74,12 @@ static uint32_t find_features(void) {
         features |= TCGEMM_CPU_AVX512_VPOPCNTDQ;
     if (seven.a >= 1 && (ask(7, 1).a & (1u << 5)))
         features |= TCGEMM_CPU_AVX512_BF16;
+    if (!(seven.d & TILES) || (xgetbv0() & XCR0_TILES) != XCR0_TILES)
+        return features;
+    if (seven.d & TILES_BF16)
+        features |= TCGEMM_CPU_AMX_BF16;
+    if (seven.d & TILES_INT8)
+        features |= TCGEMM_CPU_AMX_INT8;
     return features;
 }
 

@@ -20,7 +20,7 @@ typedef struct tcgemm_cpuid {
     char vendor[13]; /* "GenuineIntel"; "" where there is no CPUID */
     char brand[49];
     uint32_t family, model;
-    uint32_t features;          /* TCGEMM_CPU_* with the operating system's consent */
+    uint32_t features;          /* TCGEMM_CPU_* whose registers the operating system saves */
     uint32_t base_mhz, max_mhz; /* leaf 0x16; 0: not told */
     tcgemm_cpuid_cache_t caches[TCGEMM_CPUID_CACHES];
 } tcgemm_cpuid_t;

@@ -1,8 +1,12 @@
 /* features.h - what this processor can do, as far as the kernels here care.
  *
- * TCGEMM_ARCH=generic|avx2|avx512 in the environment makes the library see a lesser processor, so
- * that every kernel set can be tested on one machine ("any" is the same as "generic"; ignored in
+ * TCGEMM_ARCH=generic|avx2|avx512|amx in the environment makes the library see a lesser processor,
+ * so that every kernel set can be tested on one machine ("any" is the same as "generic"; ignored in
  * set-user-id programs).
+ *
+ * The 8 KiB of a thread's AMX tiles are saved by Linux only for a process that has asked for them
+ * (arch_prctl). That is asked here, once, where the processor has them and TCGEMM_ARCH does not
+ * hide them; if the answer is no, the processor counts as one without.
  */
 #ifndef TCGEMM_HOST_FEATURES_H
 #define TCGEMM_HOST_FEATURES_H
@@ -16,6 +20,8 @@ enum {
     TCGEMM_CPU_AVX512_BF16 = 1 << 2,
     TCGEMM_CPU_AVX512_VNNI = 1 << 3,
     TCGEMM_CPU_AVX512_VPOPCNTDQ = 1 << 4,
+    TCGEMM_CPU_AMX_BF16 = 1 << 5,
+    TCGEMM_CPU_AMX_INT8 = 1 << 6,
 };
 
 /* The TCGEMM_CPU_* bits of this processor, with the operating system's consent to their registers.
@@ -28,6 +34,9 @@ int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size);
 /* Vector multiply-add instructions of `vector_bits` (256 or 512) that one core starts each cycle,
  * 0 if this processor is not in the table. */
 double tcgemm_cpu_fma_per_cycle(int vector_bits);
+
+/* The same of VDPBF16PS, where that is known to differ; 0 where it is not. */
+double tcgemm_cpu_bf16_dots_per_cycle(void);
 
 /* The processor's own name, cut to `size` bytes. */
 void tcgemm_cpu_brand(char *buffer, size_t size);

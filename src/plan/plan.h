@@ -81,6 +81,7 @@ typedef struct tcgemm_cpu_blocking {
     int64_t mc, kc, nc, mt, nb;
     bool pack_a;        /* false: A is read in place */
     bool pack_b;        /* false: B is read in place */
+    bool packs_units;   /* B's panels are packed by who takes the unit: no other one needs them */
     bool split_batch;   /* each thread computes whole items of the batch */
     bool direct_output; /* true: tiles are stored straight into D; false: through f32 sums */
 } tcgemm_cpu_blocking_t;

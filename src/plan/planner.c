@@ -172,14 +172,18 @@ typedef struct best {
     double seconds;
 } best_t;
 
+static double rate_of(const tcgemm_kernel_t *row) {
+    return row->family->rate ? row->family->rate(row) : (double)row->macs_per_cycle;
+}
+
 static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, best_t *best) {
     const double seconds = row->family->predict ? row->family->predict(row, plan) : 0.0;
     bool is_better = !best->row;
     if (best->row && row->sums_f16 != best->row->sums_f16 && row->algo == best->row->algo)
         is_better = row->sums_f16; /* who allows sums in f16 gets them where they are */
     else if (best->row)
-        is_better = row->family->predict ? seconds < best->seconds
-                                         : row->macs_per_cycle >= best->row->macs_per_cycle;
+        is_better =
+            row->family->predict ? seconds < best->seconds : rate_of(row) >= rate_of(best->row);
     if (is_better)
         *best = (best_t){row, seconds};
 }

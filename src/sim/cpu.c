@@ -53,6 +53,10 @@ static tcgemm_pack_fn *plain_pack(tcgemm_family_t family) {
         return tcgemm_pack_any_u8s8;
     case TCGEMM_FAMILY_S16:
         return tcgemm_pack_any_s16;
+    case TCGEMM_FAMILY_BF16X32:
+        return tcgemm_pack_any_bf16x32;
+    case TCGEMM_FAMILY_I8X64:
+        return tcgemm_pack_any_i8x64;
     default:
         return tcgemm_pack_any_b1;
     }
@@ -66,10 +70,15 @@ static double decode(const machine_t *x, int side, const char *lane, int e) {
     case TCGEMM_FAMILY_F64:
         return tcgemm_load_float(TCGEMM_DTYPE_F64, lane, e);
     case TCGEMM_FAMILY_BF16:
+    case TCGEMM_FAMILY_BF16X32:
         return tcgemm_load_float(TCGEMM_DTYPE_BF16, lane, e);
     case TCGEMM_FAMILY_U8S8:
         return tcgemm_load_integer(side == TCGEMM_SIDE_A ? TCGEMM_DTYPE_U8 : TCGEMM_DTYPE_S8, lane,
                                    e);
+    case TCGEMM_FAMILY_I8X64: {
+        const bool is_signed = side == TCGEMM_SIDE_A ? x->signs.a_is_signed : x->signs.b_is_signed;
+        return tcgemm_load_integer(is_signed ? TCGEMM_DTYPE_S8 : TCGEMM_DTYPE_U8, lane, e);
+    }
     case TCGEMM_FAMILY_S16: {
         int16_t value;
         memcpy(&value, lane + (size_t)e * sizeof value, sizeof value);
@@ -94,12 +103,23 @@ static bool is_same(double x, double y) {
     return x == y || (isnan(x) && isnan(y));
 }
 
+/* Element k of a line of a panel whose lanes are rows of matrix tiles. */
+static double read_word(const machine_t *x, const panels_t *p, const char *panel, int line,
+                        int64_t k) {
+    const int each = x->u->ku / 16;
+    const int64_t word = tcgemm_panel_word(k / x->u->ku, line, (int)(k % x->u->ku) / each, p->width,
+                                           p->side == TCGEMM_SIDE_B);
+    return decode(x, p->side, panel + word * 4, (int)(k % each));
+}
+
 /* Element (line, k) of the block as the tile reads it. */
 static double read_packed(const machine_t *x, const panels_t *p, const tcgemm_cpu_block_t *block,
                           int64_t line, int64_t k) {
     const int64_t steps = tcgemm_panel_steps(block->ks, x->u->ku);
     const int within = (int)(line % p->width);
     const char *panel = p->data + tcgemm_panel_at(line - within, steps, x->u->lane_bytes);
+    if (x->u->lane_bytes == 64)
+        return read_word(x, p, panel, within, k);
     const int64_t lane = tcgemm_panel_lane(k / x->u->ku, within, p->width);
     return decode(x, p->side, panel + lane * x->u->lane_bytes, (int)(k % x->u->ku));
 }

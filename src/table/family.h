@@ -28,7 +28,10 @@ typedef struct tcgemm_kernel_family {
      * CPU or for plan->device. All else of the plan is complete. */
     void (*expand)(const tcgemm_kernel_t *row, struct tcgemm_plan *plan);
 
-    /* The time that expand would predict; NULL: rows are ranked by macs_per_cycle. */
+    /* Multiply-adds a cycle of the row on this processor; NULL: macs_per_cycle. */
+    double (*rate)(const tcgemm_kernel_t *row);
+
+    /* The time that expand would predict; NULL: rows are ranked by their rates. */
     double (*predict)(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
 } tcgemm_kernel_family_t;
 

@@ -121,3 +121,7 @@ static TCGEMM_ALWAYS_INLINE v4u popcount(v4u x) {
 
 #define PACK_ISA any
 #include "cpu/kernels/pack_tmpl.h"
+
+/* For the simulation of tiles on processors without (sim/cpu.c). */
+#define PACK_ISA any
+#include "cpu/kernels/pack_amx_tmpl.h"

@@ -15,6 +15,8 @@
 #include "cpu/kernels/ukernel.h"
 
 #define TCGEMM_ALWAYS_INLINE     inline __attribute__((always_inline))
+#define TCGEMM_PASTE_(x, y, z)   x##y##z
+#define TCGEMM_PASTE(x, y, z)    TCGEMM_PASTE_(x, y, z)
 #define TCGEMM_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
 #ifdef __clang__
 #define TCGEMM_UNROLL _Pragma("clang loop unroll(full)")
@@ -29,6 +31,9 @@
 TCGEMM_DECLARE_PACK(any)
 TCGEMM_DECLARE_PACK(avx2)
 TCGEMM_DECLARE_PACK(avx512)
+tcgemm_pack_fn tcgemm_pack_any_bf16x32, tcgemm_pack_any_i8x64;
+tcgemm_pack_fn tcgemm_pack_amx_bf16x32, tcgemm_pack_amx_i8x64;
+tcgemm_finish_fn tcgemm_finish_amx;
 
 tcgemm_tile_fn tcgemm_tile_any_f32, tcgemm_tile_any_f32_strided;
 tcgemm_tile_fn tcgemm_tile_any_f64, tcgemm_tile_any_f64_strided;
@@ -45,5 +50,10 @@ tcgemm_tile_fn tcgemm_tile_avx512_s16;
 tcgemm_tile_fn tcgemm_tile_avx512_bf16, tcgemm_tile_avx512_bf16_exact;
 tcgemm_tile_fn tcgemm_tile_avx512_u8s8;
 tcgemm_tile_fn tcgemm_tile_avx512_b1;
+
+tcgemm_tile_fn tcgemm_tile_amx_bf16x32, tcgemm_tile_amx_bf16x32_exact;
+tcgemm_tile_fn tcgemm_tile_amx_i8x64;
+void tcgemm_begin_amx(void);
+void tcgemm_end_amx(void);
 
 #endif

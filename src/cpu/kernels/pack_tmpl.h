@@ -9,110 +9,14 @@
  * and 8 rows at a time are transposed in registers; where a step is contiguous (line_stride 1) each
  * step is converted in place, and sub-lane elements of `ku` steps are interleaved.
  */
+#include "cpu/kernels/convert.h"
 
-#define PACK_PASTE_(x, y, z) x##y##z
-#define PACK_PASTE(x, y, z)  PACK_PASTE_(x, y, z)
-#define PACK_NAME(family)    PACK_PASTE(PACK_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
+#define PACK_NAME(family) TCGEMM_PASTE(TCGEMM_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
 
 enum {
     CHUNK = 64,    /* lanes of each line converted before they are transposed: fits the L1 cache */
     MAX_WIDTH = 48 /* of any kernel */
 };
-
-/* ---- rows of elements, converted ---- */
-
-#ifdef __F16C__
-#include <immintrin.h>
-#endif
-
-static void f32_of_f16_row(const uint16_t *source, int64_t count, float *row) {
-    int64_t i = 0;
-#ifdef __F16C__
-    for (; i + 8 <= count; i += 8)
-        _mm256_storeu_ps(row + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(source + i))));
-#endif
-    for (; i < count; ++i)
-        row[i] = tcgemm_f32_of_f16(source[i]);
-}
-
-/* `count` elements from `index` on, as f32. */
-static void convert_f32(const tcgemm_pack_t *pack, int64_t index, int64_t count, float *row) {
-    switch (pack->dtype) {
-    case TCGEMM_DTYPE_F32: {
-        const float *source = (const float *)pack->source + index;
-        if (!pack->round_to_tf32) {
-            memcpy(row, source, (size_t)count * sizeof *row);
-            break;
-        }
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = tcgemm_tf32_of_f32(source[i]);
-        break;
-    }
-    case TCGEMM_DTYPE_F16:
-        f32_of_f16_row((const uint16_t *)pack->source + index, count, row);
-        break;
-    case TCGEMM_DTYPE_BF16: {
-        const uint16_t *source = (const uint16_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = tcgemm_f32_of_bf16(source[i]);
-        break;
-    }
-    case TCGEMM_DTYPE_E4M3: {
-        const uint8_t *source = (const uint8_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = tcgemm_f32_of_e4m3(source[i]);
-        break;
-    }
-    case TCGEMM_DTYPE_E5M2: {
-        const uint8_t *source = (const uint8_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = tcgemm_f32_of_e5m2(source[i]);
-        break;
-    }
-    default:
-        break;
-    }
-}
-
-/* As bf16, which holds every fp8 value exactly. Returns true if a bf16 is subnormal. */
-static bool convert_bf16(const tcgemm_pack_t *pack, int64_t index, int64_t count, uint16_t *row) {
-    if (pack->dtype == TCGEMM_DTYPE_BF16) {
-        const uint16_t *source = (const uint16_t *)pack->source + index;
-        unsigned subnormal = 0;
-        for (int64_t i = 0; i < count; ++i) {
-            row[i] = source[i];
-            subnormal |= (unsigned)((uint16_t)((source[i] & 0x7FFFu) - 1u) < 0x7Fu);
-        }
-        return subnormal != 0;
-    }
-    const uint8_t *source = (const uint8_t *)pack->source + index;
-    if (pack->dtype == TCGEMM_DTYPE_E4M3) {
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = (uint16_t)(tcgemm_bits_of_f32(tcgemm_f32_of_e4m3(source[i])) >> 16);
-    } else {
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = (uint16_t)(tcgemm_bits_of_f32(tcgemm_f32_of_e5m2(source[i])) >> 16);
-    }
-    return false;
-}
-
-/* As bytes, flipped between signed and unsigned where the pack says so. */
-static void convert_bytes(const tcgemm_pack_t *pack, int64_t index, int64_t count, uint8_t *row) {
-    const uint8_t flip = pack->flip;
-    if (pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8) {
-        const uint8_t *source = (const uint8_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = source[i] ^ flip;
-        return;
-    }
-    const uint8_t *source = pack->source;
-    const unsigned sign = pack->dtype == TCGEMM_DTYPE_S4 ? 8u : 0u;
-    for (int64_t i = 0; i < count; ++i) {
-        const int64_t element = index + i;
-        const unsigned nibble = (source[element >> 1] >> ((element & 1) * 4)) & 15u;
-        row[i] = (uint8_t)((nibble ^ sign) - sign) ^ flip;
-    }
-}
 
 /* As signed 16-bit integers. */
 static void convert_s16(const tcgemm_pack_t *pack, int64_t index, int64_t count, int16_t *row) {
@@ -478,53 +382,7 @@ bool PACK_NAME(b1)(const tcgemm_pack_t *pack, int64_t first, int lines, int widt
     return false;
 }
 
-/* ---- narrow results ---- */
+#include "cpu/kernels/finish_tmpl.h"
 
-static void finish_row_bf16(const float *sums, const uint16_t *c, uint16_t *d, int64_t count,
-                            float alpha, float beta) {
-    if (c)
-        for (int64_t j = 0; j < count; ++j)
-            d[j] = tcgemm_bf16_of_f32(alpha * sums[j] + beta * tcgemm_f32_of_bf16(c[j]));
-    else
-        for (int64_t j = 0; j < count; ++j)
-            d[j] = tcgemm_bf16_of_f32(alpha * sums[j]);
-}
-
-static void finish_row_f16(const float *sums, const uint16_t *c, uint16_t *d, int64_t count,
-                           float alpha, float beta) {
-    int64_t j = 0;
-#ifdef __F16C__
-    const __m256 valpha = _mm256_set1_ps(alpha);
-    const __m256 vbeta = _mm256_set1_ps(beta);
-    for (; j + 8 <= count; j += 8) {
-        __m256 x = _mm256_mul_ps(valpha, _mm256_loadu_ps(sums + j));
-        if (c) {
-            const __m256 y = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(c + j)));
-            x = _mm256_add_ps(x, _mm256_mul_ps(vbeta, y));
-        }
-        _mm_storeu_si128((__m128i *)(d + j), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
-    }
-#endif
-    /* Without C nothing is added: + 0 would turn a -0 of this remainder, and of it alone, to +0. */
-    for (; j < count; ++j) {
-        const float x = alpha * sums[j];
-        d[j] = tcgemm_f16_of_f32(c ? x + beta * tcgemm_f32_of_f16(c[j]) : x);
-    }
-}
-
-void PACK_PASTE(tcgemm_finish_, PACK_ISA, )(const tcgemm_finish_t *f) {
-    for (int64_t i = 0; i < f->rows; ++i) {
-        const float *sums = f->sums + i * f->ld_sums;
-        const uint16_t *c = f->c ? (const uint16_t *)f->c + i * f->ldc : NULL;
-        uint16_t *d = (uint16_t *)f->d + i * f->ldd;
-        if (f->dtype == TCGEMM_DTYPE_BF16)
-            finish_row_bf16(sums, c, d, f->cols, f->alpha, f->beta);
-        else
-            finish_row_f16(sums, c, d, f->cols, f->alpha, f->beta);
-    }
-}
-
-#undef PACK_PASTE_
-#undef PACK_PASTE
 #undef PACK_NAME
 #undef PACK_ISA

@@ -11,6 +11,11 @@
  *        +---+ +--------------+               packed panels: step p at a + p * mr, b + p * nr
  *                                             lanes, rows and columns beyond m and n are zero
  *
+ * Matrix tiles (AMX) have lanes of 64 bytes, 16 words of 4: bf16x32 holds 32 bf16, i8x64 64 bytes.
+ * A step of A is its lanes one after the other; a step of B holds their words 0, then their words
+ * 1,
+ * ...: so that 16 lanes are a tile of A, and 16 rows of words one of B (panel.h).
+ *
  * The sum over k of an element is formed in one accumulator, p ascending, whatever the tile's m and
  * n, so an element's bits do not depend on where its tile lies or how large it is.
  */
@@ -28,7 +33,9 @@ typedef enum tcgemm_family {
     TCGEMM_FAMILY_BF16,
     TCGEMM_FAMILY_U8S8,
     TCGEMM_FAMILY_S16,
-    TCGEMM_FAMILY_B1
+    TCGEMM_FAMILY_B1,
+    TCGEMM_FAMILY_BF16X32,
+    TCGEMM_FAMILY_I8X64
 } tcgemm_family_t;
 
 /* D's tile = alpha * (scale * sum + row_term[i] + col_term[j]) + beta * C's tile, in the
@@ -52,6 +59,10 @@ typedef struct tcgemm_tile {
     uint32_t scale;
     const uint32_t *row_term; /* NULL: none */
     const uint32_t *col_term;
+    bool a_is_signed, b_is_signed; /* of i8x64: the bytes are s8, else u8 */
+    bool continues; /* C holds this product's own sums so far, alpha and beta are 1 */
+    bool streams;   /* D is larger than caches are: past them */
+    const struct tcgemm_finish *finish; /* the sums become this narrow D, and D is not written */
 } tcgemm_tile_t;
 
 typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
@@ -65,6 +76,7 @@ typedef struct tcgemm_pack {
     int64_t line_stride; /* elements; one of the two strides is 1 */
     int64_t k_stride;
     int64_t k;          /* elements along k in this block */
+    bool is_b;          /* the lines are columns of B */
     uint8_t flip;       /* u8s8: xor to every byte, 0x80 moves between s8 and u8 */
     bool sum_is_signed; /* u8s8: the packed bytes are s8 (B) rather than u8 (A) */
     uint32_t
@@ -102,8 +114,11 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_tile_fn *packed;
     tcgemm_tile_fn *strided; /* reads A and B by a_row, a_step, b_step; NULL: none */
     tcgemm_tile_fn *exact;   /* as packed, keeps bf16 subnormals; NULL: packed does */
+    void (*begin)(void);     /* to be called by a thread before tiles, and after them; NULL: none */
+    void (*end)(void);
     tcgemm_pack_fn *pack;
     tcgemm_finish_fn *finish; /* NULL for families without narrow results */
+    bool finishes_tiles;      /* packed and exact heed tile.finish */
 } tcgemm_cpu_ukernel_t;
 
 #endif

@@ -17,7 +17,7 @@
 #include "support/support.h"
 #include "table/family.h"
 
-enum { MAX_K = 300, MAX_BYTES = 1 << 16, CANARY = 64 };
+enum { MAX_K = 300, MAX_BYTES = 1 << 16, CANARY = 64, TILE_WORDS = 16 };
 
 typedef struct packing {
     const tcgemm_kernel_t *kernel;
@@ -45,9 +45,12 @@ static uint64_t element_bits(const packing_t *x, int64_t line, int64_t p) {
         return oracle_encode(TCGEMM_DTYPE_F32, (double)f);
     }
     case TCGEMM_FAMILY_BF16:
+    case TCGEMM_FAMILY_BF16X32:
         return oracle_encode(TCGEMM_DTYPE_BF16, value);
     case TCGEMM_FAMILY_S16:
         return (uint64_t)(int64_t)value & 0xFFFFu;
+    case TCGEMM_FAMILY_I8X64: /* nothing is shifted */
+        return (uint64_t)(int64_t)value & 0xFFu;
     case TCGEMM_FAMILY_U8S8:
     default:
         return ((uint64_t)(int64_t)value & 0xFFu) ^ pack->flip;
@@ -69,6 +72,18 @@ static uint64_t expected_lane(const packing_t *x, int line, int64_t step) {
     return lane;
 }
 
+/* Word `word` of a lane of 16. */
+static uint32_t expected_word(const packing_t *x, int line, int64_t step, int word) {
+    const int each = x->kernel->cpu->ku / TILE_WORDS;
+    uint32_t bits = 0;
+    for (int h = 0; line < x->lines && h < each; ++h) {
+        const int64_t p = step * x->kernel->cpu->ku + word * each + h;
+        if (p < x->pack.k)
+            bits |= (uint32_t)(element_bits(x, line, p) << (h * 32 / each));
+    }
+    return bits;
+}
+
 static uint32_t expected_term(const packing_t *x, int line) {
     if (line >= x->lines)
         return 0;
@@ -87,7 +102,7 @@ static uint32_t expected_term(const packing_t *x, int line) {
 }
 
 static bool expected_flag(const packing_t *x) {
-    if (x->kernel->cpu->family != TCGEMM_FAMILY_BF16)
+    if (!x->kernel->cpu->exact)
         return false;
     for (int line = 0; line < x->lines; ++line)
         for (int64_t p = 0; p < x->pack.k; ++p) {
@@ -120,7 +135,19 @@ static void check_packing(const packing_t *x) {
     memset(terms, 0xA5, sizeof terms);
     const bool flag = x->kernel->cpu->pack(&x->pack, x->first, x->lines, x->width, panel,
                                            x->wants_terms ? terms : NULL);
-    for (int64_t i = 0; i < lanes; ++i) {
+    for (int64_t i = 0; i < lanes * TILE_WORDS && lane_bytes == 4 * TILE_WORDS; ++i) {
+        const int64_t in_step = i % (x->width * TILE_WORDS);
+        const int line = (int)(x->pack.is_b ? in_step % x->width : in_step / TILE_WORDS);
+        const int word = (int)(x->pack.is_b ? in_step / x->width : in_step % TILE_WORDS);
+        const uint32_t expected = expected_word(x, line, i / (x->width * TILE_WORDS), word);
+        uint32_t got;
+        memcpy(&got, panel + i * 4, sizeof got);
+        if (got != expected) {
+            fail_packing(x, "word %lld is %#llx, expected %#llx", i, got, expected);
+            return;
+        }
+    }
+    for (int64_t i = 0; i < lanes && lane_bytes <= 8; ++i) {
         uint64_t got = 0;
         memcpy(&got, panel + i * lane_bytes, (size_t)lane_bytes);
         const uint64_t expected = expected_lane(x, (int)(i % x->width), i / x->width);
@@ -188,6 +215,7 @@ static void random_packing(const tcgemm_kernel_t *kernel, const tcgemm_type_info
     x.first = random_below(&random, 3) * x.width;
     x.pack.dtype = is_b ? type->b : type->a;
     x.pack.round_to_tf32 = type->type == TCGEMM_TF32_F32;
+    x.pack.is_b = is_b;
     x.pack.k = depths[random_below(&random, 17)];
     if (kernel->cpu->family == TCGEMM_FAMILY_U8S8) {
         x.pack.flip = random_below(&random, 2) ? 0x80 : 0;

@@ -18,7 +18,7 @@
 #include "support/support.h"
 #include "table/family.h"
 
-enum { STEPS = 9, MAX_MR = 8, MAX_NR = 48 };
+enum { STEPS = 9, MAX_MR = 32, MAX_NR = 48, MAX_LANE = 64, WORDS = 16, MAX_ALL = 8 };
 
 static guard_t guards[4]; /* A, B, C, D */
 static char current[160];
@@ -34,7 +34,7 @@ static bool is_f64(const tcgemm_cpu_ukernel_t *u) {
 
 static bool is_integer(const tcgemm_cpu_ukernel_t *u) {
     return u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_S16 ||
-           u->family == TCGEMM_FAMILY_B1;
+           u->family == TCGEMM_FAMILY_B1 || u->family == TCGEMM_FAMILY_I8X64;
 }
 
 static tcgemm_dtype_t output_dtype(const tcgemm_cpu_ukernel_t *u) {
@@ -80,6 +80,28 @@ static void put_lane(const tcgemm_cpu_ukernel_t *u, uint8_t *base, int64_t index
     memcpy(base + index * u->lane_bytes, &lane, (size_t)u->lane_bytes);
 }
 
+static bool has_words(const tcgemm_cpu_ukernel_t *u) {
+    return u->lane_bytes == 4 * WORDS;
+}
+
+/* A lane of 16 words, where a panel of A or B has it (ukernel.h). */
+static void put_words(const tcgemm_cpu_ukernel_t *u, uint8_t *base, bool is_b, int64_t step,
+                      int64_t at, int64_t line) {
+    const int each = u->ku / WORDS;
+    for (int w = 0; w < WORDS; ++w) {
+        uint32_t word = 0;
+        for (int h = 0; h < each; ++h) {
+            const int value = value_of(line, step, w * each + h, false);
+            word |=
+                (uint32_t)(each == 2 ? oracle_encode(TCGEMM_DTYPE_BF16, value) : (uint64_t)value)
+                << (h * 32 / each);
+        }
+        const int64_t index =
+            is_b ? (step * WORDS + w) * u->nr + at : (step * u->mr + at) * WORDS + w;
+        memcpy(base + index * 4, &word, sizeof word);
+    }
+}
+
 static int64_t exact_sum(const tcgemm_cpu_ukernel_t *u, int64_t i, int64_t j) {
     const bool is_bit = u->family == TCGEMM_FAMILY_B1;
     int64_t sum = 0;
@@ -99,10 +121,14 @@ static void set_operands(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_t *t, bool p
     uint8_t *a = guard_place(&guards[0], (size_t)(rows * STEPS * u->lane_bytes), true);
     uint8_t *b = guard_place(&guards[1], (size_t)(cols * STEPS * u->lane_bytes), true);
     for (int64_t step = 0; step < STEPS; ++step) {
-        for (int64_t i = 0; i < rows; ++i)
+        for (int64_t i = 0; i < rows && !has_words(u); ++i)
             put_lane(u, a, i * a_row + step * a_step, i, step);
-        for (int64_t j = 0; j < cols; ++j)
+        for (int64_t j = 0; j < cols && !has_words(u); ++j)
             put_lane(u, b, j + step * b_step, j + 100, step);
+        for (int64_t i = 0; i < rows && has_words(u); ++i)
+            put_words(u, a, false, step, i, i);
+        for (int64_t j = 0; j < cols && has_words(u); ++j)
+            put_words(u, b, true, step, j, j + 100);
     }
     t->a = a;
     t->b = b;
@@ -140,7 +166,11 @@ static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, 
         oracle_set(dtype, c, e, (double)(e % 5));
     t.d = d;
     t.c = with_c ? c : NULL;
+    if (u->begin)
+        u->begin();
     function(&t);
+    if (u->end)
+        u->end();
     for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
             const double expected = 2.0 * (double)exact_sum(u, i, j) +
@@ -161,6 +191,11 @@ static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, 
     }
 }
 
+/* Of large tiles those sizes that are near a boundary, and every fifth. */
+static bool is_tried(int size, int most) {
+    return most <= MAX_ALL || size % 5 == 0 || size % 16 <= 1 || size % 16 == 15;
+}
+
 static void check_kernel(const tcgemm_kernel_t *kernel) {
     const struct {
         const char *name;
@@ -173,6 +208,9 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
         for (int m = 1; functions[f].function && m <= kernel->mr; ++m)
             for (int n = 1; n <= kernel->nr; ++n)
                 for (int with_c = 0; with_c < 2; ++with_c) {
+                    if (!is_tried(m, kernel->mr) ||
+                        (kernel->mr > MAX_ALL && !is_tried(n, kernel->nr)))
+                        continue;
                     (void)snprintf(current, sizeof current, "%s %s tile m=%d n=%d beta=%d",
                                    kernel->name, functions[f].name, m, n, 3 * with_c);
                     check_tile(kernel, functions[f].function, m, n, functions[f].packed, with_c);
@@ -182,7 +220,7 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
 static void tiles_keep_within_their_matrices(void **state) {
     (void)state;
     for (int i = 0; i < 4; ++i)
-        guards[i] = guard_make((size_t)(MAX_MR + 4) * (MAX_NR + 4) * STEPS * 8);
+        guards[i] = guard_make((size_t)(MAX_MR + 4) * (MAX_NR + 4) * STEPS * MAX_LANE);
     (void)signal(SIGSEGV, on_fault);
     for (int row = 0; row < tcgemm_num_kernels(); ++row)
         if (tcgemm_kernel_at(row)->cpu &&

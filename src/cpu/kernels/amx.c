@@ -1,0 +1,372 @@
+/* amx.c - products with matrix tiles: TDPBF16PS for bf16 and fp8, TDPB??D for bytes of any signs.
+ *
+ * 32 x 32 of D are four tiles of sums; a step of k is two tiles of A and two of B, 4 KiB that are
+ * loaded for four products of 8192 (bf16) or 16384 (bytes) multiply-adds:
+ *
+ *                    B 6   B 7         a product keeps the unit busy for 16 cycles, so a step takes
+ *           A 4     D 0   D 1          64 and loads 64 bytes a cycle: what the L2 cache gives when
+ *           A 5     D 2   D 3          all goes well, and half of what the L1 cache does.
+ *
+ * A thread has its tiles between tcgemm_begin_amx and tcgemm_end_amx. Sums leave the tiles once a
+ * block of k, and come back for the next one if alpha is 1 (`continues`); then a tile at the edge
+ * of D takes the same way through memory, so that its elements are those of a whole tile.
+ *
+ * TDPBF16PS takes bf16 subnormals for zero and flushes tiny sums to zero, as VDPBF16PS does:
+ * packing reports the panels that hold a subnormal, and the driver sends their tiles to the kernel
+ * of f32 multiply-adds below.
+ */
+#include "cpu/kernels/amx_tiles.h"
+#include "cpu/kernels/kernels.h"
+
+enum { ROWS = 32, COLS = 32, STEP_BYTES = 32 * 64, HALF = 16 * 64 };
+enum { A_PITCH = 64, B_PITCH = COLS * 4, SUMS_PITCH = COLS * 4 };
+
+void tcgemm_begin_amx(void) {
+    amx_config_t config = {.palette = 1};
+    for (int t = 0; t < 8; ++t) {
+        config.rows[t] = 16;
+        config.row_bytes[t] = 64;
+    }
+    AMX_CONFIGURE(&config);
+}
+
+/* What was stored past the caches is there for other threads, too, when they are told. */
+void tcgemm_end_amx(void) {
+    AMX_FENCE();
+    AMX_RELEASE();
+}
+
+/* ---- sums ---- */
+
+/* All sums of a tile, or the four of them wherever they lie `pitch` bytes apart. */
+static TCGEMM_ALWAYS_INLINE void load_sums(const void *p, int64_t pitch) {
+    AMX_LOAD(0, (const char *)p, pitch);
+    AMX_LOAD(1, (const char *)p + 64, pitch);
+    AMX_LOAD(2, (const char *)p + 16 * pitch, pitch);
+    AMX_LOAD(3, (const char *)p + 16 * pitch + 64, pitch);
+}
+
+static TCGEMM_ALWAYS_INLINE void store_sums(void *p, int64_t pitch) {
+    AMX_STORE(0, (char *)p, pitch);
+    AMX_STORE(1, (char *)p + 64, pitch);
+    AMX_STORE(2, (char *)p + 16 * pitch, pitch);
+    AMX_STORE(3, (char *)p + 16 * pitch + 64, pitch);
+}
+
+static TCGEMM_ALWAYS_INLINE void zero_sums(void) {
+    AMX_ZERO(0);
+    AMX_ZERO(1);
+    AMX_ZERO(2);
+    AMX_ZERO(3);
+}
+
+static bool is_whole(const tcgemm_tile_t *t) {
+    return t->m == ROWS && t->n == COLS;
+}
+
+/* The sums so far: zeros, or those in C, which may end at the edge of a page. */
+static void begin_sums(const tcgemm_tile_t *t) {
+    if (!t->continues) {
+        zero_sums();
+        return;
+    }
+    if (is_whole(t)) {
+        load_sums(t->c, t->ldc * 4);
+        return;
+    }
+    _Alignas(64) uint32_t sums[ROWS][COLS];
+    memset(sums, 0, sizeof sums);
+    for (int i = 0; i < t->m; ++i)
+        memcpy(sums[i], (const uint32_t *)t->c + i * t->ldc, (size_t)t->n * sizeof sums[i][0]);
+    load_sums(sums, SUMS_PITCH);
+}
+
+typedef float floats_t __attribute__((vector_size(64)));
+typedef uint32_t pairs_t __attribute__((vector_size(64)));
+typedef uint16_t narrow_t __attribute__((vector_size(32)));
+
+typedef union sums {
+    float f32[ROWS][COLS];
+    uint32_t s32[ROWS][COLS];
+} sums_t;
+
+/* Rows of D = alpha * sums + beta * C. `n` is a constant for whole tiles. */
+static TCGEMM_ALWAYS_INLINE void rows_of_f32(const tcgemm_tile_t *t, const float *c,
+                                             const sums_t *sums, int n) {
+    for (int i = 0; i < t->m; ++i) {
+        const float *sum = sums->f32[i];
+        float *d = (float *)t->d + i * t->ldd;
+        if (c)
+            for (int j = 0; j < n; ++j)
+                d[j] = t->beta.f32 * c[i * t->ldc + j] + t->alpha.f32 * sum[j];
+        else
+            for (int j = 0; j < n; ++j)
+                d[j] = t->alpha.f32 * sum[j];
+    }
+}
+
+/* NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): it does not see that tiles are
+ * stored */
+static TCGEMM_ALWAYS_INLINE void rows_of_s32(const tcgemm_tile_t *t, const uint32_t *c,
+                                             const sums_t *sums, int n) {
+    for (int i = 0; i < t->m; ++i) {
+        const uint32_t *sum = sums->s32[i];
+        uint32_t *d = (uint32_t *)t->d + i * t->ldd;
+        if (c)
+            for (int j = 0; j < n; ++j)
+                d[j] = t->beta.s32 * c[i * t->ldc + j] + t->alpha.s32 * sum[j];
+        else
+            for (int j = 0; j < n; ++j)
+                d[j] = t->alpha.s32 * sum[j];
+    }
+}
+/* NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+
+/* Sums that are D itself, past the caches. */
+static void stream_rows(const tcgemm_tile_t *t, const sums_t *sums) {
+    for (int i = 0; i < ROWS; ++i) {
+        char *d = (char *)t->d + i * t->ldd * 4;
+        AMX_STREAM(d, &sums->s32[i][0]);
+        AMX_STREAM(d + 64, &sums->s32[i][16]);
+    }
+}
+
+/* 16 sums become bf16, as tcgemm_bf16_of_f32 does it. */
+static TCGEMM_ALWAYS_INLINE void narrow_16(const tcgemm_finish_t *f, const float *sums,
+                                           const uint16_t *c, uint16_t *d) {
+    floats_t x;
+    memcpy(&x, sums, sizeof x);
+    x *= f->alpha;
+    if (c) {
+        narrow_t old;
+        memcpy(&old, c, sizeof old);
+        x += f->beta * (floats_t)(__builtin_convertvector(old, pairs_t) << 16);
+    }
+    const pairs_t bits = (pairs_t)x;
+    const pairs_t rounded = bits + 0x7FFFu + ((bits >> 16) & 1u);
+    const pairs_t is_nan = (pairs_t)((bits & 0x7FFFFFFFu) > 0x7F800000u);
+    const pairs_t kept = (is_nan & (bits | 0x00400000u)) | (~is_nan & rounded);
+    const narrow_t result = __builtin_convertvector(kept >> 16, narrow_t);
+    memcpy(d, &result, sizeof result);
+}
+
+static void finish_narrow(const tcgemm_tile_t *t, const sums_t *sums) {
+    tcgemm_finish_t f = *t->finish;
+    if (t->n != COLS || f.dtype != TCGEMM_DTYPE_BF16) {
+        f.sums = sums->f32[0];
+        f.ld_sums = COLS;
+        f.rows = t->m;
+        f.cols = t->n;
+        tcgemm_finish_amx(&f);
+        return;
+    }
+    for (int i = 0; i < t->m; ++i) {
+        const uint16_t *c = f.c ? (const uint16_t *)f.c + i * f.ldc : NULL;
+        uint16_t *d = (uint16_t *)f.d + i * f.ldd;
+        narrow_16(&f, sums->f32[i], c, d);
+        narrow_16(&f, sums->f32[i] + 16, c ? c + 16 : NULL, d + 16);
+    }
+}
+
+/* What the tiles have beyond m and n is left out. */
+static void finish_f32(const tcgemm_tile_t *t, const sums_t *sums) {
+    const float *c = t->continues ? NULL : t->c; /* else it is in the sums already */
+    if (t->finish)
+        finish_narrow(t, sums);
+    else if (t->n == COLS)
+        rows_of_f32(t, c, sums, COLS);
+    else
+        rows_of_f32(t, c, sums, t->n);
+}
+
+static void finish_s32(const tcgemm_tile_t *t, const sums_t *sums) {
+    const uint32_t *c = t->continues ? NULL : t->c;
+    if (t->n == COLS)
+        rows_of_s32(t, c, sums, COLS);
+    else
+        rows_of_s32(t, c, sums, t->n);
+}
+
+static bool is_on_lines(const tcgemm_tile_t *t) {
+    return ((uintptr_t)t->d | (uintptr_t)t->ldd * 4) % 64 == 0;
+}
+
+/* True if the sums are D's tile as they are. */
+static bool is_plain(const tcgemm_tile_t *t, bool is_float) {
+    const bool is_one = is_float ? t->alpha.f32 == 1.0f : t->alpha.s32 == 1u;
+    return is_whole(t) && is_one && (!t->c || t->continues) && !t->finish;
+}
+
+static bool goes_past_caches(const tcgemm_tile_t *t, bool is_float) {
+    return t->streams && is_on_lines(t) && is_plain(t, is_float);
+}
+
+/* `sums` NULL: straight to D. */
+static void end_sums(const tcgemm_tile_t *t, bool is_float, sums_t *sums) {
+    if (!sums) {
+        store_sums(t->d, t->ldd * 4);
+        return;
+    }
+    store_sums(sums, SUMS_PITCH);
+    if (goes_past_caches(t, is_float))
+        stream_rows(t, sums);
+    else if (is_float)
+        finish_f32(t, sums);
+    else
+        finish_s32(t, sums);
+}
+
+/* ---- products ---- */
+
+enum { BF16, S8S8, S8U8, U8S8, U8U8 };
+
+#define DOT(kind, c, a, b)                                                                         \
+    do {                                                                                           \
+        if ((kind) == BF16)                                                                        \
+            AMX_DOT_BF16(c, a, b);                                                                 \
+        else if ((kind) == S8S8)                                                                   \
+            AMX_DOT_S8S8(c, a, b);                                                                 \
+        else if ((kind) == S8U8)                                                                   \
+            AMX_DOT_S8U8(c, a, b);                                                                 \
+        else if ((kind) == U8S8)                                                                   \
+            AMX_DOT_U8S8(c, a, b);                                                                 \
+        else                                                                                       \
+            AMX_DOT_U8U8(c, a, b);                                                                 \
+    } while (0)
+
+enum { FETCH_STEPS = 8 };
+
+/* Fetches the lines that the sums will be stored to, in the last steps: one that is not in the
+ * first cache makes all stores behind it wait. `sums` NULL: rows of D. */
+static TCGEMM_ALWAYS_INLINE void fetch_lines(const tcgemm_tile_t *t, const sums_t *sums,
+                                             int64_t steps_left) {
+    enum { EACH = ROWS / FETCH_STEPS };
+    if (steps_left > FETCH_STEPS)
+        return;
+    const int64_t first = (FETCH_STEPS - steps_left) * EACH;
+    for (int64_t i = first; i < first + EACH; ++i) {
+        if (sums) {
+            TCGEMM_PREFETCH_WRITE(&sums->f32[i][0]);
+            TCGEMM_PREFETCH_WRITE(&sums->f32[i][16]);
+        }
+        if (i >= t->m || t->streams)
+            continue;
+        if (t->finish) {
+            TCGEMM_PREFETCH_WRITE((const char *)t->finish->d + i * t->finish->ldd * 2);
+        } else {
+            TCGEMM_PREFETCH_WRITE((const char *)t->d + i * t->ldd * 4);
+            TCGEMM_PREFETCH_WRITE((const char *)t->d + i * t->ldd * 4 + 64);
+        }
+    }
+}
+
+/* Halves of the tile beyond m and n are left out: they hold zeros. */
+static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const sums_t *sums,
+                                          const int kind, const bool both_a, const bool both_b) {
+    const char *a = t->a;
+    const char *b = t->b;
+    for (int64_t p = t->steps; p > 0; --p) {
+        fetch_lines(t, sums, p);
+        AMX_LOAD(4, a, A_PITCH);
+        AMX_LOAD(6, b, B_PITCH);
+        if (both_b)
+            AMX_LOAD(7, b + 64, B_PITCH);
+        if (both_a)
+            AMX_LOAD(5, a + HALF, A_PITCH);
+        DOT(kind, 0, 4, 6);
+        if (both_b)
+            DOT(kind, 1, 4, 7);
+        if (both_a)
+            DOT(kind, 2, 5, 6);
+        if (both_a && both_b)
+            DOT(kind, 3, 5, 7);
+        a += STEP_BYTES;
+        b += STEP_BYTES;
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void tile(const tcgemm_tile_t *t, const int kind) {
+    const bool is_float = kind == BF16;
+    const bool is_direct = is_plain(t, is_float) && !goes_past_caches(t, is_float);
+    _Alignas(64) sums_t memory;
+    sums_t *const sums = is_direct ? NULL : &memory;
+    begin_sums(t);
+    if (t->m > 16 && t->n > 16)
+        multiply(t, sums, kind, true, true);
+    else if (t->m > 16)
+        multiply(t, sums, kind, true, false);
+    else if (t->n > 16)
+        multiply(t, sums, kind, false, true);
+    else
+        multiply(t, sums, kind, false, false);
+    end_sums(t, is_float, sums);
+}
+
+void tcgemm_tile_amx_bf16x32(const tcgemm_tile_t *t) {
+    tile(t, BF16);
+}
+
+void tcgemm_tile_amx_i8x64(const tcgemm_tile_t *t) {
+    if (t->a_is_signed && t->b_is_signed)
+        tile(t, S8S8);
+    else if (t->a_is_signed)
+        tile(t, S8U8);
+    else if (t->b_is_signed)
+        tile(t, U8S8);
+    else
+        tile(t, U8U8);
+}
+
+/* ---- the same without tiles, for subnormals ---- */
+
+enum { EXACT_ROWS = 8 };
+
+/* The low and high bf16 of each pair, as f32. */
+#define LOW(pairs)  ((floats_t)((pairs) << 16))
+#define HIGH(pairs) ((floats_t)((pairs)&0xFFFF0000u))
+
+/* Rows i .. i + 7 of one half of the columns: each sum in one register, k ascending. */
+static void exact_part(const tcgemm_tile_t *t, int i, int half, sums_t *sums) {
+    floats_t sum[EXACT_ROWS];
+    const char *a = (const char *)t->a + i * A_PITCH;
+    const char *b = (const char *)t->b + (ptrdiff_t)half * 64;
+    memset(sum, 0, sizeof sum);
+    for (int64_t p = t->steps; p > 0; --p) {
+        for (int w = 0; w < 16; ++w) {
+            pairs_t column;
+            memcpy(&column, b + w * B_PITCH, sizeof column);
+            TCGEMM_UNROLL
+            for (int r = 0; r < EXACT_ROWS; ++r) {
+                uint32_t pair;
+                memcpy(&pair, a + r * A_PITCH + (ptrdiff_t)w * 4, sizeof pair);
+                const pairs_t row = pair - (pairs_t){0};
+                sum[r] += LOW(row) * LOW(column);
+                sum[r] += HIGH(row) * HIGH(column);
+            }
+        }
+        a += STEP_BYTES;
+        b += STEP_BYTES;
+    }
+    for (int r = 0; r < EXACT_ROWS; ++r)
+        memcpy(&sums->f32[i + r][half * 16], &sum[r], sizeof sum[r]);
+}
+
+void tcgemm_tile_amx_bf16x32_exact(const tcgemm_tile_t *t) {
+    _Alignas(64) sums_t sums;
+    memset(&sums, 0, sizeof sums);
+    for (int i = 0; i < t->m; i += EXACT_ROWS)
+        for (int half = 0; half * 16 < t->n; ++half)
+            exact_part(t, i, half, &sums);
+    const float *c = t->c;
+    for (int i = 0; t->continues && i < t->m; ++i)
+        for (int j = 0; j < t->n; ++j)
+            sums.f32[i][j] += c[i * t->ldc + j];
+    finish_f32(t, &sums);
+}
+
+/* ---- packing ---- */
+
+#define PACK_ISA amx
+#include "cpu/kernels/finish_tmpl.h"
+
+#include "cpu/kernels/pack_amx_tmpl.h"

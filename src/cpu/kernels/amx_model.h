@@ -1,0 +1,104 @@
+/* amx_model.h - matrix tiles in plain C, by the pseudo-code of Intel's SDM vol. 2. Slow and
+ * obvious: for tests (amx_tiles.h). Using tiles without a configuration stops the process, as it
+ * would on the processor. */
+#ifndef TCGEMM_CPU_KERNELS_AMX_MODEL_H
+#define TCGEMM_CPU_KERNELS_AMX_MODEL_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "cpu/kernels/amx_tiles.h"
+
+typedef struct amx_model {
+    amx_config_t config;
+    uint32_t tile[8][16][16];
+} amx_model_t;
+
+static _Thread_local amx_model_t amx_model;
+
+static inline void amx_model_configure(const amx_config_t *config) {
+    memset(&amx_model, 0, sizeof amx_model);
+    if (config)
+        amx_model.config = *config;
+}
+
+static inline int amx_model_rows(int t) {
+    const amx_config_t *const config = &amx_model.config;
+    if (config->palette != 1 || config->rows[t] == 0 || config->rows[t] > 16 ||
+        config->row_bytes[t] == 0 || config->row_bytes[t] > 64 || config->row_bytes[t] % 4 != 0)
+        abort();
+    return config->rows[t];
+}
+
+static inline int amx_model_words(int t) {
+    return amx_model_rows(t) ? amx_model.config.row_bytes[t] / 4 : 0;
+}
+
+static inline void amx_model_zero(int t) {
+    if (amx_model_rows(t))
+        memset(amx_model.tile[t], 0, sizeof amx_model.tile[t]);
+}
+
+static inline void amx_model_load(int t, const void *p, int64_t stride) {
+    amx_model_zero(t);
+    for (int i = 0; i < amx_model_rows(t); ++i)
+        memcpy(amx_model.tile[t][i], (const char *)p + i * stride,
+               (size_t)amx_model_words(t) * sizeof(uint32_t));
+}
+
+static inline void amx_model_store(int t, void *p, int64_t stride) {
+    for (int i = 0; i < amx_model_rows(t); ++i)
+        memcpy((char *)p + i * stride, amx_model.tile[t][i],
+               (size_t)amx_model_words(t) * sizeof(uint32_t));
+}
+
+/* Subnormals, as operands and as results, are zeros of the same sign. */
+static inline float amx_model_flush(float x) {
+    return isnormal(x) || isnan(x) || isinf(x) ? x : copysignf(0.0f, x);
+}
+
+static inline float amx_model_fma(uint32_t a, uint32_t b, float sum) {
+    const float x = amx_model_flush(tcgemm_f32_of_bf16((uint16_t)a));
+    const float y = amx_model_flush(tcgemm_f32_of_bf16((uint16_t)b));
+    return amx_model_flush(fmaf(x, y, sum));
+}
+
+/* The even and the odd halves are summed apart; their sum goes to c. */
+static inline void amx_model_dot_bf16(int c, int a, int b) {
+    for (int i = 0; i < amx_model_rows(c); ++i)
+        for (int j = 0; j < amx_model_words(c); ++j) {
+            float even = 0.0f;
+            float odd = 0.0f;
+            for (int p = 0; p < amx_model_words(a); ++p) {
+                const uint32_t x = amx_model.tile[a][i][p];
+                const uint32_t y = amx_model.tile[b][p][j];
+                even = amx_model_fma(x & 0xFFFFu, y & 0xFFFFu, even);
+                odd = amx_model_fma(x >> 16, y >> 16, odd);
+            }
+            float sum;
+            memcpy(&sum, &amx_model.tile[c][i][j], sizeof sum);
+            sum = amx_model_flush(amx_model_flush(sum) + amx_model_flush(even + odd));
+            memcpy(&amx_model.tile[c][i][j], &sum, sizeof sum);
+        }
+}
+
+static inline uint32_t amx_model_byte(uint32_t word, int h, bool is_signed) {
+    const uint32_t byte = word >> (8 * h) & 0xFFu;
+    return is_signed ? (byte ^ 0x80u) - 0x80u : byte;
+}
+
+static inline void amx_model_dot_bytes(int c, int a, int b, bool a_is_signed, bool b_is_signed) {
+    for (int i = 0; i < amx_model_rows(c); ++i)
+        for (int j = 0; j < amx_model_words(c); ++j)
+            for (int p = 0; p < amx_model_words(a); ++p)
+                for (int h = 0; h < 4; ++h)
+                    amx_model.tile[c][i][j] +=
+                        amx_model_byte(amx_model.tile[a][i][p], h, a_is_signed) *
+                        amx_model_byte(amx_model.tile[b][p][j], h, b_is_signed);
+}
+
+#endif

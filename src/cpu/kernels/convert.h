@@ -1,0 +1,105 @@
+/* convert.h - rows of elements of any type as f32, bf16 or bytes: what packing makes panels of.
+ *
+ * Included by the files of each instruction set, so that the same plain loops become its code. */
+#ifndef TCGEMM_CPU_KERNELS_CONVERT_H
+#define TCGEMM_CPU_KERNELS_CONVERT_H
+
+#include "cpu/kernels/kernels.h"
+
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
+static inline void f32_of_f16_row(const uint16_t *source, int64_t count, float *row) {
+    int64_t i = 0;
+#ifdef __F16C__
+    for (; i + 8 <= count; i += 8)
+        _mm256_storeu_ps(row + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(source + i))));
+#endif
+    for (; i < count; ++i)
+        row[i] = tcgemm_f32_of_f16(source[i]);
+}
+
+/* `count` elements from `index` on, as f32. */
+static inline void convert_f32(const tcgemm_pack_t *pack, int64_t index, int64_t count,
+                               float *row) {
+    switch (pack->dtype) {
+    case TCGEMM_DTYPE_F32: {
+        const float *source = (const float *)pack->source + index;
+        if (!pack->round_to_tf32) {
+            memcpy(row, source, (size_t)count * sizeof *row);
+            break;
+        }
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = tcgemm_tf32_of_f32(source[i]);
+        break;
+    }
+    case TCGEMM_DTYPE_F16:
+        f32_of_f16_row((const uint16_t *)pack->source + index, count, row);
+        break;
+    case TCGEMM_DTYPE_BF16: {
+        const uint16_t *source = (const uint16_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = tcgemm_f32_of_bf16(source[i]);
+        break;
+    }
+    case TCGEMM_DTYPE_E4M3: {
+        const uint8_t *source = (const uint8_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = tcgemm_f32_of_e4m3(source[i]);
+        break;
+    }
+    case TCGEMM_DTYPE_E5M2: {
+        const uint8_t *source = (const uint8_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = tcgemm_f32_of_e5m2(source[i]);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+/* As bf16, which holds every fp8 value exactly. Returns true if a bf16 is subnormal. */
+static inline bool convert_bf16(const tcgemm_pack_t *pack, int64_t index, int64_t count,
+                                uint16_t *row) {
+    if (pack->dtype == TCGEMM_DTYPE_BF16) {
+        const uint16_t *source = (const uint16_t *)pack->source + index;
+        unsigned subnormal = 0;
+        for (int64_t i = 0; i < count; ++i) {
+            row[i] = source[i];
+            subnormal |= (unsigned)((uint16_t)((source[i] & 0x7FFFu) - 1u) < 0x7Fu);
+        }
+        return subnormal != 0;
+    }
+    const uint8_t *source = (const uint8_t *)pack->source + index;
+    if (pack->dtype == TCGEMM_DTYPE_E4M3) {
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = (uint16_t)(tcgemm_bits_of_f32(tcgemm_f32_of_e4m3(source[i])) >> 16);
+    } else {
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = (uint16_t)(tcgemm_bits_of_f32(tcgemm_f32_of_e5m2(source[i])) >> 16);
+    }
+    return false;
+}
+
+/* As bytes, flipped between signed and unsigned where the pack says so. */
+static inline void convert_bytes(const tcgemm_pack_t *pack, int64_t index, int64_t count,
+                                 uint8_t *row) {
+    const uint8_t flip = pack->flip;
+    if (pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8) {
+        const uint8_t *source = (const uint8_t *)pack->source + index;
+        for (int64_t i = 0; i < count; ++i)
+            row[i] = source[i] ^ flip;
+        return;
+    }
+    const uint8_t *source = pack->source;
+    const unsigned sign = pack->dtype == TCGEMM_DTYPE_S4 ? 8u : 0u;
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t element = index + i;
+        const unsigned nibble = (source[element >> 1] >> ((element & 1) * 4)) & 15u;
+        row[i] = (uint8_t)((nibble ^ sign) - sign) ^ flip;
+    }
+}
+
+#endif

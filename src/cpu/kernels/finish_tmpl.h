@@ -1,0 +1,46 @@
+/* finish_tmpl.h - sums become f16 or bf16: tcgemm_finish_<PACK_ISA>, compiled once for each
+ * instruction set like pack_tmpl.h, whose names it uses. */
+
+static void finish_row_bf16(const float *sums, const uint16_t *c, uint16_t *d, int64_t count,
+                            float alpha, float beta) {
+    if (c)
+        for (int64_t j = 0; j < count; ++j)
+            d[j] = tcgemm_bf16_of_f32(alpha * sums[j] + beta * tcgemm_f32_of_bf16(c[j]));
+    else
+        for (int64_t j = 0; j < count; ++j)
+            d[j] = tcgemm_bf16_of_f32(alpha * sums[j]);
+}
+
+static void finish_row_f16(const float *sums, const uint16_t *c, uint16_t *d, int64_t count,
+                           float alpha, float beta) {
+    int64_t j = 0;
+#ifdef __F16C__
+    const __m256 valpha = _mm256_set1_ps(alpha);
+    const __m256 vbeta = _mm256_set1_ps(beta);
+    for (; j + 8 <= count; j += 8) {
+        __m256 x = _mm256_mul_ps(valpha, _mm256_loadu_ps(sums + j));
+        if (c) {
+            const __m256 y = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(c + j)));
+            x = _mm256_add_ps(x, _mm256_mul_ps(vbeta, y));
+        }
+        _mm_storeu_si128((__m128i *)(d + j), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+    }
+#endif
+    /* Without C nothing is added: + 0 would turn a -0 of this remainder, and of it alone, to +0. */
+    for (; j < count; ++j) {
+        const float x = alpha * sums[j];
+        d[j] = tcgemm_f16_of_f32(c ? x + beta * tcgemm_f32_of_f16(c[j]) : x);
+    }
+}
+
+void TCGEMM_PASTE(tcgemm_finish_, PACK_ISA, )(const tcgemm_finish_t *f) {
+    for (int64_t i = 0; i < f->rows; ++i) {
+        const float *sums = f->sums + i * f->ld_sums;
+        const uint16_t *c = f->c ? (const uint16_t *)f->c + i * f->ldc : NULL;
+        uint16_t *d = (uint16_t *)f->d + i * f->ldd;
+        if (f->dtype == TCGEMM_DTYPE_BF16)
+            finish_row_bf16(sums, c, d, f->cols, f->alpha, f->beta);
+        else
+            finish_row_f16(sums, c, d, f->cols, f->alpha, f->beta);
+    }
+}
