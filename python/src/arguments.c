@@ -40,6 +40,16 @@ int tcpy_match_keywords(state_t *state, const char *function, PyObject *names,
     return 0;
 }
 
+bool tcpy_is_plain(const state_t *state, PyObject *const *args, Py_ssize_t count, PyObject *names,
+                   PyObject **out) {
+    if (!names)
+        return true;
+    if (PyTuple_Size(names) != 1 || PyTuple_GetItem(names, 0) != state->keys[KEY_OUT])
+        return false;
+    *out = args[count] == Py_None ? NULL : args[count];
+    return true;
+}
+
 int tcpy_read_scalar(const char *name, PyObject *object, double *value) {
     *value = PyFloat_AsDouble(object);
     if (*value == -1.0 && PyErr_Occurred()) {

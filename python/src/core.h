@@ -22,7 +22,7 @@
 
 #include "dlpack.h"
 
-enum { MAX_DIMS = 64, MAX_PACKAGES = 32, MAX_CACHED_PLANS = 64 };
+enum { MAX_DIMS = 64, MAX_PACKAGES = 32, MAX_CACHED_PLANS = 64, MAX_LEARNED = 16, MAX_FAST = 16 };
 
 /* What arrays hold beside the dtypes of the library: bits that only a type gives a meaning. */
 enum { RAW_16 = 100 };
@@ -46,6 +46,7 @@ typedef struct package {
     PyObject *name; /* of the root module, "torch"; kept for good */
     const tcpy_dl_exchange_t *exchange;
     bool is_torch;
+    size_t head_bytes; /* NumPy: of the object, see numpy.c */
 } package_t;
 
 /* ---- Options of a product ------------------------------------------------------------------ */
@@ -73,6 +74,33 @@ typedef struct shared_plan {
     tcgemm_plan_t *plan;
     int users; /* running calls, and the cache */
 } shared_plan_t;
+
+/* ---- NumPy's arrays, and products that have been seen ------------------------------------------ */
+
+typedef struct numpy_head { /* see numpy.c */
+    PyObject_HEAD
+    char *data;
+    int ndim;
+    Py_ssize_t *shape, *strides;
+    PyObject *base, *dtype;
+    int flags;
+} numpy_head_t;
+
+enum { NUMPY_WRITEABLE = 0x0400 };
+
+/* What a matrix was, but for its address. Types and dtypes are kept by the state. */
+typedef struct mark {
+    PyTypeObject *type;
+    PyObject *dtype;
+    Py_ssize_t shape[2], strides[2];
+} mark_t;
+
+typedef struct fast { /* see fast.c */
+    mark_t a, b, d;
+    PyObject *shape;     /* of the result, for numpy.empty */
+    shared_plan_t *plan; /* NULL: only noted */
+    bool is_noted, is_short;
+} fast_t;
 
 /* ---- State of the module -------------------------------------------------------------------- */
 
@@ -111,6 +139,13 @@ typedef struct state {
     PyObject *numpy_empty;
     PyObject *numpy_dtypes[TCGEMM_DTYPE_B1 + 1];
     PyObject *dlpack_arguments; /* {"max_version": (1, 1)} */
+    struct {
+        PyObject *object;
+        int dtype;
+    } learned[MAX_LEARNED]; /* dtypes of NumPy, see numpy.c */
+    int num_learned;
+    PyTypeObject *numpy_type; /* numpy.ndarray, once its head has proved itself */
+    fast_t fast[MAX_FAST];
     shared_plan_t *plans[MAX_CACHED_PLANS];
     unsigned next_plan;
 } state_t;
@@ -131,6 +166,7 @@ typedef struct operand {
     int device; /* TCGEMM_DEVICE_CPU or a GPU */
     bool is_readonly;
     bool is_packed;  /* a tcgemm.Packed */
+    bool was_raw;    /* bits that only the type gives a meaning */
     bool has_stream; /* the stream of the call, if it names one */
     void *stream;
     package_t package;
@@ -154,6 +190,12 @@ int tcpy_current_stream(const operand_t *x, void **stream);
 /* The operand's axes as stored in C order, of a new block of memory. */
 void tcpy_own_strides(operand_t *x);
 size_t tcpy_operand_count(const operand_t *x);
+
+/* numpy.c */
+bool tcpy_numpy_read(const state_t *state, operand_t *x);
+void tcpy_numpy_learn(state_t *state, const operand_t *x);
+size_t tcpy_numpy_head_bytes(PyTypeObject *type);
+PyObject *tcpy_numpy_empty(state_t *state); /* borrowed */
 
 /* dtype.c */
 int tcpy_dtype_of_format(const char *format, Py_ssize_t itemsize);
@@ -256,7 +298,7 @@ typedef struct call { /* arguments of one product */
 } call_t;
 
 PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
-PyObject *tcpy_multiply(state_t *state, call_t *call, shared_plan_t *preferred);
+PyObject *tcpy_multiply(state_t *state, call_t *call, shared_plan_t *preferred, fast_t *fast);
 PyObject *tcpy_verify(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 /* plan.c */
@@ -270,9 +312,21 @@ bool tcpy_is_same_problem(const tcgemm_problem_t *p, const tcgemm_problem_t *q);
 tcgemm_status_t tcpy_make_plan(const options_t *options, const tcgemm_problem_t *problem,
                                unsigned pack, shared_plan_t **made);
 
+/* fast.c */
+fast_t *tcpy_fast_slot(state_t *state, PyObject *a, PyObject *b);
+PyObject *tcpy_fast(state_t *state, const fast_t *fast, double alpha, PyObject *a, PyObject *b,
+                    PyObject *out);
+void tcpy_fast_note(state_t *state, fast_t *fast, const operand_t *a, const operand_t *b,
+                    const operand_t *d, const tcgemm_problem_t *problem, const options_t *options,
+                    shared_plan_t *plan, bool is_short);
+void tcpy_fast_clear(fast_t *fast);
+
 /* arguments.c */
 int tcpy_match_keywords(state_t *state, const char *function, PyObject *names,
                         PyObject *const *values, uint32_t allowed, PyObject **found);
+/* No keyword but `out`. */
+bool tcpy_is_plain(const state_t *state, PyObject *const *args, Py_ssize_t count, PyObject *names,
+                   PyObject **out);
 int tcpy_read_scalar(const char *name, PyObject *object, double *value);
 int tcpy_read_call(state_t *state, PyObject **found, call_t *call);
 int tcpy_read_options(PyObject **found, options_t *options);

@@ -98,10 +98,12 @@ const char *tcpy_numpy_name(tcgemm_dtype_t dtype) {
 }
 
 Py_ssize_t tcpy_itemsize(int dtype) {
-    if (dtype == RAW_16)
-        return 2;
-    const int bits = tcgemm_dtype_bits((tcgemm_dtype_t)dtype);
-    return bits >= 8 ? bits / 8 : 1;
+    static const signed char bytes[] = {
+        [TCGEMM_DTYPE_F64] = 8, [TCGEMM_DTYPE_F32] = 4, [TCGEMM_DTYPE_F16] = 2,
+        [TCGEMM_DTYPE_BF16] = 2, [TCGEMM_DTYPE_E4M3] = 1, [TCGEMM_DTYPE_E5M2] = 1,
+        [TCGEMM_DTYPE_S32] = 4, [TCGEMM_DTYPE_S8] = 1, [TCGEMM_DTYPE_U8] = 1,
+        [TCGEMM_DTYPE_S4] = 1, [TCGEMM_DTYPE_U4] = 1, [TCGEMM_DTYPE_B1] = 1};
+    return dtype == RAW_16 ? 2 : bytes[dtype];
 }
 
 const char *tcpy_dtype_text(const operand_t *x) {
@@ -177,6 +179,7 @@ int tcpy_take_as(operand_t *x, tcgemm_dtype_t dtype, const char *type_name) {
         return -1;
     }
     const int bits = tcgemm_dtype_bits(dtype);
+    x->was_raw = true;
     x->dtype = (int)dtype;
     x->shift = bits == 4 ? 1 : bits == 1 ? 3 : 0;
     return 0;

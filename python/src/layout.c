@@ -97,8 +97,10 @@ static int64_t stride_bits(const operand_t *x, int axis, int bits) {
     return stride * 8;
 }
 
+/* Elements have 1, 4, 8, 16, 32 or 64 bits: a shift, where a division would take longer than all else. */
 static int64_t in_elements(int64_t bits, int element) {
-    return bits == NOT_WHOLE || bits % element != 0 ? NOT_WHOLE : bits / element;
+    return bits == NOT_WHOLE || (bits & (element - 1)) != 0 ? NOT_WHOLE
+                                                            : bits >> __builtin_ctz((unsigned)element);
 }
 
 /* Strides of the matrix, in bits; those of an axis of one element do not matter. */
@@ -397,6 +399,11 @@ static int check_self_overlap(const side_t *d, const shape_t *shape) {
 static int check_overlap(const shape_t *shape, const layout_t *l, const operand_t *a,
                          const operand_t *b, const operand_t *c) {
     const side_t *const d = l->d.copy ? &l->out : &l->d;
+    for (int i = 0; i < shape->num_batch; ++i)
+        if (shape->batch[i] == 0)
+            return 0;
+    if (d->rows == 0 || d->cols == 0)
+        return 0;
     if (check_self_overlap(d, shape) < 0)
         return -1;
     if (!l->a.copy && a->package.kind != KIND_AHEAD && check_apart(d, &l->a, a, shape) < 0)

@@ -152,6 +152,12 @@ static int module_clear(PyObject *module) {
         Py_CLEAR(state->keys[i]);
     for (int i = 0; i <= (int)TCGEMM_DTYPE_B1; ++i)
         Py_CLEAR(state->numpy_dtypes[i]);
+    for (int i = 0; i < state->num_learned; ++i)
+        Py_CLEAR(state->learned[i].object);
+    state->num_learned = 0;
+    state->numpy_type = NULL;
+    for (int i = 0; i < MAX_FAST; ++i)
+        tcpy_fast_clear(&state->fast[i]);
     for (int i = 0; i < state->num_packages; ++i) {
         Py_CLEAR(state->packages[i].name);
         Py_CLEAR(state->packages[i].type);

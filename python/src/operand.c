@@ -84,6 +84,7 @@ static const package_t *learn_package(state_t *state, PyTypeObject *type, PyObje
     p->kind = kind_of(state, type, object);
     p->name = root_of(type);
     p->exchange = p->kind == KIND_DLPACK ? exchange_of(type) : NULL;
+    p->head_bytes = p->kind == KIND_NUMPY ? tcpy_numpy_head_bytes(type) : 0;
     p->is_torch = p->name && PyUnicode_CompareWithASCIIString(p->name, "torch") == 0;
     PyErr_Clear();
     return p;
@@ -113,7 +114,7 @@ void tcpy_operand_init(operand_t *x, const char *name) {
     x->keep = NULL;
     x->managed = NULL;
     x->managed_old = NULL;
-    x->is_packed = false;
+    x->is_packed = x->was_raw = false;
     x->has_stream = false;
     x->stream = NULL;
     x->shape = x->own_shape;
@@ -612,6 +613,12 @@ static int read_ahead(operand_t *x) {
 static int read_by_kind(state_t *state, operand_t *x, bool is_written) {
     switch (x->package.kind) {
     case KIND_NUMPY:
+        if (tcpy_numpy_read(state, x))
+            return 0;
+        if (read_buffer(x, is_written) < 0)
+            return -1;
+        tcpy_numpy_learn(state, x);
+        return 0;
     case KIND_BUFFER:
         return read_buffer(x, is_written);
     case KIND_DLPACK:

@@ -120,6 +120,7 @@ typedef struct plan {
     tcgemm_type_t type;
     int a_ndim, b_ndim; /* operands have these shapes in every call */
     Py_ssize_t a_shape[MAX_DIMS], b_shape[MAX_DIMS];
+    fast_t fast;
     PyObject *(*vectorcall)(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
 } plan_t;
 
@@ -129,8 +130,14 @@ enum { OF_CALL = 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 
 static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names) {
     plan_t *const plan = (plan_t *)self;
     const Py_ssize_t count = (Py_ssize_t)(flagged & ~((size_t)1 << (8 * sizeof(size_t) - 1)));
-    PyObject *found[NUM_KEYS] = {NULL};
+    PyObject *found[NUM_KEYS] = {NULL}, *out = NULL;
     call_t call;
+    if (count == 2 && tcpy_is_plain(plan->state, args, count, names, &out)) {
+        PyObject *const result =
+            tcpy_fast(plan->state, &plan->fast, plan->alpha, args[0], args[1], out);
+        if (result)
+            return result;
+    }
     if (count < 2 || count > 3) {
         PyErr_Format(PyExc_TypeError, "a plan takes a, b and perhaps c, not %zd arrays", count);
         return NULL;
@@ -140,6 +147,7 @@ static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t flagged
     if (names &&
         tcpy_match_keywords(plan->state, "plan", names, args + count, OF_CALL, found) < 0)
         return NULL;
+    memset(&call, 0, sizeof call);
     if (tcpy_read_call(plan->state, found, &call) < 0)
         return NULL;
     call.a = args[0];
@@ -155,7 +163,7 @@ static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t flagged
     call.shape_of_b = plan->b_shape;
     call.ndim_of_a = plan->a_ndim;
     call.ndim_of_b = plan->b_ndim;
-    return tcpy_multiply(plan->state, &call, plan->first);
+    return tcpy_multiply(plan->state, &call, plan->first, &plan->fast);
 }
 
 static PyObject *plan_tp_call(PyObject *self, PyObject *args, PyObject *keywords) {
@@ -187,6 +195,7 @@ static PyObject *plan_tp_call(PyObject *self, PyObject *args, PyObject *keywords
 static void plan_dealloc(PyObject *self) {
     plan_t *const plan = (plan_t *)self;
     PyTypeObject *const type = Py_TYPE(self);
+    tcpy_fast_clear(&plan->fast);
     if (plan->first)
         tcpy_drop_plan(plan->first);
     Py_XDECREF(plan->arguments);
@@ -497,6 +506,7 @@ static plan_t *new_plan(PyObject *module, state_t *state) {
     plan->module = Py_NewRef(module);
     plan->arguments = NULL;
     plan->first = NULL;
+    memset(&plan->fast, 0, sizeof plan->fast);
     plan->vectorcall = plan_call;
     return plan;
 }

@@ -130,7 +130,7 @@ static int find_out(state_t *state, product_t *p, const call_t *call) {
     const int ndim = tcpy_result_shape(&p->shape, shape);
     const tcgemm_dtype_t dtype = tcgemm_type_info(p->type)->d;
     const operand_t *const like = p->a.package.kind == KIND_AHEAD ? &p->b : &p->a;
-    const bool is_raw = dtype == TCGEMM_DTYPE_BF16 && like->view.format && like->owner == OWNER_BUFFER;
+    const bool is_raw = dtype == TCGEMM_DTYPE_BF16 && like->was_raw;
     p->result = tcpy_new_result(state, like, dtype, is_raw, ndim, shape, &p->out);
     return p->result ? (is_raw ? check_out_type(p) : 0) : -1;
 }
@@ -285,12 +285,29 @@ static int prepare(state_t *state, product_t *p, call_t *call) {
                        call->trans_b, p->has_c, &p->out, &p->layout);
 }
 
-PyObject *tcpy_multiply(state_t *state, call_t *call, shared_plan_t *preferred) {
+/* The next one like it takes the short way. */
+static void note(state_t *state, fast_t *fast, const product_t *p, const call_t *call,
+                 shared_plan_t *preferred) {
+    const layout_t *const l = &p->layout;
+    const bool is_plain = !call->c && !call->has_stream && call->options.packed == 0 &&
+                          p->shape.num_batch == 0 && !l->a.copy && !l->b.copy && !l->d.copy &&
+                          p->a.keep == NULL;
+    if (!is_plain || p->out.object == NULL)
+        return;
+    if (preferred && !tcpy_is_same_problem(&preferred->problem, &l->problem))
+        return;
+    tcpy_fast_note(state, fast, &p->a, &p->b, &p->out, &l->problem, &call->options, preferred,
+                   is_short(l));
+}
+
+PyObject *tcpy_multiply(state_t *state, call_t *call, shared_plan_t *preferred, fast_t *fast) {
     product_t p;
     begin(&p);
     int failed = prepare(state, &p, call);
     if (!failed)
         failed = run_product(state, &p, call, preferred);
+    if (!failed && fast)
+        note(state, fast, &p, call, preferred);
     if (failed)
         Py_CLEAR(p.result);
     else if (!call->out)
@@ -326,10 +343,19 @@ enum {
 
 PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     state_t *const state = PyModule_GetState(module);
-    call_t call = {NULL};
+    fast_t *slot = NULL;
+    call_t call;
+    PyObject *out = NULL;
+    if (count == 2 && tcpy_is_plain(state, args, count, names, &out)) {
+        slot = tcpy_fast_slot(state, args[0], args[1]);
+        PyObject *const result = tcpy_fast(state, slot, 1.0, args[0], args[1], out);
+        if (result)
+            return result;
+    }
+    memset(&call, 0, sizeof call);
     if (read_positional(state, "matmul", args, count, names, OF_PRODUCT, &call) < 0)
         return NULL;
-    return tcpy_multiply(state, &call, NULL);
+    return tcpy_multiply(state, &call, NULL, slot);
 }
 
 /* ---- the layout that a plan is made for ---- */

@@ -36,13 +36,16 @@ static PyObject *numpy_dtype(state_t *state, tcgemm_dtype_t dtype) {
     return found;
 }
 
+PyObject *tcpy_numpy_empty(state_t *state) {
+    PyObject *const numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+    if (!state->numpy_empty && numpy)
+        state->numpy_empty = PyObject_GetAttrString(numpy, "empty");
+    return state->numpy_empty;
+}
+
 static PyObject *new_numpy(state_t *state, tcgemm_dtype_t dtype, bool is_raw, int ndim,
                            const Py_ssize_t *shape) {
-    PyObject *const modules = PyImport_GetModuleDict();
-    if (!state->numpy_empty)
-        state->numpy_empty =
-            PyObject_GetAttrString(PyDict_GetItemString(modules, "numpy"), "empty");
-    PyObject *const type = !state->numpy_empty ? NULL
+    PyObject *const type = !tcpy_numpy_empty(state) ? NULL
                            : is_raw            ? (PyObject *)NULL
                                                : numpy_dtype(state, dtype);
     PyObject *const tuple = tuple_of(ndim, shape);
