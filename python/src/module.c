@@ -45,7 +45,7 @@ static const char matmul_doc[] =
     "[[13.0, 18.0], [27.0, 40.0]]\n";
 
 static const char plan_doc[] =
-    "plan(a, b, /, c=None, *, shape=None, alpha=1, beta=None, out=None, type=None, trans_a=False, "
+    "plan(a=None, b=None, /, c=None, *, shape=None, alpha=1, beta=None, out=None, type=None, trans_a=False, "
     "trans_b=False, accuracy=None, reproducible=False, xor=False, algo=None, kernel=None, "
     "tile=None, device=None, gpu=None, threads=None)\n--\n\n"
     "A product that is planned once and run often, for arrays like these or for a shape: (m, n, k)\n"
@@ -70,14 +70,14 @@ static PyMethodDef methods[] = {
     {"matmul", FAST(tcpy_matmul), matmul_doc},
     {"plan", FAST(tcpy_plan), plan_doc},
     {"pack", FAST(tcpy_pack), pack_doc},
-    {"verify", FAST(tcpy_verify), "The report of the library's own check, as a dictionary."},
-    {"types", tcpy_types, METH_NOARGS, "The types of a product, as dictionaries."},
-    {"kernels", tcpy_kernels, METH_NOARGS, "The rows of the kernel table, as dictionaries."},
-    {"machine", tcpy_machine, METH_NOARGS, "The processor, as a dictionary."},
-    {"devices", tcpy_devices, METH_NOARGS, "The GPUs that can be used, as dictionaries."},
-    {"device_reason", tcpy_device_reason, METH_NOARGS, "Why there is no GPU; '' if there is one."},
-    {"known_gpus", tcpy_known_gpus, METH_NOARGS, "GPUs that plans can be made for."},
-    {"build_info", tcpy_build_info, METH_NOARGS, "How the library was built."},
+    {"verify", FAST(tcpy_verify), "verify(a, b, d, c=None, /, **options)\n--\n\nThe report of the library's own check, as a dictionary."},
+    {"types", tcpy_types, METH_NOARGS, "types()\n--\n\nThe types of a product, as dictionaries."},
+    {"kernels", tcpy_kernels, METH_NOARGS, "kernels()\n--\n\nThe rows of the kernel table, as dictionaries."},
+    {"machine", tcpy_machine, METH_NOARGS, "machine()\n--\n\nThe processor, as a dictionary."},
+    {"devices", tcpy_devices, METH_NOARGS, "devices()\n--\n\nThe GPUs that can be used, as dictionaries."},
+    {"device_reason", tcpy_device_reason, METH_NOARGS, "device_reason()\n--\n\nWhy there is no GPU; '' if there is one."},
+    {"known_gpus", tcpy_known_gpus, METH_NOARGS, "known_gpus()\n--\n\nGPUs that plans can be made for."},
+    {"build_info", tcpy_build_info, METH_NOARGS, "build_info()\n--\n\nHow the library was built."},
     {NULL, NULL, 0, NULL}};
 
 /* ---- state ---- */

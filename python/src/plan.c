@@ -592,12 +592,12 @@ PyObject *tcpy_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, P
 
 static PyMethodDef plan_methods[] = {
     {"describe", (PyCFunction)(void (*)(void))plan_describe, METH_VARARGS | METH_KEYWORDS,
-     "describe(format='text')\n--\n\nWhat the plan will do, as a page of text or as JSON."},
+     "describe($self, /, format='text')\n--\n\nWhat the plan will do, as a page of text or as JSON."},
     {"explain", (PyCFunction)(void (*)(void))plan_explain, METH_VARARGS | METH_KEYWORDS,
-     "explain(format='text', picture=None, scheme='auto', width=0, id=None)\n--\n\n"
+     "explain($self, /, format='text', picture=None, scheme='auto', width=0, id=None)\n--\n\n"
      "The plan drawn: 'svg' (one picture), 'html' (a page), 'html_part', 'json' or 'text'."},
     {"estimates", plan_estimates, METH_NOARGS,
-     "What the planner's model expects of each kernel that could do this, the best first."},
+     "estimates($self, /)\n--\n\nWhat the planner's model expects of each kernel that could do this, the best first."},
     {"_repr_html_", plan_repr_html, METH_NOARGS, "The pictures, for a notebook."},
     {"__reduce__", plan_reduce, METH_NOARGS, "Pickled as its problem, planned anew on arrival."},
     {NULL, NULL, 0, NULL}};
