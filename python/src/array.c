@@ -53,8 +53,16 @@ PyObject *tcpy_array_new(state_t *state, tcgemm_dtype_t dtype, int ndim, const P
     return (PyObject *)x;
 }
 
-char *tcpy_array_data(PyObject *array) {
-    return ((array_t *)array)->data;
+/* Our own array as an operand, bfloat16 and FP8 among them. */
+int tcpy_array_read(operand_t *operand) {
+    const array_t *const x = (const array_t *)operand->object;
+    operand->data = x->data;
+    operand->dtype = (int)x->dtype;
+    operand->itemsize = tcpy_itemsize((int)x->dtype);
+    operand->ndim = x->ndim;
+    operand->shape = x->shape;
+    operand->strides = x->strides;
+    return 0;
 }
 
 static void array_dealloc(PyObject *self) {

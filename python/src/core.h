@@ -220,7 +220,8 @@ typedef struct side {
     int64_t batch[MAX_DIMS]; /* strides of the batch axes, in bits */
     int bits;                /* of an element */
     int device;
-    void *copy; /* owned, or NULL */
+    bool is_empty; /* NumPy gives such arrays any strides */
+    void *copy;    /* owned, or NULL */
 } side_t;
 
 typedef struct layout {
@@ -260,7 +261,7 @@ PyObject *tcpy_finish_result(state_t *state, const operand_t *like, PyObject *ma
 
 /* array.c: tcgemm.Array, memory of our own that every package can read */
 PyObject *tcpy_array_new(state_t *state, tcgemm_dtype_t dtype, int ndim, const Py_ssize_t *shape);
-char *tcpy_array_data(PyObject *array);
+int tcpy_array_read(operand_t *operand);
 extern PyType_Spec tcpy_array_spec, tcpy_packed_spec, tcpy_ahead_spec, tcpy_plan_spec;
 
 /* ahead.c: operands packed ahead, tcgemm.pack */

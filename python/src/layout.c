@@ -120,6 +120,7 @@ static void set_side(side_t *s, const operand_t *x, int64_t rows, int64_t cols) 
     s->copy = NULL;
     s->in_columns = false;
     s->ld = 0;
+    s->is_empty = tcpy_operand_count(x) == 0;
 }
 
 /* A or B: batch axes by the rules of broadcasting, then the two axes of the matrix. */
@@ -177,13 +178,16 @@ static bool fits(side_t *s, bool in_columns) {
     const int64_t length = in_columns ? s->rows : s->cols;
     const int64_t step = in_columns ? s->row : s->col;
     const int64_t pitch = in_columns ? s->col : s->row;
+    s->in_columns = in_columns;
+    s->ld = 0;
+    if (s->is_empty)
+        return true;
     if (length > 1 && step != 1)
         return false;
     if (lines > 1 && length > 0 && pitch < length)
         return false;
     if (s->bits > 8 && (uintptr_t)s->data % (uintptr_t)(s->bits / 8) != 0)
         return false;
-    s->in_columns = in_columns;
     s->ld = lines > 1 && length > 0 ? pitch : 0;
     return true;
 }

@@ -121,13 +121,22 @@ void tcpy_operand_init(operand_t *x, const char *name) {
     x->strides = x->own_strides;
 }
 
-void tcpy_operand_release(operand_t *x) {
-    if (x->owner == OWNER_BUFFER)
-        PyBuffer_Release(&x->view);
+/* Deleters may be Python: an exception on its way must not meet them. */
+static void call_deleters(operand_t *x) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
     if (x->managed && x->managed->deleter)
         x->managed->deleter(x->managed);
     if (x->managed_old && x->managed_old->deleter)
         x->managed_old->deleter(x->managed_old);
+    PyErr_Restore(type, value, traceback);
+}
+
+void tcpy_operand_release(operand_t *x) {
+    if (x->owner == OWNER_BUFFER)
+        PyBuffer_Release(&x->view);
+    if (x->managed || x->managed_old)
+        call_deleters(x);
     x->owner = OWNER_NONE;
     x->managed = NULL;
     x->managed_old = NULL;
@@ -456,7 +465,7 @@ int tcpy_current_stream(const operand_t *x, void **stream) {
 
 static PyObject *entry_of(const operand_t *x, PyObject *interface, const char *key, bool is_needed) {
     PyObject *const entry = PyDict_GetItemString(interface, key);
-    if (!entry && is_needed)
+    if ((!entry || entry == Py_None) && is_needed)
         PyErr_Format(PyExc_BufferError, "__cuda_array_interface__ of %s has no '%s'", x->name, key);
     return entry == Py_None ? NULL : entry;
 }
@@ -620,6 +629,8 @@ static int read_by_kind(state_t *state, operand_t *x, bool is_written) {
         tcpy_numpy_learn(state, x);
         return 0;
     case KIND_BUFFER:
+        if (Py_TYPE(x->object) == state->array_type)
+            return tcpy_array_read(x);
         return read_buffer(x, is_written);
     case KIND_DLPACK:
         return read_dlpack(state, x);
