@@ -26,10 +26,9 @@ static void set_problem(ahead_t *x, const side_t *s) {
 static tcgemm_status_t run_packing(ahead_t *x, const tcgemm_plan_t *plan, const void *matrix) {
     tcgemm_status_t status;
     const bool is_a = x->operand == TCGEMM_OPERAND_A;
-    Py_BEGIN_ALLOW_THREADS
-    status = tcgemm_run(plan, 1.0, is_a ? matrix : NULL, is_a ? NULL : matrix, 0.0, NULL, x->data);
-    Py_END_ALLOW_THREADS
-    return status;
+    Py_BEGIN_ALLOW_THREADS status =
+        tcgemm_run(plan, 1.0, is_a ? matrix : NULL, is_a ? NULL : matrix, 0.0, NULL, x->data);
+    Py_END_ALLOW_THREADS return status;
 }
 
 static int pack_side(state_t *state, ahead_t *x, const side_t *s, options_t *options) {

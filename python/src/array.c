@@ -9,8 +9,7 @@
 #include "core.h"
 
 typedef struct array {
-    PyObject_HEAD
-    void *data;
+    PyObject_HEAD void *data;
     tcgemm_dtype_t dtype;
     Py_ssize_t bytes;
     int ndim;
@@ -23,7 +22,8 @@ typedef struct export {
     tcpy_dl_old_t old;
     PyObject *array;
     int64_t shape[MAX_DIMS], strides[MAX_DIMS];
-} export_t;
+}
+export_t;
 
 enum { BOUNDARY = 64 };
 
@@ -193,7 +193,8 @@ static PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *keywords
         PyErr_SetString(PyExc_TypeError, "max_version is a pair of numbers");
         return NULL;
     }
-    if (version && !PyArg_ParseTuple(version, "ii;max_version is a pair of numbers", &major, &minor))
+    if (version &&
+        !PyArg_ParseTuple(version, "ii;max_version is a pair of numbers", &major, &minor))
         return NULL;
     if (check_device(given(keywords, "dl_device")) < 0)
         return NULL;
@@ -219,8 +220,7 @@ static PyObject *array_dlpack_device(PyObject *self, PyObject *none) {
 static PyObject *dtype_of(tcgemm_dtype_t dtype) {
     const bool is_extension = !tcpy_format_of_dtype(dtype);
     PyObject *const module = PyImport_ImportModule(is_extension ? "ml_dtypes" : "numpy");
-    PyObject *const result =
-        module ? PyObject_GetAttrString(module, tcpy_numpy_name(dtype)) : NULL;
+    PyObject *const result = module ? PyObject_GetAttrString(module, tcpy_numpy_name(dtype)) : NULL;
     Py_XDECREF(module);
     return result;
 }
@@ -308,8 +308,9 @@ static PyType_Slot array_slots[] = {
     {Py_tp_methods, array_methods},
     {Py_tp_getset, array_getset},
     {Py_bf_getbuffer, array_get_buffer},
-    {Py_tp_doc, "A matrix, or a batch of them, in memory of tcgemm: what matmul returns to callers\n"
-                "whose operands are plain buffers. Read it by the buffer protocol or DLPack."},
+    {Py_tp_doc,
+     "A matrix, or a batch of them, in memory of tcgemm: what matmul returns to callers\n"
+     "whose operands are plain buffers. Read it by the buffer protocol or DLPack."},
     {0, NULL}};
 
 PyType_Spec tcpy_array_spec = {.name = "tcgemm.Array",

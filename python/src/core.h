@@ -53,8 +53,8 @@ typedef struct package {
 
 #define MAX_NAME 48
 
-/* What is not the default of a call. All bytes count: it is zeroed first, and its size is a multiple
- * of 8. */
+/* What is not the default of a call. All bytes count: it is zeroed first, and its size is a
+ * multiple of 8. */
 typedef struct options {
     int type; /* 0: by the operands */
     int device;
@@ -75,11 +75,11 @@ typedef struct shared_plan {
     int users; /* running calls, and the cache */
 } shared_plan_t;
 
-/* ---- NumPy's arrays, and products that have been seen ------------------------------------------ */
+/* ---- NumPy's arrays, and products that have been seen ------------------------------------------
+ */
 
 typedef struct numpy_head { /* see numpy.c */
-    PyObject_HEAD
-    char *data;
+    PyObject_HEAD char *data;
     int ndim;
     Py_ssize_t *shape, *strides;
     PyObject *base, *dtype;
@@ -161,7 +161,7 @@ typedef struct operand {
     int ndim;
     const Py_ssize_t *shape;
     const Py_ssize_t *strides; /* bytes; of a tcgemm.Packed: elements */
-    int shift; /* the last axis counts bytes of 2^shift elements */
+    int shift;                 /* the last axis counts bytes of 2^shift elements */
     Py_ssize_t itemsize;
     int device; /* TCGEMM_DEVICE_CPU or a GPU */
     bool is_readonly;
@@ -215,8 +215,8 @@ typedef struct side {
     int64_t row_bits, col_bits; /* strides in bits ... */
     int64_t row, col;           /* ... and in elements; INT64_MIN: no whole number of them */
     int64_t rows, cols;
-    bool in_columns; /* a stored line is a column */
-    int64_t ld;      /* 0: tight */
+    bool in_columns;         /* a stored line is a column */
+    int64_t ld;              /* 0: tight */
     int64_t batch[MAX_DIMS]; /* strides of the batch axes, in bits */
     int bits;                /* of an element */
     int device;
@@ -231,7 +231,7 @@ typedef struct layout {
     side_t a, b, c, d;
     bool has_c;
     bool reads_d; /* D is compared, not written; set by the caller */
-    side_t out; /* where D belongs, if it is made in d.copy */
+    side_t out;   /* where D belongs, if it is made in d.copy */
 } layout_t;
 
 typedef struct shape {
@@ -266,11 +266,10 @@ extern PyType_Spec tcpy_array_spec, tcpy_packed_spec, tcpy_ahead_spec, tcpy_plan
 
 /* ahead.c: operands packed ahead, tcgemm.pack */
 typedef struct ahead {
-    PyObject_HEAD
-    void *data;
+    PyObject_HEAD void *data;
     size_t bytes;
     tcgemm_type_t type;
-    unsigned operand; /* TCGEMM_OPERAND_A or _B */
+    unsigned operand;   /* TCGEMM_OPERAND_A or _B */
     int64_t rows, cols; /* of op(A) or op(B) */
     tcgemm_problem_t problem;
     char kernel[2 * MAX_NAME];
@@ -279,8 +278,7 @@ PyObject *tcpy_pack(PyObject *module, PyObject *const *args, Py_ssize_t count, P
 
 /* packed.c: tcgemm.Packed */
 typedef struct packed {
-    PyObject_HEAD
-    PyObject *data; /* the array that holds the bytes */
+    PyObject_HEAD PyObject *data; /* the array that holds the bytes */
     int dtype;
     int ndim;
     Py_ssize_t shape[MAX_DIMS];

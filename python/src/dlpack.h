@@ -1,9 +1,9 @@
 /* dlpack.h - the binary interface of DLPack 1.3: how array packages hand each other a matrix.
  *
- * A capsule named "dltensor_versioned" holds a tcpy_dl_managed_t, one named "dltensor" its older form
- * without version and flags. Who takes it renames the capsule to "used_..." and calls the deleter,
- * once. A package may beside that offer a table of C functions, tcpy_dl_exchange_t, on its array
- * type: no capsule, no Python call.
+ * A capsule named "dltensor_versioned" holds a tcpy_dl_managed_t, one named "dltensor" its older
+ * form without version and flags. Who takes it renames the capsule to "used_..." and calls the
+ * deleter, once. A package may beside that offer a table of C functions, tcpy_dl_exchange_t, on its
+ * array type: no capsule, no Python call.
  */
 #ifndef TCGEMM_PYTHON_DLPACK_H
 #define TCGEMM_PYTHON_DLPACK_H

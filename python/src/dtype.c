@@ -99,10 +99,10 @@ const char *tcpy_numpy_name(tcgemm_dtype_t dtype) {
 
 Py_ssize_t tcpy_itemsize(int dtype) {
     static const signed char bytes[] = {
-        [TCGEMM_DTYPE_F64] = 8, [TCGEMM_DTYPE_F32] = 4, [TCGEMM_DTYPE_F16] = 2,
+        [TCGEMM_DTYPE_F64] = 8,  [TCGEMM_DTYPE_F32] = 4,  [TCGEMM_DTYPE_F16] = 2,
         [TCGEMM_DTYPE_BF16] = 2, [TCGEMM_DTYPE_E4M3] = 1, [TCGEMM_DTYPE_E5M2] = 1,
-        [TCGEMM_DTYPE_S32] = 4, [TCGEMM_DTYPE_S8] = 1, [TCGEMM_DTYPE_U8] = 1,
-        [TCGEMM_DTYPE_S4] = 1, [TCGEMM_DTYPE_U4] = 1, [TCGEMM_DTYPE_B1] = 1};
+        [TCGEMM_DTYPE_S32] = 4,  [TCGEMM_DTYPE_S8] = 1,   [TCGEMM_DTYPE_U8] = 1,
+        [TCGEMM_DTYPE_S4] = 1,   [TCGEMM_DTYPE_U4] = 1,   [TCGEMM_DTYPE_B1] = 1};
     return dtype == RAW_16 ? 2 : bytes[dtype];
 }
 

@@ -1,9 +1,9 @@
 /* fast.c - the short way for a product of NumPy matrices that has been seen before.
  *
- * Most of a small product's time goes by finding out what it is. Where the types, dtypes, shapes and
- * strides of a, b and out are those of an earlier call, its plan is the plan; what depends on the
- * addresses (alignment, overlap) the library checks in every call. Everything else takes the long
- * way, also what fails here: it finds the right words.
+ * Most of a small product's time goes by finding out what it is. Where the types, dtypes, shapes
+ * and strides of a, b and out are those of an earlier call, its plan is the plan; what depends on
+ * the addresses (alignment, overlap) the library checks in every call. Everything else takes the
+ * long way, also what fails here: it finds the right words.
  *
  * A signature that comes for the first time is only noted: a plan is worth its making from the
  * second time on.
@@ -61,10 +61,8 @@ static tcgemm_status_t run(const fast_t *f, double alpha, PyObject *a, PyObject 
     if (f->is_short)
         return tcgemm_run(plan->plan, alpha, pa, pb, 0.0, NULL, pd);
     ++plan->users; /* the slot may be given to another while the GIL is away */
-    Py_BEGIN_ALLOW_THREADS
-    status = tcgemm_run(plan->plan, alpha, pa, pb, 0.0, NULL, pd);
-    Py_END_ALLOW_THREADS
-    tcpy_drop_plan(plan);
+    Py_BEGIN_ALLOW_THREADS status = tcgemm_run(plan->plan, alpha, pa, pb, 0.0, NULL, pd);
+    Py_END_ALLOW_THREADS tcpy_drop_plan(plan);
     return status;
 }
 
@@ -108,8 +106,8 @@ static bool is_noted(const fast_t *f, const mark_t *a, const mark_t *b, const ma
     return same;
 }
 
-/* Notes a product that went well, with its plan from the second time on (`plan` if it is one's own).
- * Never raises. */
+/* Notes a product that went well, with its plan from the second time on (`plan` if it is one's
+ * own). Never raises. */
 void tcpy_fast_note(state_t *state, fast_t *f, const operand_t *a, const operand_t *b,
                     const operand_t *d, const tcgemm_problem_t *problem, const options_t *options,
                     shared_plan_t *plan, bool is_short) {

@@ -36,7 +36,8 @@ static PyObject *types_of(uint64_t bits) {
     int failed = !list;
     for (int t = 1; !failed && t <= tcgemm_type_count(); ++t)
         if (bits >> (t - 1) & 1)
-            failed = append(list, PyUnicode_FromString(tcgemm_type_info((tcgemm_type_t)t)->name)) < 0;
+            failed =
+                append(list, PyUnicode_FromString(tcgemm_type_info((tcgemm_type_t)t)->name)) < 0;
     return finish(list, failed);
 }
 
@@ -49,12 +50,12 @@ PyObject *tcpy_kernels(PyObject *module, PyObject *none) {
         tcgemm_kernel_info_t i = {.struct_size = sizeof i};
         if (tcgemm_kernel_get_info(k, &i) != TCGEMM_STATUS_OK)
             continue;
-        failed = append(list, Py_BuildValue("{s:s,s:s,s:s,s:s,s:O,s:L,s:L,s:L,s:N}", "name", i.name,
-                                            "algo", i.algo, "isa", i.isa, "device", i.device,
-                                            "runnable", i.runnable ? Py_True : Py_False, "tile_m",
-                                            (long long)i.tile_m, "tile_n", (long long)i.tile_n,
-                                            "tile_k", (long long)i.tile_k, "types",
-                                            types_of(i.types))) < 0;
+        failed =
+            append(list, Py_BuildValue("{s:s,s:s,s:s,s:s,s:O,s:L,s:L,s:L,s:N}", "name", i.name,
+                                       "algo", i.algo, "isa", i.isa, "device", i.device, "runnable",
+                                       i.runnable ? Py_True : Py_False, "tile_m",
+                                       (long long)i.tile_m, "tile_n", (long long)i.tile_n, "tile_k",
+                                       (long long)i.tile_k, "types", types_of(i.types))) < 0;
     }
     return finish(list, failed);
 }

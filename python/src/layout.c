@@ -1,7 +1,7 @@
 /* layout.c - shapes and strides of Python as the problem of the library.
  *
- * The axes of an operand are batch axes, rows and columns. A matrix goes in as it lies if one of its
- * two axes has the stride of one element and the other at least the length of a line; it is the
+ * The axes of an operand are batch axes, rows and columns. A matrix goes in as it lies if one of
+ * its two axes has the stride of one element and the other at least the length of a line; it is the
  * library's row-major matrix then, or its transpose. Broadcast axes have stride 0. Batch axes that
  * follow one another in all operands are taken as one; the longest that is left is the library's
  * batch, and the rest is looped over. What fits none of this is copied once, and tcgemm.CopyWarning
@@ -97,10 +97,12 @@ static int64_t stride_bits(const operand_t *x, int axis, int bits) {
     return stride * 8;
 }
 
-/* Elements have 1, 4, 8, 16, 32 or 64 bits: a shift, where a division would take longer than all else. */
+/* Elements have 1, 4, 8, 16, 32 or 64 bits: a shift, where a division would take longer than all
+ * else. */
 static int64_t in_elements(int64_t bits, int element) {
-    return bits == NOT_WHOLE || (bits & (element - 1)) != 0 ? NOT_WHOLE
-                                                            : bits >> __builtin_ctz((unsigned)element);
+    return bits == NOT_WHOLE || (bits & (element - 1)) != 0
+               ? NOT_WHOLE
+               : bits >> __builtin_ctz((unsigned)element);
 }
 
 /* Strides of the matrix, in bits; those of an axis of one element do not matter. */
@@ -129,9 +131,8 @@ static void side_of_input(side_t *s, const operand_t *x, bool is_transposed, con
     set_side(s, x, rows, cols);
     const int own = x->ndim > 2 ? x->ndim - 2 : 0, skipped = shape->num_batch - own;
     for (int i = 0; i < shape->num_batch; ++i)
-        s->batch[i] = i < skipped || x->shape[i - skipped] == 1
-                          ? 0
-                          : stride_bits(x, i - skipped, s->bits);
+        s->batch[i] =
+            i < skipped || x->shape[i - skipped] == 1 ? 0 : stride_bits(x, i - skipped, s->bits);
     const int64_t last = stride_bits(x, x->ndim - 1, s->bits);
     const int64_t before = x->ndim > 1 ? stride_bits(x, x->ndim - 2, s->bits) : 0;
     const bool last_is_row = x->ndim == 1 ? is_column : is_transposed;
@@ -276,7 +277,8 @@ static int refuse_copy(const operand_t *x) {
                  "%s has strides that no leading dimension describes, and %s; make it contiguous "
                  "first",
                  x->name,
-                 x->device != TCGEMM_DEVICE_CPU ? "lies on a GPU" : "packed elements are not copied");
+                 x->device != TCGEMM_DEVICE_CPU ? "lies on a GPU"
+                                                : "packed elements are not copied");
     return -1;
 }
 

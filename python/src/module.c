@@ -45,10 +45,12 @@ static const char matmul_doc[] =
     "[[13.0, 18.0], [27.0, 40.0]]\n";
 
 static const char plan_doc[] =
-    "plan(a=None, b=None, /, c=None, *, shape=None, alpha=1, beta=None, out=None, type=None, trans_a=False, "
+    "plan(a=None, b=None, /, c=None, *, shape=None, alpha=1, beta=None, out=None, type=None, "
+    "trans_a=False, "
     "trans_b=False, accuracy=None, reproducible=False, xor=False, algo=None, kernel=None, "
     "tile=None, device=None, gpu=None, threads=None)\n--\n\n"
-    "A product that is planned once and run often, for arrays like these or for a shape: (m, n, k)\n"
+    "A product that is planned once and run often, for arrays like these or for a shape: (m, n, "
+    "k)\n"
     "or the shapes of a and b.\n\n"
     ">>> plan = tcgemm.plan(shape=(2, 2, 3), type='f32_f32')\n"
     ">>> import numpy as np\n"
@@ -70,13 +72,19 @@ static PyMethodDef methods[] = {
     {"matmul", FAST(tcpy_matmul), matmul_doc},
     {"plan", FAST(tcpy_plan), plan_doc},
     {"pack", FAST(tcpy_pack), pack_doc},
-    {"verify", FAST(tcpy_verify), "verify(a, b, d, c=None, /, **options)\n--\n\nThe report of the library's own check, as a dictionary."},
+    {"verify", FAST(tcpy_verify),
+     "verify(a, b, d, c=None, /, **options)\n--\n\nThe report of the library's own check, as a "
+     "dictionary."},
     {"types", tcpy_types, METH_NOARGS, "types()\n--\n\nThe types of a product, as dictionaries."},
-    {"kernels", tcpy_kernels, METH_NOARGS, "kernels()\n--\n\nThe rows of the kernel table, as dictionaries."},
+    {"kernels", tcpy_kernels, METH_NOARGS,
+     "kernels()\n--\n\nThe rows of the kernel table, as dictionaries."},
     {"machine", tcpy_machine, METH_NOARGS, "machine()\n--\n\nThe processor, as a dictionary."},
-    {"devices", tcpy_devices, METH_NOARGS, "devices()\n--\n\nThe GPUs that can be used, as dictionaries."},
-    {"device_reason", tcpy_device_reason, METH_NOARGS, "device_reason()\n--\n\nWhy there is no GPU; '' if there is one."},
-    {"known_gpus", tcpy_known_gpus, METH_NOARGS, "known_gpus()\n--\n\nGPUs that plans can be made for."},
+    {"devices", tcpy_devices, METH_NOARGS,
+     "devices()\n--\n\nThe GPUs that can be used, as dictionaries."},
+    {"device_reason", tcpy_device_reason, METH_NOARGS,
+     "device_reason()\n--\n\nWhy there is no GPU; '' if there is one."},
+    {"known_gpus", tcpy_known_gpus, METH_NOARGS,
+     "known_gpus()\n--\n\nGPUs that plans can be made for."},
     {"build_info", tcpy_build_info, METH_NOARGS, "build_info()\n--\n\nHow the library was built."},
     {NULL, NULL, 0, NULL}};
 
@@ -110,9 +118,10 @@ static int fill_state(PyObject *module, state_t *state) {
     return add_exception(module, "tcgemm.DeviceError", "DeviceError",
                          "A GPU is not there, failed, or belongs to the parent process.",
                          PyExc_RuntimeError, &state->device_error) < 0 ||
-                   add_exception(module, "tcgemm.CopyWarning", "CopyWarning",
-                                 "An operand was copied, because no leading dimension describes it.",
-                                 PyExc_UserWarning, &state->copy_warning) < 0
+                   add_exception(
+                       module, "tcgemm.CopyWarning", "CopyWarning",
+                       "An operand was copied, because no leading dimension describes it.",
+                       PyExc_UserWarning, &state->copy_warning) < 0
                ? -1
                : 0;
 }

@@ -1,10 +1,11 @@
 /* numpy.c - arrays of NumPy read in place.
  *
- * The buffer protocol costs NumPy some 60 ns an array: it writes a format string and keeps a record.
- * The head of its array object - data, axes, strides, dtype, flags - is what every extension compiled
- * against NumPy reads with inlined accessors, from 1.x to 2.x alike. Here it is read only after it has
- * proved itself: the first array of a dtype goes through the buffer protocol, and only where the head
- * says the same is that dtype learned. An unknown layout is thus never believed, it is just slower.
+ * The buffer protocol costs NumPy some 60 ns an array: it writes a format string and keeps a
+ * record. The head of its array object - data, axes, strides, dtype, flags - is what every
+ * extension compiled against NumPy reads with inlined accessors, from 1.x to 2.x alike. Here it is
+ * read only after it has proved itself: the first array of a dtype goes through the buffer
+ * protocol, and only where the head says the same is that dtype learned. An unknown layout is thus
+ * never believed, it is just slower.
  *
  * Dtypes are compared by address, and learned with a reference that keeps the address theirs.
  */
@@ -42,8 +43,7 @@ static bool is_same(const numpy_head_t *head, const operand_t *x, PyObject *dtyp
 /* Compares what the buffer protocol said of an array with its head. */
 void tcpy_numpy_learn(state_t *state, const operand_t *x) {
     const numpy_head_t *const head = (const numpy_head_t *)(const void *)x->object;
-    if (x->package.head_bytes < sizeof *head || x->dtype == 0 ||
-        state->num_learned == MAX_LEARNED)
+    if (x->package.head_bytes < sizeof *head || x->dtype == 0 || state->num_learned == MAX_LEARNED)
         return;
     PyObject *const dtype = PyObject_GetAttrString(x->object, "dtype");
     if (dtype && is_same(head, x, dtype)) {

@@ -2,8 +2,8 @@
  *
  * Three ways, the fastest that the array's type has: the buffer protocol (NumPy, array.array,
  * memoryview, mmap), the exchange table of DLPack (a C call), and the methods __dlpack__ and
- * __cuda_array_interface__. A type is looked at once (tcpy_package_of). No package is imported here:
- * who passes its array has imported it.
+ * __cuda_array_interface__. A type is looked at once (tcpy_package_of). No package is imported
+ * here: who passes its array has imported it.
  */
 #include <string.h>
 
@@ -35,8 +35,8 @@ static PyObject *root_of(PyTypeObject *type) {
 static bool is_numpy(PyTypeObject *type) {
     PyObject *const numpy = loaded_module("numpy");
     PyObject *const ndarray = numpy ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
-    const bool is = ndarray && PyType_Check(ndarray) &&
-                    PyType_IsSubtype(type, (PyTypeObject *)ndarray);
+    const bool is =
+        ndarray && PyType_Check(ndarray) && PyType_IsSubtype(type, (PyTypeObject *)ndarray);
     Py_XDECREF(ndarray);
     PyErr_Clear();
     return is;
@@ -194,13 +194,13 @@ static int take_view(operand_t *x) {
     return 0;
 }
 
-/* What NumPy has no format for: bfloat16 and FP8 of ml_dtypes. Their bits are read through a view as
- * unsigned words, their meaning is in the dtype's name. */
+/* What NumPy has no format for: bfloat16 and FP8 of ml_dtypes. Their bits are read through a view
+ * as unsigned words, their meaning is in the dtype's name. */
 static int read_extension_dtype(operand_t *x, bool is_written) {
     PyObject *const dtype = PyObject_GetAttrString(x->object, "dtype");
     PyObject *const name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
-    const char *const text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL)
-                                                           : NULL;
+    const char *const text =
+        name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     int result = -1;
     if (text) {
         x->dtype = tcpy_dtype_of_name(text);
@@ -359,8 +359,8 @@ static PyObject *call_dlpack(state_t *state, operand_t *x) {
     PyObject *arguments = NULL, *capsule = NULL;
     const int on_gpu = method && none ? asks_for_stream(x) : -1;
     if (on_gpu >= 0)
-        arguments = on_gpu ? PyDict_Copy(state->dlpack_arguments)
-                           : Py_NewRef(state->dlpack_arguments);
+        arguments =
+            on_gpu ? PyDict_Copy(state->dlpack_arguments) : Py_NewRef(state->dlpack_arguments);
     if (arguments && on_gpu) {
         PyObject *const number = number_of_stream(x->stream);
         if (!number || PyDict_SetItemString(arguments, "stream", number) < 0)
@@ -432,8 +432,9 @@ static int read_dlpack(state_t *state, operand_t *x) {
     return result;
 }
 
-/* The stream on which the caller's package queues its work: of the exchange table, of torch and CuPy
- * by their own words, else the default stream. Found once for a call, by its first GPU operand. */
+/* The stream on which the caller's package queues its work: of the exchange table, of torch and
+ * CuPy by their own words, else the default stream. Found once for a call, by its first GPU
+ * operand. */
 int tcpy_current_stream(const operand_t *x, void **stream) {
     *stream = NULL;
     if (x->package.exchange && x->package.exchange->current_stream) {
@@ -463,7 +464,8 @@ int tcpy_current_stream(const operand_t *x, void **stream) {
 
 /* ---- the CUDA array interface ---- */
 
-static PyObject *entry_of(const operand_t *x, PyObject *interface, const char *key, bool is_needed) {
+static PyObject *entry_of(const operand_t *x, PyObject *interface, const char *key,
+                          bool is_needed) {
     PyObject *const entry = PyDict_GetItemString(interface, key);
     if ((!entry || entry == Py_None) && is_needed)
         PyErr_Format(PyExc_BufferError, "__cuda_array_interface__ of %s has no '%s'", x->name, key);
@@ -491,8 +493,12 @@ static int read_typestr(operand_t *x, PyObject *typestr) {
     static const struct {
         const char *text;
         int dtype;
-    } known[] = {{"f8", TCGEMM_DTYPE_F64}, {"f4", TCGEMM_DTYPE_F32}, {"f2", TCGEMM_DTYPE_F16},
-                 {"i4", TCGEMM_DTYPE_S32}, {"i1", TCGEMM_DTYPE_S8},  {"u1", TCGEMM_DTYPE_U8},
+    } known[] = {{"f8", TCGEMM_DTYPE_F64},
+                 {"f4", TCGEMM_DTYPE_F32},
+                 {"f2", TCGEMM_DTYPE_F16},
+                 {"i4", TCGEMM_DTYPE_S32},
+                 {"i1", TCGEMM_DTYPE_S8},
+                 {"u1", TCGEMM_DTYPE_U8},
                  {"u2", RAW_16}};
     const char *const text =
         PyUnicode_Check(typestr) ? PyUnicode_AsUTF8AndSize(typestr, NULL) : NULL;
@@ -544,7 +550,8 @@ static int take_interface(operand_t *x, PyObject *interface) {
         return -1;
     }
     if (!PyTuple_Check(data) || PyTuple_Size(data) != 2) {
-        PyErr_Format(PyExc_BufferError, "__cuda_array_interface__ of %s: data is %R", x->name, data);
+        PyErr_Format(PyExc_BufferError, "__cuda_array_interface__ of %s: data is %R", x->name,
+                     data);
         return -1;
     }
     if (read_axes(x, shape, x->own_shape, &x->ndim) < 0 || read_typestr(x, typestr) < 0)

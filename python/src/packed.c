@@ -1,4 +1,5 @@
-/* packed.c - tcgemm.Packed: bytes that hold elements of 4 bits or of one, with the shape in elements.
+/* packed.c - tcgemm.Packed: bytes that hold elements of 4 bits or of one, with the shape in
+ * elements.
  *
  * Element e of the matrix (row after row, without gaps) lies in bits [e * bits, (e + 1) * bits), so
  * that a row need not begin on a byte: shapes that an array of bytes cannot tell.

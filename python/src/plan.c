@@ -9,10 +9,9 @@
 
 static uint64_t hash_of(const options_t *o, const tcgemm_problem_t *p) {
     uint64_t words[sizeof *o / sizeof(uint64_t)], hash = UINT64_C(0xCBF29CE484222325);
-    const int64_t numbers[] = {p->type,     p->order,    p->op_a,     p->op_b, p->flags, p->m,
-                               p->n,        p->k,        p->lda,      p->ldb,  p->ldc,   p->ldd,
-                               p->batch,    p->stride_a, p->stride_b, p->stride_c,
-                               p->stride_d};
+    const int64_t numbers[] = {p->type,  p->order,    p->op_a,     p->op_b,     p->flags,   p->m,
+                               p->n,     p->k,        p->lda,      p->ldb,      p->ldc,     p->ldd,
+                               p->batch, p->stride_a, p->stride_b, p->stride_c, p->stride_d};
     memcpy(words, o, sizeof words);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
         hash = (hash ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
@@ -54,9 +53,8 @@ static tcgemm_status_t fill_plan(shared_plan_t *s, unsigned pack) {
     how.packed = o->packed;
     how.pack = pack;
     const tcgemm_status_t status = tcgemm_context_create(&where, &s->context);
-    return status == TCGEMM_STATUS_OK
-               ? tcgemm_plan_create(s->context, &s->problem, &how, &s->plan)
-               : status;
+    return status == TCGEMM_STATUS_OK ? tcgemm_plan_create(s->context, &s->problem, &how, &s->plan)
+                                      : status;
 }
 
 tcgemm_status_t tcpy_make_plan(const options_t *options, const tcgemm_problem_t *problem,
@@ -108,9 +106,8 @@ int tcpy_find_plan(state_t *state, const options_t *options, const tcgemm_proble
 /* ---- tcgemm.Plan ---- */
 
 typedef struct plan {
-    PyObject_HEAD
-    state_t *state;
-    PyObject *module; /* owned: it has the state */
+    PyObject_HEAD state_t *state;
+    PyObject *module;    /* owned: it has the state */
     PyObject *arguments; /* keyword arguments that make this plan again */
     shared_plan_t *first;
     options_t options;
@@ -144,8 +141,7 @@ static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t flagged
     }
     if (count == 3 && args[2] != Py_None)
         found[KEY_C] = args[2];
-    if (names &&
-        tcpy_match_keywords(plan->state, "plan", names, args + count, OF_CALL, found) < 0)
+    if (names && tcpy_match_keywords(plan->state, "plan", names, args + count, OF_CALL, found) < 0)
         return NULL;
     memset(&call, 0, sizeof call);
     if (tcpy_read_call(plan->state, found, &call) < 0)
@@ -216,26 +212,24 @@ static PyObject *plan_info(PyObject *self, void *closure) {
     PyObject *const levels = PyList_New(0);
     for (int l = 0; levels && l < i.num_levels; ++l) {
         const tcgemm_level_t *const x = &i.levels[l];
-        PyObject *const level =
-            Py_BuildValue("{s:s,s:s,s:L,s:L,s:L,s:L}", "name", x->name, "home", x->home, "m",
-                          (long long)x->m, "n", (long long)x->n, "k", (long long)x->k, "count",
-                          (long long)x->count);
+        PyObject *const level = Py_BuildValue("{s:s,s:s,s:L,s:L,s:L,s:L}", "name", x->name, "home",
+                                              x->home, "m", (long long)x->m, "n", (long long)x->n,
+                                              "k", (long long)x->k, "count", (long long)x->count);
         if (level)
             PyList_Append(levels, level);
         Py_XDECREF(level);
     }
     if (!levels)
         return NULL;
-    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:i,s:L,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:d,s:d,s:s,s:N}",
-                         "algo", i.algo, "kernel", i.kernel, "device", i.device, "reason", i.reason,
-                         "device_index", i.device_index, "num_threads", i.num_threads, "num_blocks",
-                         (long long)i.num_blocks, "a_bytes", (Py_ssize_t)i.a_bytes, "b_bytes",
-                         (Py_ssize_t)i.b_bytes, "c_bytes", (Py_ssize_t)i.c_bytes, "d_bytes",
-                         (Py_ssize_t)i.d_bytes, "packed_a_bytes", (Py_ssize_t)i.packed_a_bytes,
-                         "packed_b_bytes", (Py_ssize_t)i.packed_b_bytes, "workspace_bytes",
-                         (Py_ssize_t)i.workspace_bytes, "predicted_seconds", i.predicted_seconds,
-                         "error_unit", i.error_unit, "error_bound", i.error_bound, "levels",
-                         levels);
+    return Py_BuildValue(
+        "{s:s,s:s,s:s,s:s,s:i,s:i,s:L,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:d,s:d,s:s,s:N}", "algo", i.algo,
+        "kernel", i.kernel, "device", i.device, "reason", i.reason, "device_index", i.device_index,
+        "num_threads", i.num_threads, "num_blocks", (long long)i.num_blocks, "a_bytes",
+        (Py_ssize_t)i.a_bytes, "b_bytes", (Py_ssize_t)i.b_bytes, "c_bytes", (Py_ssize_t)i.c_bytes,
+        "d_bytes", (Py_ssize_t)i.d_bytes, "packed_a_bytes", (Py_ssize_t)i.packed_a_bytes,
+        "packed_b_bytes", (Py_ssize_t)i.packed_b_bytes, "workspace_bytes",
+        (Py_ssize_t)i.workspace_bytes, "predicted_seconds", i.predicted_seconds, "error_unit",
+        i.error_unit, "error_bound", i.error_bound, "levels", levels);
 }
 
 static PyObject *plan_problem(PyObject *self, void *closure) {
@@ -462,7 +456,8 @@ static int read_shapes(PyObject *shape, const call_t *call, operand_t *a, operan
                    ? -1
                    : read_extents(PyTuple_GetItem(shape, 1), b);
     if (count != 3) {
-        PyErr_Format(PyExc_TypeError, "shape is %R: use (m, n, k), or the shapes of a and b", shape);
+        PyErr_Format(PyExc_TypeError, "shape is %R: use (m, n, k), or the shapes of a and b",
+                     shape);
         return -1;
     }
     if (!PyArg_ParseTuple(shape, "nnn;shape is (m, n, k)", &m, &n, &k))
@@ -592,12 +587,14 @@ PyObject *tcpy_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, P
 
 static PyMethodDef plan_methods[] = {
     {"describe", (PyCFunction)(void (*)(void))plan_describe, METH_VARARGS | METH_KEYWORDS,
-     "describe($self, /, format='text')\n--\n\nWhat the plan will do, as a page of text or as JSON."},
+     "describe($self, /, format='text')\n--\n\nWhat the plan will do, as a page of text or as "
+     "JSON."},
     {"explain", (PyCFunction)(void (*)(void))plan_explain, METH_VARARGS | METH_KEYWORDS,
      "explain($self, /, format='text', picture=None, scheme='auto', width=0, id=None)\n--\n\n"
      "The plan drawn: 'svg' (one picture), 'html' (a page), 'html_part', 'json' or 'text'."},
     {"estimates", plan_estimates, METH_NOARGS,
-     "estimates($self, /)\n--\n\nWhat the planner's model expects of each kernel that could do this, the best first."},
+     "estimates($self, /)\n--\n\nWhat the planner's model expects of each kernel that could do "
+     "this, the best first."},
     {"_repr_html_", plan_repr_html, METH_NOARGS, "The pictures, for a notebook."},
     {"__reduce__", plan_reduce, METH_NOARGS, "Pickled as its problem, planned anew on arrival."},
     {NULL, NULL, 0, NULL}};
@@ -618,16 +615,15 @@ static PyMemberDef plan_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(plan_t, vectorcall), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 
-static PyType_Slot plan_slots[] = {
-    {Py_tp_dealloc, plan_dealloc},
-    {Py_tp_call, plan_tp_call},
-    {Py_tp_repr, plan_repr},
-    {Py_tp_methods, plan_methods},
-    {Py_tp_getset, plan_getset},
-    {Py_tp_members, plan_members},
-    {Py_tp_doc,
-     "A product that is planned once and run often: plan(a, b, c=None, *, alpha, beta, out, stream)."},
-    {0, NULL}};
+static PyType_Slot plan_slots[] = {{Py_tp_dealloc, plan_dealloc},
+                                   {Py_tp_call, plan_tp_call},
+                                   {Py_tp_repr, plan_repr},
+                                   {Py_tp_methods, plan_methods},
+                                   {Py_tp_getset, plan_getset},
+                                   {Py_tp_members, plan_members},
+                                   {Py_tp_doc, "A product that is planned once and run often: "
+                                               "plan(a, b, c=None, *, alpha, beta, out, stream)."},
+                                   {0, NULL}};
 
 PyType_Spec tcpy_plan_spec = {.name = "tcgemm.Plan",
                               .basicsize = sizeof(plan_t),

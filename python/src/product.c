@@ -64,8 +64,8 @@ static int read_inputs(state_t *state, product_t *p, const call_t *call) {
         return -1;
     if (call->c && call->beta != 0.0) {
         p->has_c = &p->c;
-        if (read_operand(state, &p->c, call, call->c, false) < 0 ||
-            check_kinds(&p->a, &p->c) < 0 || check_place(&p->a, &p->c) < 0)
+        if (read_operand(state, &p->c, call, call->c, false) < 0 || check_kinds(&p->a, &p->c) < 0 ||
+            check_place(&p->a, &p->c) < 0)
             return -1;
     }
     return 0;
@@ -194,8 +194,7 @@ static tcgemm_status_t run_all(const run_t *run, const shape_t *shape, const lay
 
 static bool is_short(const layout_t *l) {
     const tcgemm_problem_t *const p = &l->problem;
-    return (double)p->m * (double)p->n * (double)p->k * (double)p->batch *
-               (double)num_items(l) <=
+    return (double)p->m * (double)p->n * (double)p->k * (double)p->batch * (double)num_items(l) <=
            FEW_MACS;
 }
 
@@ -203,10 +202,8 @@ static tcgemm_status_t run_without_gil(const run_t *run, const product_t *p) {
     tcgemm_status_t status;
     if (!run->is_async && is_short(&p->layout))
         return run_all(run, &p->shape, &p->layout);
-    Py_BEGIN_ALLOW_THREADS
-    status = run_all(run, &p->shape, &p->layout);
-    Py_END_ALLOW_THREADS
-    return status;
+    Py_BEGIN_ALLOW_THREADS status = run_all(run, &p->shape, &p->layout);
+    Py_END_ALLOW_THREADS return status;
 }
 
 static int on_gpu(const product_t *p) {
@@ -311,8 +308,8 @@ PyObject *tcpy_multiply(state_t *state, call_t *call, shared_plan_t *preferred, 
     if (failed)
         Py_CLEAR(p.result);
     else if (!call->out)
-        p.result = tcpy_finish_result(
-            state, p.a.package.kind == KIND_AHEAD ? &p.b : &p.a, p.result);
+        p.result =
+            tcpy_finish_result(state, p.a.package.kind == KIND_AHEAD ? &p.b : &p.a, p.result);
     end(&p);
     return p.result;
 }
@@ -337,8 +334,8 @@ static int read_positional(state_t *state, const char *function, PyObject *const
 enum {
     OF_PRODUCT = 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE |
                  1 << KEY_TRANS_A | 1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE |
-                 1 << KEY_XOR | 1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE |
-                 1 << KEY_DEVICE | 1 << KEY_STREAM | 1 << KEY_THREADS
+                 1 << KEY_XOR | 1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE |
+                 1 << KEY_STREAM | 1 << KEY_THREADS
 };
 
 PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
@@ -467,14 +464,13 @@ static tcgemm_status_t verify_all(const product_t *p, const tcgemm_plan_t *plan,
 }
 
 static PyObject *report_of(const tcgemm_verify_report_t *r) {
-    return Py_BuildValue("{s:s,s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:d,s:d,s:d}", "mode",
-                         r->mode == TCGEMM_VERIFY_SAMPLE ? "sample" : "full", "num_checked",
-                         (long long)r->num_checked, "num_wrong", (long long)r->num_wrong,
-                         "wrong_batch", (long long)r->wrong_batch, "wrong_row",
-                         (long long)r->wrong_row, "wrong_col", (long long)r->wrong_col, "wrong_got",
-                         r->wrong_got, "wrong_expected", r->wrong_expected, "max_ratio",
-                         r->max_ratio, "miss_probability", r->miss_probability, "seconds",
-                         r->seconds);
+    return Py_BuildValue(
+        "{s:s,s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:d,s:d,s:d}", "mode",
+        r->mode == TCGEMM_VERIFY_SAMPLE ? "sample" : "full", "num_checked",
+        (long long)r->num_checked, "num_wrong", (long long)r->num_wrong, "wrong_batch",
+        (long long)r->wrong_batch, "wrong_row", (long long)r->wrong_row, "wrong_col",
+        (long long)r->wrong_col, "wrong_got", r->wrong_got, "wrong_expected", r->wrong_expected,
+        "max_ratio", r->max_ratio, "miss_probability", r->miss_probability, "seconds", r->seconds);
 }
 
 static PyObject *verify(state_t *state, call_t *call, tcgemm_verify_mode_t mode, uint64_t seed) {
@@ -496,11 +492,8 @@ static PyObject *verify(state_t *state, call_t *call, tcgemm_verify_mode_t mode,
                              call->trans_b, p.has_c, &p.out, &p.layout) < 0 ||
                  tcpy_find_plan(state, &call->options, &p.layout.problem, &plan) < 0;
     if (!failed) {
-        Py_BEGIN_ALLOW_THREADS
-        status = verify_all(&p, plan->plan, call, mode, seed, &report);
-        Py_END_ALLOW_THREADS
-        if (status != TCGEMM_STATUS_OK)
-            tcpy_raise(state, status);
+        Py_BEGIN_ALLOW_THREADS status = verify_all(&p, plan->plan, call, mode, seed, &report);
+        Py_END_ALLOW_THREADS if (status != TCGEMM_STATUS_OK) tcpy_raise(state, status);
     }
     if (plan)
         tcpy_drop_plan(plan);

@@ -46,8 +46,8 @@ PyObject *tcpy_numpy_empty(state_t *state) {
 static PyObject *new_numpy(state_t *state, tcgemm_dtype_t dtype, bool is_raw, int ndim,
                            const Py_ssize_t *shape) {
     PyObject *const type = !tcpy_numpy_empty(state) ? NULL
-                           : is_raw            ? (PyObject *)NULL
-                                               : numpy_dtype(state, dtype);
+                           : is_raw                 ? (PyObject *)NULL
+                                                    : numpy_dtype(state, dtype);
     PyObject *const tuple = tuple_of(ndim, shape);
     PyObject *result = NULL;
     if (tuple && is_raw)
@@ -111,8 +111,7 @@ static PyObject *namespace_of(const operand_t *like) {
 static PyObject *new_on_gpu(const operand_t *like, tcgemm_dtype_t dtype, int ndim,
                             const Py_ssize_t *shape) {
     PyObject *const module = namespace_of(like);
-    PyObject *const type =
-        module ? PyObject_GetAttrString(module, tcpy_numpy_name(dtype)) : NULL;
+    PyObject *const type = module ? PyObject_GetAttrString(module, tcpy_numpy_name(dtype)) : NULL;
     PyObject *const empty = type ? PyObject_GetAttrString(module, "empty") : NULL;
     PyObject *const arguments = empty ? Py_BuildValue("(N)", tuple_of(ndim, shape)) : NULL;
     PyObject *const keywords = arguments ? Py_BuildValue("{s:O}", "dtype", type) : NULL;

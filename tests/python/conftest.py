@@ -1,10 +1,11 @@
 """Tests of the Python module: run.sh makes the environment, `make test-python` runs them."""
 
+import importlib.util
 import warnings
 
 import pytest
 
-collect_ignore = [] if __import__("importlib.util").util.find_spec("torch") else ["test_torch.py"]
+collect_ignore = [] if importlib.util.find_spec("torch") else ["test_torch.py"]
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ make_environment() {
 }
 
 if [ "$(cat "$folder/made-of" 2>/dev/null || true)" != "$made_of" ]; then
-    [ "${1:-}" = environment ] || [ -z "${CTEST_INTERACTIVE_DEBUG_MODE:-}" ] || {
+    [ "${1:-}" = environment ] || [ -z "${TCGEMM_PYTHON_FIXTURE:-}" ] || {
         echo "skipped: there is no environment for these tests"
         exit 77
     }

@@ -5,7 +5,7 @@ import tcgemm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-SETTINGS = settings(max_examples=250, deadline=None, derandomize=True, database=None)
+SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 DTYPES = [np.float64, np.float32, np.int8, np.float16]
 
 
