@@ -134,6 +134,7 @@ typedef struct state {
     PyObject *device_error, *copy_warning;
     PyTypeObject *array_type, *packed_type, *ahead_type, *plan_type;
     PyObject *keys[NUM_KEYS]; /* interned */
+    PyObject *requires_grad;  /* the name */
     package_t packages[MAX_PACKAGES];
     int num_packages;
     PyObject *numpy_empty;

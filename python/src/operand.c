@@ -286,8 +286,9 @@ static int take_tensor(operand_t *x, const tcpy_dl_tensor_t *t) {
         return -1;
     }
     x->dtype = tcpy_dtype_of_dl(t->dtype);
-    (void)PyOS_snprintf(x->type_name, sizeof x->type_name, "of code %d, %d bits", t->dtype.code,
-                        t->dtype.bits);
+    if (x->dtype == 0)
+        (void)PyOS_snprintf(x->type_name, sizeof x->type_name, "of code %d, %d bits",
+                            t->dtype.code, t->dtype.bits);
     x->itemsize = (t->dtype.bits * t->dtype.lanes + 7) / 8;
     x->data = (char *)t->data + t->byte_offset;
     x->ndim = t->ndim;
@@ -403,8 +404,8 @@ static int view_exchange(operand_t *x, const tcpy_dl_exchange_t *table) {
 }
 
 /* torch's method refuses tensors that record gradients; its table hands them over. */
-static int refuse_gradient(const operand_t *x) {
-    PyObject *const flag = PyObject_GetAttrString(x->object, "requires_grad");
+static int refuse_gradient(const state_t *state, const operand_t *x) {
+    PyObject *const flag = PyObject_GetAttr(x->object, state->requires_grad);
     const bool is_recording = flag == Py_True;
     Py_XDECREF(flag);
     if (!is_recording)
@@ -418,7 +419,7 @@ static int refuse_gradient(const operand_t *x) {
 
 static int read_dlpack(state_t *state, operand_t *x) {
     const tcpy_dl_exchange_t *const table = x->package.exchange;
-    if (table && x->package.is_torch && refuse_gradient(x) < 0)
+    if (table && x->package.is_torch && refuse_gradient(state, x) < 0)
         return -1;
     if (table && table->view_object)
         return view_exchange(x, table);

@@ -3,8 +3,8 @@
 
 #include "core.h"
 
-/* Below so many multiply-adds handing the GIL over costs more than the other threads gain. */
-#define FEW_MACS (32.0 * 32.0 * 32.0)
+/* Up to so many multiply-adds, some microseconds, handing the GIL over costs more than others gain. */
+#define FEW_MACS (64.0 * 64.0 * 64.0)
 
 typedef struct product {
     operand_t a, b, c, out;
