@@ -53,7 +53,7 @@ test:
 test-python:
 	@scripts/setup test
 	@$(CONFIGURE) -DTCGEMM_BUILD_TESTS=ON -DTCGEMM_BUILD_PYTHON=ON
-	@$(COMPILE) --target tcgemm_python_package
+	@$(COMPILE) --target tcgemm_python_tests
 	@scripts/suite $(BUILD) -L python
 
 test-gpu:

@@ -287,8 +287,8 @@ static int take_tensor(operand_t *x, const tcpy_dl_tensor_t *t) {
     }
     x->dtype = tcpy_dtype_of_dl(t->dtype);
     if (x->dtype == 0)
-        (void)PyOS_snprintf(x->type_name, sizeof x->type_name, "of code %d, %d bits",
-                            t->dtype.code, t->dtype.bits);
+        (void)PyOS_snprintf(x->type_name, sizeof x->type_name, "of code %d, %d bits", t->dtype.code,
+                            t->dtype.bits);
     x->itemsize = (t->dtype.bits * t->dtype.lanes + 7) / 8;
     x->data = (char *)t->data + t->byte_offset;
     x->ndim = t->ndim;

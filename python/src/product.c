@@ -3,7 +3,8 @@
 
 #include "core.h"
 
-/* Up to so many multiply-adds, some microseconds, handing the GIL over costs more than others gain. */
+/* Up to so many multiply-adds, some microseconds, handing the GIL over costs more than others gain.
+ */
 #define FEW_MACS (64.0 * 64.0 * 64.0)
 
 typedef struct product {
