@@ -39,8 +39,8 @@ def test_names():
 def checked(*command):
     pytest.importorskip("mypy")
     folder = os.path.dirname(os.path.dirname(tcgemm.__file__))
-    done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True,
-                          env={**os.environ, "MYPYPATH": folder})
+    found = {} if "site-packages" in folder else {"MYPYPATH": folder}
+    done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, env={**os.environ, **found})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
