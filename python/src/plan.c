@@ -560,7 +560,7 @@ PyObject *tcpy_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, P
     PyObject *found[NUM_KEYS] = {NULL};
     operand_t a, b;
     layout_t layout;
-    call_t call = {NULL};
+    call_t call = {.a = NULL};
     if (read_arguments(state, args, count, names, found, &call) < 0)
         return NULL;
     tcpy_operand_init(&a, "a");

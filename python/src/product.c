@@ -506,7 +506,7 @@ PyObject *tcpy_verify(PyObject *module, PyObject *const *args, Py_ssize_t count,
     state_t *const state = PyModule_GetState(module);
     PyObject *found[NUM_KEYS] = {NULL};
     tcgemm_verify_mode_t mode = TCGEMM_VERIFY_AUTO;
-    call_t call = {NULL};
+    call_t call = {.a = NULL};
     uint64_t seed = 0;
     if (count < 3 || count > 4) {
         PyErr_SetString(PyExc_TypeError, "verify() takes a, b, d and perhaps c");
