@@ -45,7 +45,7 @@ typedef struct package {
     kind_t kind;
     PyObject *name; /* of the root module, "torch"; kept for good */
     const tcpy_dl_exchange_t *exchange;
-    bool is_torch;
+    bool is_torch;     /* its arrays have requires_grad and is_neg */
     size_t head_bytes; /* NumPy: of the object, see numpy.c */
 } package_t;
 
@@ -133,8 +133,8 @@ enum { /* keyword arguments, in the order of `keyword_names` (arguments.c) */
 typedef struct state {
     PyObject *device_error, *copy_warning;
     PyTypeObject *array_type, *packed_type, *ahead_type, *plan_type;
-    PyObject *keys[NUM_KEYS]; /* interned */
-    PyObject *requires_grad;  /* the name */
+    PyObject *keys[NUM_KEYS];         /* interned */
+    PyObject *requires_grad, *is_neg; /* names */
     package_t packages[MAX_PACKAGES];
     int num_packages;
     PyObject *numpy_empty;

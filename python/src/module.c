@@ -108,8 +108,9 @@ static int fill_state(PyObject *module, state_t *state) {
             return -1;
     }
     state->requires_grad = PyUnicode_InternFromString("requires_grad");
+    state->is_neg = PyUnicode_InternFromString("is_neg");
     state->dlpack_arguments = Py_BuildValue("{s:(ii)}", "max_version", DL_MAJOR, DL_MINOR);
-    if (!state->requires_grad || !state->dlpack_arguments)
+    if (!state->requires_grad || !state->is_neg || !state->dlpack_arguments)
         return -1;
     if (add_type(module, &tcpy_array_spec, "Array", &state->array_type) < 0 ||
         add_type(module, &tcpy_packed_spec, "Packed", &state->packed_type) < 0 ||
@@ -159,6 +160,7 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->numpy_empty);
     Py_CLEAR(state->dlpack_arguments);
     Py_CLEAR(state->requires_grad);
+    Py_CLEAR(state->is_neg);
     for (int i = 0; i < NUM_KEYS; ++i)
         Py_CLEAR(state->keys[i]);
     for (int i = 0; i <= (int)TCGEMM_DTYPE_B1; ++i)

@@ -85,7 +85,9 @@ static const package_t *learn_package(state_t *state, PyTypeObject *type, PyObje
     p->name = root_of(type);
     p->exchange = p->kind == KIND_DLPACK ? exchange_of(type) : NULL;
     p->head_bytes = p->kind == KIND_NUMPY ? tcpy_numpy_head_bytes(type) : 0;
-    p->is_torch = p->name && PyUnicode_CompareWithASCIIString(p->name, "torch") == 0;
+    p->is_torch = p->kind == KIND_DLPACK &&
+                  PyObject_HasAttrString((PyObject *)type, "requires_grad") &&
+                  PyObject_HasAttrString((PyObject *)type, "is_neg");
     PyErr_Clear();
     return p;
 }
@@ -403,8 +405,9 @@ static int view_exchange(operand_t *x, const tcpy_dl_exchange_t *table) {
     return read_exchange(x, table);
 }
 
-/* torch's method refuses tensors that record gradients; its table hands them over. */
-static int refuse_gradient(const state_t *state, const operand_t *x) {
+/* What a tensor of torch has beside its memory and its table does not tell: a gradient to be
+ * recorded ... */
+static int check_gradient(const state_t *state, const operand_t *x) {
     PyObject *const flag = PyObject_GetAttr(x->object, state->requires_grad);
     const bool is_recording = flag == Py_True;
     Py_XDECREF(flag);
@@ -417,10 +420,24 @@ static int refuse_gradient(const state_t *state, const operand_t *x) {
     return -1;
 }
 
-static int read_dlpack(state_t *state, operand_t *x) {
+/* ... and a sign that is yet to be applied. Only imaginary parts of conjugates have it, whose
+ * strides are all even: the question costs more than a small product. */
+static int check_sign(const state_t *state, const operand_t *x) {
+    for (int i = 0; i < x->ndim; ++i)
+        if (x->itemsize > 0 && x->strides[i] / x->itemsize % 2 != 0)
+            return 0;
+    PyObject *const sign = PyObject_CallMethodObjArgs(x->object, state->is_neg, NULL);
+    const bool is_negative = sign == Py_True;
+    Py_XDECREF(sign);
+    if (!is_negative)
+        return PyErr_Occurred() ? -1 : 0;
+    PyErr_Format(PyExc_BufferError, "%s is a negative view of its memory: use %s.resolve_neg()",
+                 x->name, x->name);
+    return -1;
+}
+
+static int read_tensor(state_t *state, operand_t *x) {
     const tcpy_dl_exchange_t *const table = x->package.exchange;
-    if (table && x->package.is_torch && refuse_gradient(state, x) < 0)
-        return -1;
     if (table && table->view_object)
         return view_exchange(x, table);
     if (table && table->from_object)
@@ -431,6 +448,14 @@ static int read_dlpack(state_t *state, operand_t *x) {
     const int result = take_capsule(x, capsule);
     Py_DECREF(capsule);
     return result;
+}
+
+static int read_dlpack(state_t *state, operand_t *x) {
+    if (!x->package.is_torch)
+        return read_tensor(state, x);
+    if (check_gradient(state, x) < 0 || read_tensor(state, x) < 0)
+        return -1;
+    return check_sign(state, x);
 }
 
 /* The stream on which the caller's package queues its work: of the exchange table, of torch and

@@ -50,7 +50,7 @@ _library.define(
 
 
 def _mm(a: torch.Tensor, b: torch.Tensor, *, type: str | None = None) -> torch.Tensor:
-    return _core.matmul(a.detach(), b.detach(), type=type)
+    return _core.matmul(a.detach().resolve_neg(), b.detach().resolve_neg(), type=type)
 
 
 def _addmm(
@@ -62,8 +62,9 @@ def _addmm(
     beta: float = 1.0,
     type: str | None = None,
 ) -> torch.Tensor:
-    rows = c.detach().expand(a.shape[0], b.shape[1])
-    return _core.matmul(a.detach(), b.detach(), rows.contiguous(), alpha=alpha, beta=beta, type=type)
+    rows = c.detach().resolve_neg().expand(a.shape[0], b.shape[1]).contiguous()
+    left, right = a.detach().resolve_neg(), b.detach().resolve_neg()
+    return _core.matmul(left, right, rows, alpha=alpha, beta=beta, type=type)
 
 
 def _result(a: torch.Tensor, b: torch.Tensor, type: str | None) -> torch.Tensor:
@@ -168,7 +169,7 @@ class Linear(torch.nn.Linear):
         rows = input.reshape(-1, self.in_features)
         result: torch.Tensor
         if self._may_pack(rows):
-            result = _core.matmul(rows.detach(), self._ahead())
+            result = _core.matmul(rows.detach().resolve_neg(), self._ahead())
             if self.bias is not None:
                 result += self.bias.detach()
         elif self.bias is not None:

@@ -54,6 +54,27 @@ def test_gradients_are_not_dropped_in_silence():
         tcgemm.matmul(a, a)
 
 
+def test_what_memory_alone_does_not_tell():
+    """A sign that is yet to be applied, memory that is not there, subclasses with either."""
+    a = whole(3, 3)
+    negative = torch.complex(a, a).conj().imag
+    with pytest.raises(BufferError, match="negative view"):
+        tcgemm.matmul(negative, a)
+    with pytest.raises(BufferError, match="negative view"):
+        tcgemm.matmul(a, a, out=negative)
+    for view in (negative.t(), negative[:, :1].t(), negative[:1, :1].expand(3, 3)):
+        assert view.is_neg()
+        with pytest.raises(BufferError, match="negative view"):
+            tcgemm.matmul(view, a)
+    assert torch.equal(torch.ops.tcgemm.mm(negative, a), -(a @ a))
+    kind = type("Mine", (torch.Tensor,), {"__module__": "mine"})
+    with pytest.raises(BufferError, match="gradient"):
+        tcgemm.matmul(a.clone().requires_grad_().as_subclass(kind), a.as_subclass(kind))
+    for tensor in (torch.empty(3, 3, device="meta"), a.to_sparse(), a.to(torch.complex64)):
+        with pytest.raises((RuntimeError, TypeError, BufferError)):
+            tcgemm.matmul(tensor, tensor)
+
+
 def test_operators():
     a, b, c = whole(5, 7), whole(7, 3, seed=1), whole(5, 3, seed=2)
     assert torch.equal(torch.ops.tcgemm.mm(a, b), a @ b)
