@@ -15,13 +15,14 @@ CONFIGURE = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS)
 # Without our MAKEFLAGS: the make that CMake calls takes its own -j.
 COMPILE   = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build $(BUILD) -j $(JOBS)
 
-.PHONY: help all run test test-gpu walkthrough bench plots install uninstall format clean
+.PHONY: help all run test test-python test-gpu walkthrough bench plots install uninstall format clean
 .DEFAULT_GOAL := all
 
 help:
 	@echo 'make            build the library and the tool into $(BUILD)/'
 	@echo 'make run        build, then multiply and verify the data of examples/'
 	@echo 'make test       build with the tests and run them all'
+	@echo 'make test-python  build the Python module and run its tests (one screen: docs/python.md)'
 	@echo 'make test-gpu   build for the GPU here and prove its kernels (tests/gpu/run.sh)'
 	@echo 'make walkthrough  compile and run the program that docs/walkthrough.md is'
 	@echo 'make bench      measure this machine (BENCH="--type f64_f64 ..." picks what)'
@@ -44,9 +45,16 @@ run:
 
 test:
 	@scripts/setup test
-	@$(CONFIGURE) -DTCGEMM_BUILD_TESTS=ON
+	@$(CONFIGURE) -DTCGEMM_BUILD_TESTS=ON -DTCGEMM_BUILD_PYTHON=AUTO
 	@$(COMPILE)
 	@scripts/suite $(BUILD)
+
+# Not the rest of the tests: only what the module needs is compiled.
+test-python:
+	@scripts/setup test
+	@$(CONFIGURE) -DTCGEMM_BUILD_TESTS=ON -DTCGEMM_BUILD_PYTHON=ON
+	@$(COMPILE) --target tcgemm_python_tests
+	@scripts/suite $(BUILD) -L python
 
 test-gpu:
 	@sh tests/gpu/run.sh
@@ -79,7 +87,7 @@ uninstall:
 	@[ -n "$(DESTDIR)" ] || scripts/tell-loader
 
 format:
-	@find include src cli tests bench examples lab \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) \
+	@find include src cli python tests bench examples lab \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) \
 		-exec clang-format -i {} +
 
 clean:

@@ -26,6 +26,7 @@ PLANTED = [
     ("src/gpu/families/simt_ffma/family.c", '#include "gpu/families/simt_outer/shape.h"', "src/gpu/families/*/*.c may not"),
     ("cli/commands/run.c", '#include "../../src/base/error.h"', "cli/commands may not"),
     ("cli/support/sort.c", '#include "files/npy.h"', "cli/support may not"),
+    ("python/src/plan.c", '#include "../../src/plan/plan.h"', "python may not"),
     ("tests/api/test_planted.c", '#include "plan/plan.h"', "tests/api may not"),
     ("src/attic/new.c", '#include "base/error.h"', "src/attic/new.c: its folder is in no room"),
     ("src/base/error.c", '#include "base/gone.h"', "src/base/error.c includes base/gone.h, which is not there"),
@@ -40,7 +41,7 @@ def said_of(root):
 
 
 def copy_of(folder):
-    for top in ("include", "src", "cli", "tests"):
+    for top in ("include", "src", "cli", "python", "tests"):
         shutil.copytree(os.path.join(SOURCE, top), os.path.join(folder, top), dirs_exist_ok=True,
                         ignore=lambda _, names: [x for x in names if x.endswith((".npy", ".bin"))])
     os.makedirs(os.path.join(folder, "docs"))
