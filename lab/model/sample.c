@@ -3,7 +3,8 @@
  *     bash lab/model/run.sh sample [substring of kernel names] >samples.csv
  *
  * For each row of the table and each shape below, matrices on the GPU, random data: the median of
- * three times 15 ms, by the GPU's own clock. Plans that pack or split are left out. Rows are not checked here; `make test-gpu` does that.
+ * three times 15 ms, by the GPU's own clock. Plans that pack or split are left out. Rows are not
+ * checked here; `make test-gpu` does that.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -64,7 +64,8 @@ static tcgemm_status_t run_here(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pla
  * after it. */
 static tcgemm_status_t run_with_workspace(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                           const tcgemm_run_t *run) {
-    const size_t needed = run->call->alpha == 0.0 ? 0 : tcgemm_gpu_steps_for(plan, run->call)->workspace_bytes;
+    const size_t needed =
+        run->call->alpha == 0.0 ? 0 : tcgemm_gpu_steps_for(plan, run->call)->workspace_bytes;
     if (run->workspace || needed == 0 || run->is_async ||
         tcgemm_driver_has(TCGEMM_DRIVER_STREAM_MEMORY))
         return run_here(gpu, plan, run);

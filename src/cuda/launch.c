@@ -92,11 +92,10 @@ static tcgemm_status_t make_map(tcgemm_gpu_t *gpu, const tcgemm_tensor_t *t,
     _Static_assert(sizeof *map == sizeof(CUtensorMap), "tensor_map.h");
     return tcgemm_gpu_check(
         gpu,
-        driver()->encode_tiled((CUtensorMap *)map, data_type_of(t), RANK,
-                               (void *)(uintptr_t)t->base, size, stride, box, each,
-                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                               CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+        driver()->encode_tiled(
+            (CUtensorMap *)map, data_type_of(t), RANK, (void *)(uintptr_t)t->base, size, stride,
+            box, each, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+            CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
         "describing an operand to the tensor memory accelerator");
 }
 
@@ -166,9 +165,8 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
                                         min_i64(rows * row->bm, args->m - i * row->bm));
             TCGEMM_FORWARD(complete(gpu, step, &part));
             const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &part.args);
-            TCGEMM_FORWARD(
-                launch(gpu, step->gpu.function, &shape, &part, may_begin_early(gpu, step), stream,
-                       "launching the product"));
+            TCGEMM_FORWARD(launch(gpu, step->gpu.function, &shape, &part,
+                                  may_begin_early(gpu, step), stream, "launching the product"));
         }
     }
     return TCGEMM_STATUS_OK;

@@ -22,7 +22,7 @@ typedef struct tcgemm_device {
     int registers_per_sm;
     int threads_per_sm;
     bool takes_tensor_maps; /* sm_90: hardware, driver and the library's code for such kernels */
-    bool half_rate_f32; /* GeForce: tensor cores that accumulate in f32 run at half rate */
+    bool half_rate_f32;     /* GeForce: tensor cores that accumulate in f32 run at half rate */
 } tcgemm_device_t;
 
 /* Types that the same units compute at one rate. The first four are sums of floats in f32. */

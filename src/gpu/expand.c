@@ -180,7 +180,8 @@ static double seconds_of(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g
                          const tcgemm_device_t *device, const choice_t *c) {
     const tcgemm_canonical_t p = with_packed(row, g, c);
     const tcgemm_canonical_t parts = with_parts(&p, c->splits, c->split_k);
-    double seconds = tcgemm_gpu_time(row, &parts, device).total + packing_seconds(row, g, c, device);
+    double seconds =
+        tcgemm_gpu_time(row, &parts, device).total + packing_seconds(row, g, c, device);
     if (c->splits > 1)
         seconds += reduce_seconds(g, c->splits, device);
     return seconds;

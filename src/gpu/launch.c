@@ -81,8 +81,8 @@ int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units) {
     return grid > 0 ? grid : 1;
 }
 
-/* A block of the reduction adds up THREADS / 32 pieces or more; one that packs takes lines, one that
- * turns takes squares. */
+/* A block of the reduction adds up THREADS / 32 pieces or more; one that packs takes lines, one
+ * that turns takes squares. */
 static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
     const double lines = (double)args->m * (double)args->batch;
     if (step->kind != TCGEMM_STEP_REDUCE && tcgemm_step_turns(step))
@@ -139,7 +139,8 @@ static int is_transposed(const tcgemm_operand_t *x) {
 }
 
 bool tcgemm_step_turns(const tcgemm_step_t *step) {
-    return step->kind != TCGEMM_STEP_PRODUCT && is_transposed(&step->a.at) != is_transposed(&step->d.at);
+    return step->kind != TCGEMM_STEP_PRODUCT &&
+           is_transposed(&step->a.at) != is_transposed(&step->d.at);
 }
 
 bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,

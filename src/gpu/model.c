@@ -87,7 +87,8 @@ static double memory_bytes(const question_t *q) {
 
 /* ---- loads ---- */
 
-/* Boxes whose rows, so many bytes apart, do not start with a sector or a line of the L2 (measured). */
+/* Boxes whose rows, so many bytes apart, do not start with a sector or a line of the L2 (measured).
+ */
 static double box_factor(int64_t pitch) {
     return pitch % 32 != 0 ? 1.75 : pitch % 64 != 0 ? 1.1 : 1.0;
 }

@@ -1,5 +1,5 @@
-/* tensor_map.h - operands that the tensor memory accelerator fetches, box by box (sm_90). Plain C for
- * host and device.
+/* tensor_map.h - operands that the tensor memory accelerator fetches, box by box (sm_90). Plain C
+ * for host and device.
  *
  * A kernel of such a family (gpu_row.h, tensor_maps) receives tcgemm_tensor_args_t instead of
  * tcgemm_gpu_args_t: the same, then a map of A and one of B. A map says what the tensor is like
@@ -10,9 +10,9 @@
  *     dimension 1   the rows, stride[0] bytes apart
  *     dimension 2   the items of the batch, stride[1] apart; one, where they share an operand
  *
- * A box lands in shared memory row by row, 128 bytes a row, at a multiple of 1024 bytes, its 16-byte
- * chunks in the order of the 128-byte swizzle: chunk c of row r at chunk c ^ (r & 7).
- * What of it lies outside the tensor becomes zero.
+ * A box lands in shared memory row by row, 128 bytes a row, at a multiple of 1024 bytes, its
+ * 16-byte chunks in the order of the 128-byte swizzle: chunk c of row r at chunk c ^ (r & 7). What
+ * of it lies outside the tensor becomes zero.
  */
 #ifndef TCGEMM_GPU_TENSOR_MAP_H
 #define TCGEMM_GPU_TENSOR_MAP_H
@@ -24,8 +24,8 @@
 enum { TCGEMM_TENSOR_ROW = 128 }; /* bytes of a row of a box */
 
 typedef struct tcgemm_tensor {
-    const void *base; /* a multiple of 16 */
-    uint64_t size[3]; /* elements, 1 .. 2^32 */
+    const void *base;   /* a multiple of 16 */
+    uint64_t size[3];   /* elements, 1 .. 2^32 */
     uint64_t stride[2]; /* bytes, multiples of 16 below 2^40 */
     uint32_t box[3];    /* elements, 1 .. 256 */
     uint16_t element_bytes;

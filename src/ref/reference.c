@@ -99,7 +99,8 @@ void tcgemm_reference_combine(const tcgemm_canonical_t *g, const tcgemm_call_t *
     }
 }
 
-/* From the tf32 that the element is rounded to, to the other one that is as near; 0: there is none. */
+/* From the tf32 that the element is rounded to, to the other one that is as near; 0: there is none.
+ */
 static double tie_of(const tcgemm_operand_t *operand, const void *array, int64_t index) {
     const float x = (float)tcgemm_load_float(operand->dtype, array, index);
     if (!isfinite(x) || (tcgemm_bits_of_f32(x) & 0x1FFFu) != 0x1000u)

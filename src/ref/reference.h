@@ -81,8 +81,8 @@ void tcgemm_reference_element(const tcgemm_canonical_t *g, const tcgemm_call_t *
 double tcgemm_reference_finite_magnitude(const tcgemm_canonical_t *g, const tcgemm_call_t *call,
                                          int64_t batch, int64_t i, int64_t j);
 
-/* How far d_ij moves if elements of A and B that lie half-way between two tf32 numbers are rounded to
- * the other one: |alpha| sum |a_ip| |b_pj'-b_pj| + |a_ip'-a_ip| |b_pj'|. 0 for other types. */
+/* How far d_ij moves if elements of A and B that lie half-way between two tf32 numbers are rounded
+ * to the other one: |alpha| sum |a_ip| |b_pj'-b_pj| + |a_ip'-a_ip| |b_pj'|. 0 for other types. */
 double tcgemm_reference_ties(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
                              int64_t i, int64_t j);
 

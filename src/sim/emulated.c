@@ -51,11 +51,13 @@ static void regions_of_product(const tcgemm_step_t *step, const tcgemm_gpu_args_
                                tcgemm_emulate_region_t *regions) {
     const int64_t a_width = x->a_trans ? x->m : x->k, b_width = x->b_trans ? x->k : x->n;
     regions[A] = region_of("A", step->a.at.dtype, x->a, x->a_trans ? x->k : x->m,
-                           step->a.at.padded ? in_pieces(a_width, step->a.at.dtype) : a_width, x->lda, x->batch, x->stride_a);
+                           step->a.at.padded ? in_pieces(a_width, step->a.at.dtype) : a_width,
+                           x->lda, x->batch, x->stride_a);
     regions[A].line = x->a_trans ? "k" : "rows";
     regions[A].col = x->a_trans ? "rows" : "k";
     regions[B] = region_of("B", step->b.at.dtype, x->b, x->b_trans ? x->n : x->k,
-                           step->b.at.padded ? in_pieces(b_width, step->b.at.dtype) : b_width, x->ldb, x->batch, x->stride_b);
+                           step->b.at.padded ? in_pieces(b_width, step->b.at.dtype) : b_width,
+                           x->ldb, x->batch, x->stride_b);
     regions[B].line = x->b_trans ? "columns" : "k";
     regions[B].col = x->b_trans ? "k" : "columns";
 }
@@ -81,11 +83,10 @@ static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
     regions[C] =
         x->c ? region_of("C", step->d.at.dtype, x->c, x->m, x->n, x->ldc, x->batch, x->stride_c)
              : nothing("C");
-    regions[D] =
-        region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype, x->d,
-                  turns ? x->k : x->m,
-                  is_packing ? in_pieces(turns ? x->m : x->k, step->d.at.dtype) : x->n, x->ldd,
-                  x->batch * parts, x->stride_d);
+    regions[D] = region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype,
+                           x->d, turns ? x->k : x->m,
+                           is_packing ? in_pieces(turns ? x->m : x->k, step->d.at.dtype) : x->n,
+                           x->ldd, x->batch * parts, x->stride_d);
     regions[D].flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
 }
 

@@ -1,5 +1,5 @@
-/* griddepcontrol.cuh - launches that begin before the one ahead of them in the stream has ended (sm_90).
- * PTX ISA, Parallel Synchronization: "griddepcontrol".
+/* griddepcontrol.cuh - launches that begin before the one ahead of them in the stream has ended
+ * (sm_90). PTX ISA, Parallel Synchronization: "griddepcontrol".
  */
 #ifndef TCGEMM_PTX_GRIDDEPCONTROL_CUH
 #define TCGEMM_PTX_GRIDDEPCONTROL_CUH

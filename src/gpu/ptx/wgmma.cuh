@@ -2,8 +2,8 @@
  * Warpgroup Level Matrix Multiply-Accumulate: "wgmma.mma_async", "wgmma.fence",
  * "wgmma.commit_group", "wgmma.wait_group", "Matrix descriptor".
  *
- * c (64 x N) = a (64 x 32 bytes of k) * b (32 bytes of k x N) [+ c], both operands in shared memory.
- * Lane l of warp w holds of c, for each column block j of 8:
+ * c (64 x N) = a (64 x 32 bytes of k) * b (32 bytes of k x N) [+ c], both operands in shared
+ * memory. Lane l of warp w holds of c, for each column block j of 8:
  *
  *     c[4j]      row 16 w + l / 4        column 8 j + 2 (l % 4)         c[4j + 1]   the next column
  *     c[4j + 2]  row 16 w + l / 4 + 8    the same columns               c[4j + 3]
@@ -66,28 +66,28 @@ template <int KIND, int N> struct tcgemm_wgmma;
 
 /* ---- the registers of c: eight for each 16 columns ---- */
 
-#define TCGEMM_WGMMA_R0 "%0, %1, %2, %3, %4, %5, %6, %7"
-#define TCGEMM_WGMMA_R1 "%8, %9, %10, %11, %12, %13, %14, %15"
-#define TCGEMM_WGMMA_R2 "%16, %17, %18, %19, %20, %21, %22, %23"
-#define TCGEMM_WGMMA_R3 "%24, %25, %26, %27, %28, %29, %30, %31"
-#define TCGEMM_WGMMA_R4 "%32, %33, %34, %35, %36, %37, %38, %39"
-#define TCGEMM_WGMMA_R5 "%40, %41, %42, %43, %44, %45, %46, %47"
-#define TCGEMM_WGMMA_R6 "%48, %49, %50, %51, %52, %53, %54, %55"
-#define TCGEMM_WGMMA_R7 "%56, %57, %58, %59, %60, %61, %62, %63"
-#define TCGEMM_WGMMA_R8 "%64, %65, %66, %67, %68, %69, %70, %71"
-#define TCGEMM_WGMMA_R9 "%72, %73, %74, %75, %76, %77, %78, %79"
-#define TCGEMM_WGMMA_R10 "%80, %81, %82, %83, %84, %85, %86, %87"
-#define TCGEMM_WGMMA_R11 "%88, %89, %90, %91, %92, %93, %94, %95"
-#define TCGEMM_WGMMA_R12 "%96, %97, %98, %99, %100, %101, %102, %103"
-#define TCGEMM_WGMMA_R13 "%104, %105, %106, %107, %108, %109, %110, %111"
-#define TCGEMM_WGMMA_R14 "%112, %113, %114, %115, %116, %117, %118, %119"
-#define TCGEMM_WGMMA_R15 "%120, %121, %122, %123, %124, %125, %126, %127"
-#define TCGEMM_WGMMA_LIST_16 TCGEMM_WGMMA_R0
-#define TCGEMM_WGMMA_LIST_32 TCGEMM_WGMMA_LIST_16 ", " TCGEMM_WGMMA_R1
-#define TCGEMM_WGMMA_LIST_48 TCGEMM_WGMMA_LIST_32 ", " TCGEMM_WGMMA_R2
-#define TCGEMM_WGMMA_LIST_64 TCGEMM_WGMMA_LIST_48 ", " TCGEMM_WGMMA_R3
-#define TCGEMM_WGMMA_LIST_80 TCGEMM_WGMMA_LIST_64 ", " TCGEMM_WGMMA_R4
-#define TCGEMM_WGMMA_LIST_96 TCGEMM_WGMMA_LIST_80 ", " TCGEMM_WGMMA_R5
+#define TCGEMM_WGMMA_R0       "%0, %1, %2, %3, %4, %5, %6, %7"
+#define TCGEMM_WGMMA_R1       "%8, %9, %10, %11, %12, %13, %14, %15"
+#define TCGEMM_WGMMA_R2       "%16, %17, %18, %19, %20, %21, %22, %23"
+#define TCGEMM_WGMMA_R3       "%24, %25, %26, %27, %28, %29, %30, %31"
+#define TCGEMM_WGMMA_R4       "%32, %33, %34, %35, %36, %37, %38, %39"
+#define TCGEMM_WGMMA_R5       "%40, %41, %42, %43, %44, %45, %46, %47"
+#define TCGEMM_WGMMA_R6       "%48, %49, %50, %51, %52, %53, %54, %55"
+#define TCGEMM_WGMMA_R7       "%56, %57, %58, %59, %60, %61, %62, %63"
+#define TCGEMM_WGMMA_R8       "%64, %65, %66, %67, %68, %69, %70, %71"
+#define TCGEMM_WGMMA_R9       "%72, %73, %74, %75, %76, %77, %78, %79"
+#define TCGEMM_WGMMA_R10      "%80, %81, %82, %83, %84, %85, %86, %87"
+#define TCGEMM_WGMMA_R11      "%88, %89, %90, %91, %92, %93, %94, %95"
+#define TCGEMM_WGMMA_R12      "%96, %97, %98, %99, %100, %101, %102, %103"
+#define TCGEMM_WGMMA_R13      "%104, %105, %106, %107, %108, %109, %110, %111"
+#define TCGEMM_WGMMA_R14      "%112, %113, %114, %115, %116, %117, %118, %119"
+#define TCGEMM_WGMMA_R15      "%120, %121, %122, %123, %124, %125, %126, %127"
+#define TCGEMM_WGMMA_LIST_16  TCGEMM_WGMMA_R0
+#define TCGEMM_WGMMA_LIST_32  TCGEMM_WGMMA_LIST_16 ", " TCGEMM_WGMMA_R1
+#define TCGEMM_WGMMA_LIST_48  TCGEMM_WGMMA_LIST_32 ", " TCGEMM_WGMMA_R2
+#define TCGEMM_WGMMA_LIST_64  TCGEMM_WGMMA_LIST_48 ", " TCGEMM_WGMMA_R3
+#define TCGEMM_WGMMA_LIST_80  TCGEMM_WGMMA_LIST_64 ", " TCGEMM_WGMMA_R4
+#define TCGEMM_WGMMA_LIST_96  TCGEMM_WGMMA_LIST_80 ", " TCGEMM_WGMMA_R5
 #define TCGEMM_WGMMA_LIST_112 TCGEMM_WGMMA_LIST_96 ", " TCGEMM_WGMMA_R6
 #define TCGEMM_WGMMA_LIST_128 TCGEMM_WGMMA_LIST_112 ", " TCGEMM_WGMMA_R7
 #define TCGEMM_WGMMA_LIST_144 TCGEMM_WGMMA_LIST_128 ", " TCGEMM_WGMMA_R8
@@ -100,14 +100,14 @@ template <int KIND, int N> struct tcgemm_wgmma;
 #define TCGEMM_WGMMA_LIST_256 TCGEMM_WGMMA_LIST_240 ", " TCGEMM_WGMMA_R15
 
 #define TCGEMM_WGMMA_8(how, i)                                                                     \
-    how (c[8 * (i)]), how(c[8 * (i) + 1]), how(c[8 * (i) + 2]), how(c[8 * (i) + 3]),                \
-        how (c[8 * (i) + 4]), how(c[8 * (i) + 5]), how(c[8 * (i) + 6]), how(c[8 * (i) + 7])
+    how(c[8 * (i)]), how(c[8 * (i) + 1]), how(c[8 * (i) + 2]), how(c[8 * (i) + 3]),                \
+        how(c[8 * (i) + 4]), how(c[8 * (i) + 5]), how(c[8 * (i) + 6]), how(c[8 * (i) + 7])
 #define TCGEMM_WGMMA_REGISTERS_16(how)  TCGEMM_WGMMA_8(how, 0)
-#define TCGEMM_WGMMA_REGISTERS_32(how) TCGEMM_WGMMA_REGISTERS_16(how), TCGEMM_WGMMA_8(how, 1)
-#define TCGEMM_WGMMA_REGISTERS_48(how) TCGEMM_WGMMA_REGISTERS_32(how), TCGEMM_WGMMA_8(how, 2)
-#define TCGEMM_WGMMA_REGISTERS_64(how) TCGEMM_WGMMA_REGISTERS_48(how), TCGEMM_WGMMA_8(how, 3)
-#define TCGEMM_WGMMA_REGISTERS_80(how) TCGEMM_WGMMA_REGISTERS_64(how), TCGEMM_WGMMA_8(how, 4)
-#define TCGEMM_WGMMA_REGISTERS_96(how) TCGEMM_WGMMA_REGISTERS_80(how), TCGEMM_WGMMA_8(how, 5)
+#define TCGEMM_WGMMA_REGISTERS_32(how)  TCGEMM_WGMMA_REGISTERS_16(how), TCGEMM_WGMMA_8(how, 1)
+#define TCGEMM_WGMMA_REGISTERS_48(how)  TCGEMM_WGMMA_REGISTERS_32(how), TCGEMM_WGMMA_8(how, 2)
+#define TCGEMM_WGMMA_REGISTERS_64(how)  TCGEMM_WGMMA_REGISTERS_48(how), TCGEMM_WGMMA_8(how, 3)
+#define TCGEMM_WGMMA_REGISTERS_80(how)  TCGEMM_WGMMA_REGISTERS_64(how), TCGEMM_WGMMA_8(how, 4)
+#define TCGEMM_WGMMA_REGISTERS_96(how)  TCGEMM_WGMMA_REGISTERS_80(how), TCGEMM_WGMMA_8(how, 5)
 #define TCGEMM_WGMMA_REGISTERS_112(how) TCGEMM_WGMMA_REGISTERS_96(how), TCGEMM_WGMMA_8(how, 6)
 #define TCGEMM_WGMMA_REGISTERS_128(how) TCGEMM_WGMMA_REGISTERS_112(how), TCGEMM_WGMMA_8(how, 7)
 #define TCGEMM_WGMMA_REGISTERS_144(how) TCGEMM_WGMMA_REGISTERS_128(how), TCGEMM_WGMMA_8(how, 8)
@@ -119,7 +119,8 @@ template <int KIND, int N> struct tcgemm_wgmma;
 #define TCGEMM_WGMMA_REGISTERS_240(how) TCGEMM_WGMMA_REGISTERS_224(how), TCGEMM_WGMMA_8(how, 14)
 #define TCGEMM_WGMMA_REGISTERS_256(how) TCGEMM_WGMMA_REGISTERS_240(how), TCGEMM_WGMMA_8(how, 15)
 
-/* ---- the instruction for one kind and N; a, b, add, a_mn, b_mn number the operands after c ---- */
+/* ---- the instruction for one kind and N; a, b, add, a_mn, b_mn number the operands after c ----
+ */
 
 #define TCGEMM_WGMMA_16_BIT(kind, N, k, types, a, b, add_, a_mn, b_mn)                             \
     template <> struct tcgemm_wgmma<kind, N> {                                                     \
@@ -129,7 +130,7 @@ template <int KIND, int N> struct tcgemm_wgmma;
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " add_ ", 0;\n"                         \
                          "wgmma.mma_async.sync.aligned.m64n" #N k "." types                        \
                          " {" TCGEMM_WGMMA_LIST_##N "}, " a ", " b ", p, 1, 1, " a_mn ", " b_mn    \
-                         ";\n}"                                                                    \
+                                                    ";\n}"                                         \
                          : TCGEMM_WGMMA_REGISTERS_##N("+f")                                        \
                          : "l"(a_at), "l"(b_at), "r"(add), "n"(A_MN), "n"(B_MN));                  \
         }                                                                                          \

@@ -76,9 +76,8 @@ template <class Element, int COUNT> union turn_word {
 };
 
 template <class Element, int COUNT>
-static __device__ __forceinline__ turn_word<Element, COUNT> turn_read(const Element *row,
-                                                                      int64_t first,
-                                                                      int64_t length) {
+static __device__ __forceinline__ turn_word<Element, COUNT>
+turn_read(const Element *row, int64_t first, int64_t length) {
     turn_word<Element, COUNT> w;
     if (sizeof(Element) < 4 && first > 0 && first + 2 * COUNT <= length) {
         const char *from = (const char *)(row + first);
@@ -130,7 +129,8 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         }
         __syncthreads();
         const int64_t first = row0 + word * COUNT;
-        const int64_t end = (args.m * sizeof(Element) + PIECE - 1) / PIECE * (PIECE / sizeof(Element));
+        const int64_t end =
+            (args.m * sizeof(Element) + PIECE - 1) / PIECE * (PIECE / sizeof(Element));
 #pragma unroll
         for (int i = 0; i < TILE; i += LINES) {
             const int col = i + line;

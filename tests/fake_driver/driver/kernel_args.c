@@ -227,11 +227,11 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
     const tcgemm_gpu_row_t *row = kernel->row;
     if (!row || !row->tensor_maps)
         return NULL;
-    if (!maps(&params->with_maps.a, x->a, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k, x->lda,
-              x->batch, x->stride_a, x->a_trans ? row->bk : row->bm))
+    if (!maps(&params->with_maps.a, x->a, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
+              x->lda, x->batch, x->stride_a, x->a_trans ? row->bk : row->bm))
         return "the map of A is not that of A";
-    if (!maps(&params->with_maps.b, x->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n, x->ldb,
-              x->batch, x->stride_b, x->b_trans ? row->bn : row->bk))
+    if (!maps(&params->with_maps.b, x->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
+              x->ldb, x->batch, x->stride_b, x->b_trans ? row->bn : row->bk))
         return "the map of B is not that of B";
     return row->k_rows && (x->a_trans || !x->b_trans) ? "k is not contiguous" : NULL;
 }

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "gpu/gpu_args.h"
-#include "gpu/tensor_map.h"
 #include "gpu/gpu_row.h"
+#include "gpu/tensor_map.h"
 
 typedef enum kernel_kind {
     KERNEL_PRODUCT,

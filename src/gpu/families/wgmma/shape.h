@@ -13,14 +13,13 @@
 #define TCGEMM_WGMMA_COLS(bn, consumers, turns, swap)                                              \
     ((swap) ? TCGEMM_WGMMA_SHARE(bn, consumers, turns) : (bn))
 
-/* Rows of shared memory, 128 bytes each, of an operand's block: side A is rows of D, side B columns,
- * in units of 64 where m (n) is contiguous. */
+/* Rows of shared memory, 128 bytes each, of an operand's block: side A is rows of D, side B
+ * columns, in units of 64 where m (n) is contiguous. */
 #define TCGEMM_WGMMA_LINES(extent) ((extent) < 64 ? 64 : (extent))
 
-/* A ring of `stages` slots, each a block of A and one of B; two barriers of 8 bytes for each slot, and
- * one for each consumer. */
-#define TCGEMM_WGMMA_STAGE(bm, bn)                                                                 \
-    ((TCGEMM_WGMMA_LINES(bm) + TCGEMM_WGMMA_LINES(bn)) * 128)
+/* A ring of `stages` slots, each a block of A and one of B; two barriers of 8 bytes for each slot,
+ * and one for each consumer. */
+#define TCGEMM_WGMMA_STAGE(bm, bn) ((TCGEMM_WGMMA_LINES(bm) + TCGEMM_WGMMA_LINES(bn)) * 128)
 #define TCGEMM_WGMMA_SMEM(bm, bn, consumers, stages)                                               \
     ((TCGEMM_WGMMA_STAGE(bm, bn) + 16) * (stages) + 8 * (consumers))
 

@@ -20,30 +20,30 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
     kernel.run(x);
 }
 
-#define TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages,        \
+#define TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages,          \
                             blocks_per_sm, name, a_form, b_form)                                   \
-    extern "C" __global__ void __launch_bounds__(                   \
-        TCGEMM_WGMMA_THREADS(consumers), blocks_per_sm)                                            \
+    extern "C" __global__ void __launch_bounds__(TCGEMM_WGMMA_THREADS(consumers), blocks_per_sm)   \
         name(const __grid_constant__ tcgemm_tensor_args_t x) {                                     \
-        if constexpr (TCGEMM_IS_FOR_ARCH(min_cc, max_cc, TCGEMM_WGMMA_SMEM(bm, bn, consumers, stages)))       \
-            tcgemm_wgmma_run<type, bm, bn, consumers, turns, swap, stages, a_form, b_form>(x);   \
+        if constexpr (TCGEMM_IS_FOR_ARCH(min_cc, max_cc,                                           \
+                                         TCGEMM_WGMMA_SMEM(bm, bn, consumers, stages)))            \
+            tcgemm_wgmma_run<type, bm, bn, consumers, turns, swap, stages, a_form, b_form>(x);     \
     }
 
-#define TCGEMM_WGMMA_ONE(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,   \
+#define TCGEMM_WGMMA_ONE(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,     \
                          name)                                                                     \
-    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \
+    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
                         name##_nt, TCGEMM_FORM_K, TCGEMM_FORM_K)
-#define TCGEMM_WGMMA_FOUR(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,  \
+#define TCGEMM_WGMMA_FOUR(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \
                           name)                                                                    \
-    TCGEMM_WGMMA_ONE(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name) \
-    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \
+    TCGEMM_WGMMA_ONE(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)   \
+    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
                         name##_nn, TCGEMM_FORM_K, TCGEMM_FORM_MN)                                  \
-    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \
+    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
                         name##_tn, TCGEMM_FORM_MN, TCGEMM_FORM_MN)                                 \
-    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \
+    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
                         name##_tt, TCGEMM_FORM_MN, TCGEMM_FORM_K)
 
-#define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, tag) \
-    TCGEMM_WGMMA_LAYOUTS(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,   \
+#define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, tag)   \
+    TCGEMM_WGMMA_LAYOUTS(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,     \
                          tcgemm_wgmma_##type##_##bm##x##bn##x##bk##_##tag)
 #include "gpu/families/wgmma/rows.def"

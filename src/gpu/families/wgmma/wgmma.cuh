@@ -37,9 +37,9 @@ struct wgmma_kernel {
         KIND = SWAP ? TYPE::SWAPPED_KIND : TYPE::KIND,
         ROW = 128, /* bytes */
         BK = ROW / TYPE::ELEMENT_BYTES,
-        ATOM = 64,          /* elements of a row where m (n) is contiguous */
-        STEPS = 4,          /* products of 32 bytes of k in a block */
-        STEP_K = BK / STEPS, /* elements of k of one */
+        ATOM = 64,                       /* elements of a row where m (n) is contiguous */
+        STEPS = 4,                       /* products of 32 bytes of k in a block */
+        STEP_K = BK / STEPS,             /* elements of k of one */
         SHARERS = TURNS ? 1 : CONSUMERS, /* warpgroups that share a tile */
         UNITS = LEFT / 64 / SHARERS,
         THREADS = TCGEMM_WGMMA_THREADS(CONSUMERS),
@@ -299,9 +299,9 @@ struct wgmma_kernel {
         }
     }
 
-    /* PAIRS: rows of C and D can be read and written two elements at a time; else one by one, or the
-     * two lie in different rows (SWAP). ADDS: there is a C. Each in straight code of its own: the
-     * instructions of an epilogue are fetched once a launch, which takes as long as they do. */
+    /* PAIRS: rows of C and D can be read and written two elements at a time; else one by one, or
+     * the two lie in different rows (SWAP). ADDS: there is a C. Each in straight code of its own:
+     * the instructions of an epilogue are fetched once a launch, which takes as long as they do. */
     template <bool PAIRS, bool ADDS>
     static __device__ __forceinline__ void finish_as(const tcgemm_gpu_args_t &args, const work &w,
                                                      uint32_t consumer,

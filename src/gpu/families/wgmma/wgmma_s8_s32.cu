@@ -1,4 +1,4 @@
 /* wgmma_s8_s32.cu - wgmma: signed 8-bit integers. */
-#define TCGEMM_STAMP_s8_s32   1
+#define TCGEMM_STAMP_s8_s32  1
 #define TCGEMM_WGMMA_LAYOUTS TCGEMM_WGMMA_ONE
 #include "gpu/families/wgmma/stamp.cuh"

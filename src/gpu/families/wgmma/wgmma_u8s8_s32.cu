@@ -1,4 +1,4 @@
 /* wgmma_u8s8_s32.cu - wgmma: unsigned by signed 8-bit integers. */
-#define TCGEMM_STAMP_u8s8_s32   1
-#define TCGEMM_WGMMA_LAYOUTS TCGEMM_WGMMA_ONE
+#define TCGEMM_STAMP_u8s8_s32 1
+#define TCGEMM_WGMMA_LAYOUTS  TCGEMM_WGMMA_ONE
 #include "gpu/families/wgmma/stamp.cuh"
