@@ -5,6 +5,8 @@
  *
  *     cc -std=gnu17 -Isrc -Iinclude lab/rows.c build/src/libtcgemm.a -lpthread -ldl -lm -o rows
  *     rows [family ...]     of these folders of src/gpu/families alone
+ *
+ * Not those that run the kernels of another row.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +33,7 @@ static int algo_length(const char *algo, const char *type) {
 int main(int argc, char **argv) {
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
         const tcgemm_gpu_row_t *r = tcgemm_kernel_at(i)->gpu;
-        if (!r || !is_wanted(r, argc - 1, argv + 1))
+        if (!r || tcgemm_gpu_widens(r) || !is_wanted(r, argc - 1, argv + 1))
             continue;
         const char *type = tcgemm_type_info(r->type)->name;
         const char *algo = r->entry + strlen("tcgemm_");

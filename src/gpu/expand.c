@@ -2,8 +2,9 @@
  *
  *     rows that no wide load can take are packed first, one operand or both, or are read as they
  * are (a kernel that fetches by tensor maps cannot read them, nor, but for 16 bit, those where k is
- * not contiguous: they are packed, turned round on the way); k is split where D has too few tiles
- * for the SMs, and the parts are added up in order.
+ * not contiguous: they are packed, turned round on the way); operands of types that are computed in
+ * a wider one are widened while they are packed; k is split where D has too few tiles for the SMs,
+ * and the parts are added up in order.
  *
  * Both only for families that know how (gpu_row.h). Nothing that is measured at run time has a say:
  * the same problem takes the same steps on the same kind of GPU.
@@ -53,14 +54,17 @@ static bool has_k_rows(const tcgemm_operand_t *x, bool is_b) {
 }
 
 /* The operand in a packed copy: rows on 16-byte boundaries (of 128 bytes where boxes are fetched),
- * of the same layout or, if the kernel wants that, with k contiguous. */
+ * of the same layout or, if the kernel wants that, with k contiguous; in the dtype that its code
+ * reads. */
 static tcgemm_operand_t packed(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b,
                                int64_t rows, int64_t cols) {
     const bool turns = row->gpu->k_rows && !has_k_rows(x, is_b);
     const bool in_rows = (x->col_stride == 1) != turns;
     const int64_t boundary = row->gpu->tensor_maps ? TCGEMM_TENSOR_ROW : PIECE;
-    const int64_t pitch = round_up(in_rows ? cols : rows, boundary / bytes_of(x->dtype));
     tcgemm_operand_t p = *x;
+    if (tcgemm_gpu_widens(row->gpu))
+        p.dtype = tcgemm_type_info(row->gpu->code)->a;
+    const int64_t pitch = round_up(in_rows ? cols : rows, boundary / bytes_of(p.dtype));
     p.row_stride = in_rows ? pitch : 1;
     p.col_stride = in_rows ? 1 : pitch;
     if (x->batch_stride)
@@ -72,6 +76,13 @@ static tcgemm_operand_t packed(const tcgemm_kernel_t *row, const tcgemm_operand_
 static size_t packed_bytes(const tcgemm_operand_t *p, int64_t rows, int64_t cols, int64_t batch) {
     const int64_t item = tcgemm_operand_lines(p, rows, cols) * tcgemm_operand_ld(p);
     return (size_t)(item * (p->batch_stride ? batch : 1) * bytes_of(p->dtype));
+}
+
+/* Of the operand, once, and of its copy. */
+static double moved_bytes(const tcgemm_operand_t *x, const tcgemm_operand_t *p, int64_t rows,
+                          int64_t cols, int64_t batch) {
+    const double written = (double)packed_bytes(p, rows, cols, batch);
+    return written + written * (double)bytes_of(x->dtype) / (double)bytes_of(p->dtype);
 }
 
 /* Whether a copy could be read faster than the operand itself. */
@@ -89,7 +100,8 @@ static bool is_narrow(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, int
 static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b) {
     if (!row->gpu->tensor_maps)
         return false;
-    return tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride) <
+    return tcgemm_gpu_widens(row->gpu) ||
+           tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride) <
                PIECE ||
            (row->gpu->k_rows && !has_k_rows(x, is_b));
 }
@@ -117,11 +129,9 @@ static double packing_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical
     const tcgemm_canonical_t p = with_packed(row, g, c);
     double seconds = 0.0;
     if (c->pack_a)
-        seconds +=
-            tcgemm_gpu_move_seconds(2.0 * (double)packed_bytes(&p.a, g->m, g->k, g->batch), device);
+        seconds += tcgemm_gpu_move_seconds(moved_bytes(&g->a, &p.a, g->m, g->k, g->batch), device);
     if (c->pack_b)
-        seconds +=
-            tcgemm_gpu_move_seconds(2.0 * (double)packed_bytes(&p.b, g->k, g->n, g->batch), device);
+        seconds += tcgemm_gpu_move_seconds(moved_bytes(&g->b, &p.b, g->k, g->n, g->batch), device);
     return seconds;
 }
 
@@ -297,7 +307,8 @@ static void add_packing(tcgemm_steps_t *s, const tcgemm_kernel_t *row, tcgemm_st
     operand->offset = reserve(s, bytes);
     step->d = *operand;
     step->written_bytes = bytes;
-    step->seconds = tcgemm_gpu_move_seconds(2.0 * (double)bytes, plan->device);
+    step->seconds = tcgemm_gpu_move_seconds(
+        moved_bytes(&step->a.at, &operand->at, rows, cols, plan->g.batch), plan->device);
 }
 
 /* The result of the product becomes sums in the workspace. */
@@ -355,6 +366,18 @@ static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kern
 
 bool tcgemm_gpu_fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device) {
     return device && tcgemm_gpu_row_fits(row->gpu, device);
+}
+
+bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
+    const int64_t most = INT32_MAX - 1024; /* a box may begin a tile beyond the end */
+    const int64_t rows[] = {tcgemm_operand_ld(&g->a) * bytes_of(g->a.dtype),
+                            tcgemm_operand_ld(&g->b) * bytes_of(g->b.dtype),
+                            g->a.batch_stride * bytes_of(g->a.dtype),
+                            g->b.batch_stride * bytes_of(g->b.dtype)};
+    bool good = g->m <= most && g->n <= most && g->k <= most && g->batch <= most;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        good = good && rows[i] < (int64_t)1 << 40;
+    return good || !row->gpu->tensor_maps;
 }
 
 double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {

@@ -21,14 +21,21 @@
  *     a      m rows of k elements, lda apart, items stride_a apart
  *     d      the same, ldd and stride_d apart; what is left of the last 16 bytes becomes zero
  *
- * or turns them round, element (i, j) to (j, i): d has k rows of m elements, and zeros likewise.
+ * or turns them round, element (i, j) to (j, i): d has k rows of m elements, and zeros likewise; or
+ * widens them: a has elements of fp8, d of bf16.
  */
 #ifndef TCGEMM_CUDA_GPU_ARGS_H
 #define TCGEMM_CUDA_GPU_ARGS_H
 
 #include <stdint.h>
 
-enum { TCGEMM_TURN_TILE = 64 }; /* steps/pack.cu turns so many rows and columns at a time */
+enum {
+    TCGEMM_TURN_TILE = 64,   /* steps/pack.cu turns so many rows and columns at a time */
+    TCGEMM_WIDEN_PIECE = 8,  /* elements that a thread widens at a time: 16 bytes of the copy */
+    TCGEMM_WIDEN_PIECES = 4, /* of one row, that it has in flight */
+    TCGEMM_WIDEN_LEAST = 8,  /* threads side by side along a row, at least */
+    TCGEMM_WIDEN_MOST = 256  /* and at most: a block */
+};
 
 typedef struct tcgemm_gpu_args {
     int64_t m, n, k;

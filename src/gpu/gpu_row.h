@@ -12,6 +12,7 @@ typedef struct tcgemm_gpu_row {
     const char *module; /* the .cu file that holds it: <family>_<type> */
     const char *tag;
     tcgemm_type_t type;
+    tcgemm_type_t code; /* the type whose code runs: its own, or one that operands are widened to */
     int min_cc, max_cc; /* 10 x compute capability of the devices that it is offered on */
     int bm, bn, bk;     /* block tile */
     int wm, wn;         /* warp tile; of a warpgroup where that is what multiplies */
@@ -33,8 +34,13 @@ typedef struct tcgemm_gpu_row {
 /* One row of the kernel table, for the rows.h of a family: the columns that the name is made of,
  * and its bound, the tile that plan_options.tile names, and the others of tcgemm_gpu_row_t by their
  * names. */
-#define TCGEMM_GPU_ROW(family_, algo_id, algo_, type_, sums, min_cc_, max_cc_, bm_, bn_, bk_,      \
-                       tag_, bound_, tile_m, tile_n, tile_k, ...)                                  \
+#define TCGEMM_GPU_ROW(family, algo_id, algo, type, ...)                                           \
+    TCGEMM_GPU_WIDE_ROW(family, algo_id, algo, type, type, __VA_ARGS__)
+
+/* The same, of a type whose operands are widened while they are packed: all that follows is of the
+ * row `code_` with this tile, whose kernels run. */
+#define TCGEMM_GPU_WIDE_ROW(family_, algo_id, algo_, type_, code_, sums, min_cc_, max_cc_, bm_,    \
+                            bn_, bk_, tag_, bound_, tile_m, tile_n, tile_k, ...)                   \
     {.name = "gpu_" #algo_id "_" #type_ "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag_,                      \
      .algo = (algo_),                                                                              \
      .isa = "sm_" #min_cc_,                                                                        \
@@ -46,11 +52,12 @@ typedef struct tcgemm_gpu_row {
      .tile = {(tile_m), (tile_n), (tile_k)},                                                       \
      .sums_f16 = TCGEMM_SUMS_F16_##sums,                                                           \
      .bound = (tcgemm_bound_t)(bound_),                                                            \
-     .gpu = &(const tcgemm_gpu_row_t){.entry = "tcgemm_" #algo_id "_" #type_ "_" #bm_ "x" #bn_     \
+     .gpu = &(const tcgemm_gpu_row_t){.entry = "tcgemm_" #algo_id "_" #code_ "_" #bm_ "x" #bn_     \
                                                "x" #bk_ "_" #tag_,                                 \
-                                      .module = #family_ "_" #type_,                               \
+                                      .module = #family_ "_" #code_,                               \
                                       .tag = #tag_,                                                \
                                       .type = (tcgemm_type_t)TCGEMM_ID_##type_,                    \
+                                      .code = (tcgemm_type_t)TCGEMM_ID_##code_,                    \
                                       .min_cc = (min_cc_),                                         \
                                       .max_cc = (max_cc_),                                         \
                                       .bm = (bm_),                                                 \
@@ -64,6 +71,11 @@ enum {
     TCGEMM_TENSOR_BOUND_##name = TCGEMM_BOUND_##bound,
 #include "base/types.def"
 };
+
+/* Whether operands are widened: only a copy of them can be read. */
+static inline bool tcgemm_gpu_widens(const tcgemm_gpu_row_t *row) {
+    return row->code != row->type;
+}
 
 /* True if the device has the architecture and the shared memory for the row. */
 static inline bool tcgemm_gpu_row_fits(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device) {

@@ -81,6 +81,21 @@ int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units) {
     return grid > 0 ? grid : 1;
 }
 
+/* Whether a packing step makes its elements wider. */
+static bool widens(const tcgemm_step_t *step) {
+    return step->a.at.dtype != step->d.at.dtype;
+}
+
+/* Blocks' shares of what is widened, as steps/pack.cu cuts it. */
+static double units_of_widening(int64_t lines, int64_t length) {
+    const int64_t pieces = ceil_div(length, TCGEMM_WIDEN_PIECE);
+    int64_t across = TCGEMM_WIDEN_LEAST;
+    while (across < TCGEMM_WIDEN_MOST && across * TCGEMM_WIDEN_PIECES < pieces)
+        across *= 2;
+    return (double)ceil_div(lines, TCGEMM_MOVE_THREADS / across) *
+           (double)ceil_div(pieces, across * TCGEMM_WIDEN_PIECES);
+}
+
 /* A block of the reduction adds up THREADS / 32 pieces or more; one that packs takes lines, one
  * that turns takes squares. */
 static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
@@ -88,6 +103,8 @@ static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args)
     if (step->kind != TCGEMM_STEP_REDUCE && tcgemm_step_turns(step))
         return (double)ceil_div(args->m, TCGEMM_TURN_TILE) *
                (double)ceil_div(args->k, TCGEMM_TURN_TILE) * (double)args->batch;
+    if (step->kind != TCGEMM_STEP_REDUCE && widens(step))
+        return units_of_widening(args->m * args->batch, args->k);
     if (step->kind != TCGEMM_STEP_REDUCE)
         return lines;
     const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
@@ -157,6 +174,10 @@ bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
         *module = "reduce";
         (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "tcgemm_reduce_%s",
                        tcgemm_dtype_name(step->d.at.dtype));
+    } else if (widens(step)) {
+        *module = "pack";
+        (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "tcgemm_widen_%s",
+                       tcgemm_dtype_name(step->a.at.dtype));
     } else {
         *module = "pack";
         (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "tcgemm_%s_%d",

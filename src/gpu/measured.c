@@ -1,8 +1,11 @@
-/* measured.c - finds the lines of measured/ by the names of rows, once. */
+/* measured.c - finds the lines of measured/ by the names of rows, once: for rows that run the code of
+ * others, by the names of those. */
 #include "gpu/measured.h"
 
 #include <pthread.h>
 #include <string.h>
+
+#include "gpu/gpu_row.h"
 
 typedef struct cost_line {
     const char *row; /* its name without "gpu_" */
@@ -46,18 +49,19 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registers_of[MAX_ROWS];
 
 static void find_line(int i) {
-    const char *const name = tcgemm_kernel_at(i)->name;
+    const tcgemm_gpu_row_t *const row = tcgemm_kernel_at(i)->gpu;
     cost_of[i] = cautious;
     registers_of[i] = CAUTIOUS_REGISTERS;
-    if (strncmp(name, "gpu_", 4) != 0)
+    if (!row)
         return;
+    const char *const name = row->entry + strlen("tcgemm_");
     for (int j = 0; j < NUM_COSTS; ++j)
-        if (strcmp(costs[j].row, name + 4) == 0) {
+        if (strcmp(costs[j].row, name) == 0) {
             cost_of[i] = costs[j].cost;
             is_measured[i] = true;
         }
     for (int j = 0; j < NUM_REGISTERS; ++j)
-        if (strcmp(registers[j].row, name + 4) == 0)
+        if (strcmp(registers[j].row, name) == 0)
             registers_of[i] = registers[j].number;
 }
 

@@ -127,7 +127,7 @@ static double layout_factor(const question_t *q) {
 
 /* Multiply-adds a cycle and SM that the row reaches on the device. */
 static double macs_on(const question_t *q) {
-    const double peak = part_of_peak * tcgemm_device_macs(q->device, q->g->type->type);
+    const double peak = part_of_peak * tcgemm_device_macs(q->device, q->row->code);
     return peak > 0.0 ? fmin(q->cost->macs, peak) : q->cost->macs;
 }
 

@@ -9,6 +9,13 @@
  * word would reach beyond it, element by element. The price is one trip of the operand through
  * memory.
  *
+ * Or widens it, fp8 to bf16, which holds every number of either format: a thread reads 8 bytes and
+ * writes 16. Threads side by side take the pieces of a row, four each; a block takes as many short
+ * rows as it has threads left over, or one stretch of a long row.
+ *
+ *     across = 8, 16 .. 256 threads      row 0    | t0 t1 t2 .. | t0 t1 t2 .. | .. | .. |
+ *                                        row 1    | t8 t9 ..
+ *
  * Or turns it round: row i of the copy is column i of the operand. A block takes squares of 64 x 64
  * through shared memory, in words of four bytes: of one row on the way in, of one column on the
  * way out.
@@ -18,6 +25,7 @@
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
+#include "tile/raster.h"
 
 enum { PIECE = 16 }; /* bytes */
 
@@ -67,6 +75,118 @@ static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
     }
 }
 
+/* ---- widening ---- */
+
+/* e4m3: 4 bits of exponent, bias 7; all ones is NaN. As an f32 its bits, moved to their places, are
+ * the number times 2^-120, subnormal or not. */
+struct widen_e4m3 {
+    static __device__ __forceinline__ uint32_t magnitude(uint32_t bits) {
+        return bits == 0x7F ? 0x7FC0u
+                            : __float_as_uint(__uint_as_float(bits << 20) * 0x1p120f) >> 16;
+    }
+};
+
+/* e5m2: 5 bits of exponent, bias 15; infinities and NaN as in IEEE. */
+struct widen_e5m2 {
+    static __device__ __forceinline__ uint32_t magnitude(uint32_t bits) {
+        return bits >= 0x7C ? bits << 5 | 0x7000u
+                            : __float_as_uint(__uint_as_float(bits << 21) * 0x1p112f) >> 16;
+    }
+};
+
+/* Two bytes of `word`, from byte `first` on, as two bf16. */
+template <class Format>
+static __device__ __forceinline__ uint32_t widen_pair(uint32_t word, int first) {
+    const uint32_t low = word >> 8 * first & 0xFF, high = word >> 8 * (first + 1) & 0xFF;
+    return Format::magnitude(low & 0x7F) | (low & 0x80) << 8 |
+           (Format::magnitude(high & 0x7F) | (high & 0x80) << 8) << 16;
+}
+
+template <class Format> static __device__ __forceinline__ uint4 widen_piece(uint2 x) {
+    return make_uint4(widen_pair<Format>(x.x, 0), widen_pair<Format>(x.x, 2),
+                      widen_pair<Format>(x.y, 0), widen_pair<Format>(x.y, 2));
+}
+
+/* Piece p of a row; elements from `length` on are zero. */
+static __device__ __forceinline__ uint2 gather_bytes(const uint8_t *row, int64_t p,
+                                                     int64_t length) {
+    uint64_t bytes = 0;
+    const int64_t first = p * TCGEMM_WIDEN_PIECE;
+    for (int i = 0; i < TCGEMM_WIDEN_PIECE && first + i < length; ++i)
+        bytes |= (uint64_t)row[first + i] << 8 * i;
+    return make_uint2((uint32_t)bytes, (uint32_t)(bytes >> 32));
+}
+
+/* 8 bytes from anywhere, out of aligned words. */
+static __device__ __forceinline__ uint2 shift_bytes(const uint8_t *from) {
+    const uint32_t *word = (const uint32_t *)((uintptr_t)from & ~(uintptr_t)3);
+    const uint32_t bits = (uint32_t)((uintptr_t)from & 3) * 8;
+    const uint32_t w0 = word[0], w1 = word[1], w2 = bits ? word[2] : 0;
+    return make_uint2(__funnelshift_r(w0, w1, bits), __funnelshift_r(w1, w2, bits));
+}
+
+/* Pieces first, first + across .. of a row of `pieces`, of which `whole` are whole. */
+template <class Format>
+static __device__ __forceinline__ void widen_row(const uint8_t *from, uint4 *to, int64_t length,
+                                                 int64_t first, int across, bool is_aligned) {
+    enum { COUNT = TCGEMM_WIDEN_PIECE, IN_FLIGHT = TCGEMM_WIDEN_PIECES };
+    const int64_t whole = length / COUNT, pieces = (length + COUNT - 1) / COUNT;
+    uint2 v[IN_FLIGHT];
+    if (is_aligned) {
+#pragma unroll
+        for (int i = 0; i < IN_FLIGHT; ++i) {
+            const int64_t p = first + i * across;
+            v[i] = p < whole ? ((const uint2 *)from)[p] : make_uint2(0, 0);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < IN_FLIGHT; ++i) {
+            const int64_t p = first + i * across;
+            /* A word before the first element or behind the last one is not ours to read. */
+            v[i] = p > 0 && p + 1 < whole ? shift_bytes(from + p * COUNT) : make_uint2(0, 0);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < IN_FLIGHT; ++i) {
+        const int64_t p = first + i * across;
+        if (p >= pieces)
+            return;
+        if (p >= whole || (!is_aligned && (p == 0 || p + 1 == whole)))
+            v[i] = gather_bytes(from, p, length);
+        to[p] = widen_piece<Format>(v[i]);
+    }
+}
+
+template <class Format>
+static __device__ __forceinline__ void widen(const tcgemm_gpu_args_t &args) {
+    const int64_t pieces = (args.k + TCGEMM_WIDEN_PIECE - 1) / TCGEMM_WIDEN_PIECE;
+    int across = TCGEMM_WIDEN_LEAST;
+    while (across < TCGEMM_WIDEN_MOST && across * TCGEMM_WIDEN_PIECES < pieces)
+        across *= 2;
+    const int64_t stretch = across * TCGEMM_WIDEN_PIECES;
+    const int64_t stretches = (pieces + stretch - 1) / stretch;
+    const int at_once = TCGEMM_WIDEN_MOST / across;
+    const int64_t lines = args.m * args.batch;
+    const int64_t units = (lines + at_once - 1) / at_once * stretches;
+    const bool is_aligned = ((uintptr_t)args.a | (uintptr_t)args.lda | (uintptr_t)args.stride_a) %
+                                TCGEMM_WIDEN_PIECE ==
+                            0;
+    tcgemm_wait_for_grids();
+    tcgemm_let_next_grid_begin();
+    for (int64_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
+        const int64_t group = unit / stretches;
+        const int64_t first = (unit - group * stretches) * stretch + threadIdx.x % across;
+        const int64_t line = group * at_once + threadIdx.x / across;
+        if (line >= lines)
+            continue;
+        const int64_t item = args.batch > 1 ? line / args.m : 0;
+        const int64_t row = line - item * args.m;
+        const uint8_t *from = (const uint8_t *)args.a + item * args.stride_a + row * args.lda;
+        uint16_t *to = (uint16_t *)args.d + item * args.stride_d + row * args.ldd;
+        widen_row<Format>(from, (uint4 *)to, args.k, first, across, is_aligned);
+    }
+}
+
 /* ---- turning round ---- */
 
 /* COUNT elements of a row from `first` on; those from `length` on are zero. */
@@ -99,16 +219,21 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         WORDS = TILE / COUNT,
         LINES = 256 / WORDS, /* that a block takes at a time */
         IN_FLIGHT = TILE / LINES < 8 ? TILE / LINES : 8,
+        PATCH = 32, /* rows of squares */
         PITCH = TILE + COUNT /* elements; columns spread over the banks */
     };
     typedef turn_word<Element, COUNT> word_t;
     tcgemm_wait_for_grids();
     tcgemm_let_next_grid_begin();
-    const int64_t rows = (args.m + TILE - 1) / TILE, cols = (args.k + TILE - 1) / TILE;
-    for (int64_t square = blockIdx.x; square < rows * cols * args.batch; square += gridDim.x) {
-        const int64_t item = square / (rows * cols);
-        const int64_t at = square - item * rows * cols;
-        const int64_t row0 = at / cols * TILE, col0 = at % cols * TILE;
+    const uint32_t rows = (uint32_t)((args.m + TILE - 1) / TILE);
+    const uint32_t cols = (uint32_t)((args.k + TILE - 1) / TILE);
+    const int64_t squares = (int64_t)rows * cols;
+    for (int64_t square = blockIdx.x; square < squares * args.batch; square += gridDim.x) {
+        const int64_t item = square / squares;
+        /* Blocks that run at once cover a patch, so that long pieces of rows are read and written. */
+        const tcgemm_tile_coord_t at =
+            tcgemm_raster((uint32_t)(square - item * squares), rows, cols, PATCH);
+        const int64_t row0 = (int64_t)at.m * TILE, col0 = (int64_t)at.n * TILE;
         const Element *from = (const Element *)args.a + item * args.stride_a;
         Element *to = (Element *)args.d + item * args.stride_d;
         __syncthreads(); /* the square before has been written out */
@@ -163,6 +288,16 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_64(const __grid_constant__ tcgemm_gpu_args_t args) {
     pack<uint64_t>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    tcgemm_widen_e4m3(const __grid_constant__ tcgemm_gpu_args_t args) {
+    widen<widen_e4m3>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    tcgemm_widen_e5m2(const __grid_constant__ tcgemm_gpu_args_t args) {
+    widen<widen_e5m2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(256)

@@ -28,6 +28,8 @@ static const step_t steps[] = {
     {"tcgemm_pack_16", KERNEL_PACK, "pack", TCGEMM_DTYPE_F16, TCGEMM_DTYPE_F16, 0},
     {"tcgemm_pack_32", KERNEL_PACK, "pack", TCGEMM_DTYPE_S32, TCGEMM_DTYPE_S32, 0},
     {"tcgemm_pack_64", KERNEL_PACK, "pack", TCGEMM_DTYPE_F64, TCGEMM_DTYPE_F64, 0},
+    {"tcgemm_widen_e4m3", KERNEL_WIDEN, "pack", TCGEMM_DTYPE_E4M3, TCGEMM_DTYPE_BF16, 0},
+    {"tcgemm_widen_e5m2", KERNEL_WIDEN, "pack", TCGEMM_DTYPE_E5M2, TCGEMM_DTYPE_BF16, 0},
     {"tcgemm_turn_8", KERNEL_TURN, "pack", TCGEMM_DTYPE_U8, TCGEMM_DTYPE_U8, 0},
     {"tcgemm_turn_32", KERNEL_TURN, "pack", TCGEMM_DTYPE_S32, TCGEMM_DTYPE_S32, 0},
     {"tcgemm_reduce_f64", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F64, TCGEMM_DTYPE_F64, 0},
@@ -76,7 +78,7 @@ bool kernel_of_name(const char *name, kernel_t *kernel) {
         const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
         if (!row || !is_entry(name, row->entry, kernel))
             continue;
-        const tcgemm_type_info_t *type = tcgemm_type_info(row->type);
+        const tcgemm_type_info_t *type = tcgemm_type_info(row->code);
         kernel->kind = KERNEL_PRODUCT;
         kernel->module = row->module;
         kernel->row = row;
@@ -113,6 +115,11 @@ static size_t span(tcgemm_dtype_t dtype, int64_t lines, int64_t length, int64_t 
     return (size_t)((batch - 1) * stride + (lines - 1) * ld + length) * size_of(dtype);
 }
 
+static bool packs(const kernel_t *kernel) {
+    return kernel->kind == KERNEL_PACK || kernel->kind == KERNEL_WIDEN ||
+           kernel->kind == KERNEL_TURN;
+}
+
 static int packing_operands(const kernel_t *kernel, tcgemm_gpu_args_t *x,
                             kernel_operand_t operands[4]) {
     const int64_t lines = kernel->kind == KERNEL_TURN ? x->k : x->m; /* of the copy */
@@ -129,7 +136,7 @@ int kernel_operands(const kernel_t *kernel, kernel_params_t *params, kernel_oper
     int count = 0;
     if (kernel->kind == KERNEL_PEAK)
         return 0;
-    if (kernel->kind == KERNEL_PACK || kernel->kind == KERNEL_TURN)
+    if (packs(kernel))
         return packing_operands(kernel, x, operands);
     operands[count++] =
         (kernel_operand_t){"D", &x->d,
@@ -246,7 +253,7 @@ const char *kernel_fault(const kernel_t *kernel, const kernel_params_t *params, 
                                                 : NULL;
     if (x->m < 1 || x->n < 1 || x->batch < 1 || !x->d)
         return "an empty D";
-    if (kernel->kind == KERNEL_PACK || kernel->kind == KERNEL_TURN)
+    if (packs(kernel))
         return threads != MOVE_THREADS || smem ? "not the threads of kernels that move"
                : (uintptr_t)x->d % 16 || x->ldd * (int64_t)size_of(kernel->d) % 16
                    ? "rows are packed off 16-byte boundaries"

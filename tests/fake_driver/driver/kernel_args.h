@@ -14,6 +14,7 @@ typedef enum kernel_kind {
     KERNEL_PRODUCT,
     KERNEL_SCALE,
     KERNEL_PACK,
+    KERNEL_WIDEN,
     KERNEL_TURN,
     KERNEL_REDUCE,
     KERNEL_PEAK

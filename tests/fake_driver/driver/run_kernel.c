@@ -57,7 +57,7 @@ static args_t part_of(const kernel_t *kernel, const args_t *x, int64_t item, int
 }
 
 static void multiply_floats(const kernel_t *kernel, const args_t *x) {
-    const bool is_tf32 = kernel->row->type == TCGEMM_TF32_F32;
+    const bool is_tf32 = kernel->row->code == TCGEMM_TF32_F32;
     double *const a = floats_of(kernel->a, x->a, x->m, x->k, x->lda, x->a_trans, is_tf32);
     double *const b = floats_of(kernel->b, x->b, x->k, x->n, x->ldb, x->b_trans, is_tf32);
     double *const sums = malloc((size_t)x->n * sizeof *sums);
@@ -158,6 +158,17 @@ static void pack(const kernel_t *kernel, const args_t *x, int64_t item) {
     }
 }
 
+static void widen(const kernel_t *kernel, const args_t *x, int64_t item) {
+    const int64_t in_piece = 128 / tcgemm_dtype_bits(kernel->d);
+    for (int64_t i = 0; i < x->m; ++i)
+        for (int64_t j = 0; j < (x->k + in_piece - 1) / in_piece * in_piece; ++j)
+            tcgemm_store_float(
+                kernel->d, x->d, item * x->stride_d + i * x->ldd + j,
+                j < x->k
+                    ? tcgemm_load_float(kernel->a, x->a, item * x->stride_a + i * x->lda + j)
+                    : 0.0);
+}
+
 static void turn(const kernel_t *kernel, const args_t *x, int64_t item) {
     const int64_t size = tcgemm_dtype_bits(kernel->a) / 8;
     const char *const from = (const char *)x->a + item * x->stride_a * size;
@@ -246,6 +257,8 @@ void run_kernel(const char *name, const void *params, unsigned grid, unsigned th
             scale(&kernel, x, item);
         else if (kernel.kind == KERNEL_PACK)
             pack(&kernel, x, item);
+        else if (kernel.kind == KERNEL_WIDEN)
+            widen(&kernel, x, item);
         else if (kernel.kind == KERNEL_TURN)
             turn(&kernel, x, item);
         else if (kernel.kind == KERNEL_REDUCE && tcgemm_dtype_is_integer(kernel.d))
