@@ -43,7 +43,7 @@
  * Layouts: a row of a box is 128 bytes of k, or 64 elements of m (n); the descriptor says which, so
  * 16-bit operands are read as they lie in all four layouts. The instruction takes tf32 and bytes
  * with k contiguous alone: others are transposed while they are packed (steps/pack.cu). TMA
- * rounds f32 to tf32 (docs/numerics.md).
+ * rounds f32 to tf32 (docs/numerics.md). fp8 comes packed as bf16.
  *
  * Edges: a box that crosses the end of m, n or k ends in zeros; a part of k is whole blocks
  * (tile/split.h). Pointers and rows must be on 16-byte boundaries, else they are packed first.
