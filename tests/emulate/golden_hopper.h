@@ -54,7 +54,8 @@ static inline uint32_t hopper_bytes_of(hopper_element_t x) {
     }
 }
 
-/* ---- boxes: element, size of the tensor, lines and items of the box, where it begins ---- */
+/* ---- boxes: element, size of the tensor, lines and items of the box, where it begins: along a row
+ * at multiples of 16 bytes, as kernels do ---- */
 
 typedef struct hopper_box {
     hopper_element_t element;
@@ -64,17 +65,17 @@ typedef struct hopper_box {
 
 static const hopper_box_t hopper_boxes[] = {
     {HOPPER_BF16, {64, 32, 1}, 32, 1, {0, 0, 0}},       /* all there */
-    {HOPPER_BF16, {100, 50, 2}, 16, 1, {33, 7, 1}},     /* inside */
-    {HOPPER_BF16, {100, 50, 2}, 32, 1, {61, 30, 1}},    /* over two edges */
-    {HOPPER_BF16, {100, 50, 2}, 16, 1, {-5, -3, 0}},    /* before the start */
+    {HOPPER_BF16, {100, 50, 2}, 16, 1, {32, 7, 1}},     /* inside */
+    {HOPPER_BF16, {100, 50, 2}, 32, 1, {64, 30, 1}},    /* over two edges */
+    {HOPPER_BF16, {100, 50, 2}, 16, 1, {-8, -3, 0}},    /* before the start */
     {HOPPER_BF16, {100, 50, 2}, 8, 1, {0, 0, 2}},       /* beyond the last item */
     {HOPPER_BF16, {1, 1, 1}, 8, 1, {0, 0, 0}},          /* one element */
-    {HOPPER_F16, {70, 9, 3}, 8, 2, {3, 4, 1}},          /* two items, both with lines missing */
-    {HOPPER_S8, {200, 20, 1}, 16, 1, {77, 3, 0}},       /* 8 bit */
-    {HOPPER_S8, {129, 20, 1}, 16, 1, {1, 5, 0}},        /* 8 bit, an odd edge */
-    {HOPPER_PLAIN, {40, 20, 1}, 16, 1, {9, 5, 0}},      /* f32 */
+    {HOPPER_F16, {70, 9, 3}, 8, 2, {8, 4, 1}},          /* two items, both with lines missing */
+    {HOPPER_S8, {200, 20, 1}, 16, 1, {80, 3, 0}},       /* 8 bit */
+    {HOPPER_S8, {129, 20, 1}, 16, 1, {16, 5, 0}},        /* 8 bit, an odd edge */
+    {HOPPER_PLAIN, {40, 20, 1}, 16, 1, {8, 5, 0}},      /* f32 */
     {HOPPER_ROUNDED, {40, 40, 1}, 32, 1, {0, 0, 0}},    /* ... rounded */
-    {HOPPER_ROUNDED, {400, 40, 1}, 32, 1, {11, 17, 0}}, /* ... again, elsewhere */
+    {HOPPER_ROUNDED, {400, 40, 1}, 32, 1, {12, 17, 0}}, /* ... again, elsewhere */
 };
 enum { HOPPER_NUM_BOXES = sizeof hopper_boxes / sizeof hopper_boxes[0] };
 

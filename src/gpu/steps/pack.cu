@@ -4,8 +4,8 @@
  *     from      |..e0 e1 e2 e3 e4 e5 e6 e7|e8 ..          rows start anywhere
  *     to        |e0 e1 e2 e3 e4 e5 e6 e7|e8 e9 .. 0 0|    a thread makes 16 bytes at a time
  *
- * A block takes rows of the whole batch, gridDim.x apart. Inside a row a thread reads the five
- * aligned words that hold its 16 bytes and shifts them into place; at the ends of a row, where a
+ * A block takes rows of the whole batch, gridDim.x apart. Inside a row a thread reads the aligned
+ * pieces that hold its 16 bytes and shifts them into place; at the ends of a row, where a
  * word would reach beyond it, element by element. The price is one trip of the operand through
  * memory.
  *
@@ -25,7 +25,6 @@
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
-#include "tile/raster.h"
 
 enum { PIECE = 16 }; /* bytes */
 
@@ -43,12 +42,21 @@ static __device__ __forceinline__ uint4 gather_piece(const Element *row, int64_t
     return piece.all;
 }
 
-/* 16 bytes from an address that is aligned to an element alone, out of aligned words. */
+/* 16 bytes from an address that is aligned to an element alone, out of the one or two aligned pieces
+ * that hold them. */
 static __device__ __forceinline__ uint4 shift_piece(const char *from) {
-    const uint32_t *word = (const uint32_t *)((uintptr_t)from & ~(uintptr_t)3);
-    const uint32_t bits = (uint32_t)((uintptr_t)from & 3) * 8;
-    const uint32_t w0 = word[0], w1 = word[1], w2 = word[2], w3 = word[3];
-    const uint32_t w4 = bits ? word[4] : 0;
+    const uint4 *piece = (const uint4 *)((uintptr_t)from & ~(uintptr_t)(PIECE - 1));
+    const uint32_t off = (uint32_t)((uintptr_t)from & (PIECE - 1));
+    const uint4 x = piece[0];
+    if (off == 0)
+        return x;
+    const uint4 y = piece[1];
+    const bool by_two = off & 8, by_one = off & 4; /* words */
+    const uint32_t a0 = by_two ? x.z : x.x, a1 = by_two ? x.w : x.y, a2 = by_two ? y.x : x.z,
+                   a3 = by_two ? y.y : x.w, a4 = by_two ? y.z : y.x, a5 = by_two ? y.w : y.y;
+    const uint32_t w0 = by_one ? a1 : a0, w1 = by_one ? a2 : a1, w2 = by_one ? a3 : a2,
+                   w3 = by_one ? a4 : a3, w4 = by_one ? a5 : a4;
+    const uint32_t bits = (off & 3) * 8;
     return make_uint4(__funnelshift_r(w0, w1, bits), __funnelshift_r(w1, w2, bits),
                       __funnelshift_r(w2, w3, bits), __funnelshift_r(w3, w4, bits));
 }
@@ -66,9 +74,9 @@ static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
         Element *to = (Element *)args.d + item * args.stride_d + row * args.ldd;
         for (int64_t p = threadIdx.x; p < pieces; p += blockDim.x) {
             const int64_t first = p * COUNT;
-            /* A word before the first element or behind the last one is not ours to read. */
+            /* A piece before the first element or behind the last one is not ours to read. */
             const bool inside = p > 0 && first + 2 * COUNT <= args.k;
-            ((uint4 *)to)[p] = sizeof(Element) <= 4 && inside
+            ((uint4 *)to)[p] = inside
                                    ? shift_piece((const char *)(from + first))
                                    : gather_piece(from, first, args.k);
         }
@@ -142,7 +150,7 @@ static __device__ __forceinline__ void widen_row(const uint8_t *from, uint4 *to,
 #pragma unroll
         for (int i = 0; i < IN_FLIGHT; ++i) {
             const int64_t p = first + i * across;
-            /* A word before the first element or behind the last one is not ours to read. */
+            /* A piece before the first element or behind the last one is not ours to read. */
             v[i] = p > 0 && p + 1 < whole ? shift_bytes(from + p * COUNT) : make_uint2(0, 0);
         }
     }
@@ -219,21 +227,16 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         WORDS = TILE / COUNT,
         LINES = 256 / WORDS, /* that a block takes at a time */
         IN_FLIGHT = TILE / LINES < 8 ? TILE / LINES : 8,
-        PATCH = 32, /* rows of squares */
         PITCH = TILE + COUNT /* elements; columns spread over the banks */
     };
     typedef turn_word<Element, COUNT> word_t;
     tcgemm_wait_for_grids();
     tcgemm_let_next_grid_begin();
-    const uint32_t rows = (uint32_t)((args.m + TILE - 1) / TILE);
-    const uint32_t cols = (uint32_t)((args.k + TILE - 1) / TILE);
-    const int64_t squares = (int64_t)rows * cols;
-    for (int64_t square = blockIdx.x; square < squares * args.batch; square += gridDim.x) {
-        const int64_t item = square / squares;
-        /* Blocks that run at once cover a patch, so that long pieces of rows are read and written. */
-        const tcgemm_tile_coord_t at =
-            tcgemm_raster((uint32_t)(square - item * squares), rows, cols, PATCH);
-        const int64_t row0 = (int64_t)at.m * TILE, col0 = (int64_t)at.n * TILE;
+    const int64_t rows = (args.m + TILE - 1) / TILE, cols = (args.k + TILE - 1) / TILE;
+    for (int64_t square = blockIdx.x; square < rows * cols * args.batch; square += gridDim.x) {
+        const int64_t item = square / (rows * cols);
+        const int64_t at = square - item * rows * cols;
+        const int64_t row0 = at / cols * TILE, col0 = at % cols * TILE;
         const Element *from = (const Element *)args.a + item * args.stride_a;
         Element *to = (Element *)args.d + item * args.stride_d;
         __syncthreads(); /* the square before has been written out */
