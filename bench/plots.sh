@@ -14,7 +14,7 @@ plot() { # plot PICTURE TABLE... [options]
 }
 
 plot cpu-zen5-vs-openblas.svg "$results/cpu-zen5-vs-openblas-avx512.csv" --threads 2
-plot h200-vs-cublaslt.svg "$results/h200-mma-pipelined-vs-cublaslt.csv"
+plot h200-vs-cublaslt.svg "$results/h200-wgmma-vs-cublaslt.csv" --shape 8192
 plot h200-roofline.svg "$results/h200-mma-pipelined-vs-cublaslt.csv" --plot-kind roofline
 plot h200-simt-outer-over-k.svg "$results/h200-seed-kernels.csv" --algo simt-outer
 plot h200-model.svg "$results/h200-model.csv" --plot-kind model

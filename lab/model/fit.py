@@ -26,7 +26,7 @@ def read_rows(path):
             continue
         f = [x.strip() for x in found.group(1).split(",")]
         name = f"{f[0]}_{f[1]}_{f[6]}x{f[7]}x{f[8]}_{f[3]}"
-        rows[name] = dict(type=f[1], bm=int(f[6]), bn=int(f[7]), bk=int(f[8]), wm=int(f[9]), wn=int(f[10]),
+        rows[name] = dict(type=f[1], boxes=f[0] == "wgmma", bm=int(f[6]), bn=int(f[7]), bk=int(f[8]), wm=int(f[9]), wn=int(f[10]),
                           smem=int(f[16]), resident=int(f[17]),
                           line=line)
     return rows
@@ -61,7 +61,7 @@ def predict(c, row, s):
         return narrow if row["smem"] == 0 or aligned < 4 else min(narrow, 1 + math.log2(16 / aligned))
 
     factor = {"NN": 1.0, "NT": nt, "TN": tn, "TT": tt}[s["ops"]]
-    if min(s["aligned"]) < 16:
+    if min(s["aligned"]) < 16 and not row["boxes"]:
         a, b = (loads(aligned) for aligned in s["aligned"])
         factor = (a + b) / 2 if row["smem"] == 0 else max(a, b)
 
@@ -80,7 +80,7 @@ def predict(c, row, s):
     if s["rest"]:
         cycles += round_cycles(math.ceil(s["rest"] / SMS), min(1.0, s["rest"] / SMS))
     cycles += slow
-    return LAUNCH + max(cycles / CLOCK, s["memory"])
+    return LAUNCH + max(cycles / CLOCK, s["memory"] * (narrow if row["boxes"] else 1))
 
 
 def fit(row, samples):
@@ -130,7 +130,8 @@ HEAD = """/* cost.def - what each GPU row costs: the constants of src/gpu/model.
  *   wait    cycles for each element of k that resident blocks do not hide from one another
  *   start   cycles until the first product of a round of blocks
  *   finish  cycles to write D, for each resident block, while all SMs write
- *   narrow  times slower if rows of A or B are not aligned to 16 bytes
+ *   narrow  times slower if rows of A or B are not aligned to 16 bytes; of kernels that fetch boxes,
+ *           times longer that the bytes of A, B and D take
  *   nt tn tt   times slower (or faster) with B, A or both transposed
  */
 #ifndef TCGEMM_COST

@@ -368,6 +368,18 @@ bool tcgemm_gpu_fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device) 
     return device && tcgemm_gpu_row_fits(row->gpu, device);
 }
 
+bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
+    const int64_t most = INT32_MAX - 1024; /* a box may begin a tile beyond the end */
+    const int64_t rows[] = {tcgemm_operand_ld(&g->a) * bytes_of(g->a.dtype),
+                            tcgemm_operand_ld(&g->b) * bytes_of(g->b.dtype),
+                            g->a.batch_stride * bytes_of(g->a.dtype),
+                            g->b.batch_stride * bytes_of(g->b.dtype)};
+    bool good = g->m <= most && g->n <= most && g->k <= most && g->batch <= most;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        good = good && rows[i] < (int64_t)1 << 40;
+    return good || !row->gpu->tensor_maps;
+}
+
 double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
     return choose(row, plan, true).seconds;
 }

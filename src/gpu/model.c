@@ -190,6 +190,8 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     t.wait += edge_seconds(&q);
     t.memory = batch * memory_bytes(&q) /
                (device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11);
+    if (q.row->tensor_maps) /* they are not asked for all alike */
+        t.memory *= q.cost->narrow;
     t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory);
     return t;
 }

@@ -29,6 +29,10 @@ static bool fits(const tcgemm_kernel_t *kernel, const tcgemm_device_t *device) {
     return kernel->family->fits(kernel, device);
 }
 
+static bool takes(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g) {
+    return !kernel->family->takes || kernel->family->takes(kernel, g);
+}
+
 void tcgemm_plan_with(const tcgemm_kernel_t *kernel, int max_threads, struct tcgemm_plan *plan) {
     plan->kernel = kernel;
     plan->max_threads = max_threads;
@@ -39,7 +43,7 @@ void tcgemm_plan_with(const tcgemm_kernel_t *kernel, int max_threads, struct tcg
 
 bool tcgemm_plan_can_use(const struct tcgemm_plan *plan, const tcgemm_kernel_t *kernel) {
     return !kernel->family->by_name_only && has_place(kernel, plan->device) &&
-           does_type(kernel, &plan->g) && fits(kernel, plan->device);
+           does_type(kernel, &plan->g) && fits(kernel, plan->device) && takes(kernel, &plan->g);
 }
 
 static tcgemm_status_t find_named(const char *name, struct tcgemm_plan *plan,
@@ -61,6 +65,8 @@ static tcgemm_status_t find_named(const char *name, struct tcgemm_plan *plan,
         TCGEMM_RETURN_IF(!fits(row, plan->device), TCGEMM_STATUS_UNSUPPORTED,
                          "kernel %s needs %s, which this %s lacks", name, row->isa,
                          plan->device ? "GPU" : "processor");
+        TCGEMM_RETURN_IF(!takes(row, &plan->g), TCGEMM_STATUS_UNSUPPORTED,
+                         "kernel %s takes sizes below 2^31 and rows below 2^40 bytes", name);
         return TCGEMM_STATUS_OK;
     }
     return tcgemm_error_set(TCGEMM_STATUS_UNKNOWN_ALGO,
@@ -95,7 +101,7 @@ typedef struct wanted {
 static bool is_wanted(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, wanted_t w) {
     const bool any = strcmp(w.algo, "auto") == 0 && !row->family->by_name_only;
     return (any || strcmp(row->algo, w.algo) == 0) && has_place(row, plan->device) &&
-           does_type(row, &plan->g);
+           does_type(row, &plan->g) && takes(row, &plan->g);
 }
 
 /* Appends ", text" to a list unless it is there already. */

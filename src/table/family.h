@@ -23,6 +23,9 @@ typedef struct tcgemm_kernel_family {
     /* True if the machine - a GPU, or with NULL this processor - has what the row needs. */
     bool (*fits)(const tcgemm_kernel_t *row, const tcgemm_device_t *device);
 
+    /* False for problems beyond what the row can count or address; NULL: it takes all. */
+    bool (*takes)(const tcgemm_kernel_t *row, const struct tcgemm_canonical *g);
+
     /* Fills in the steps of the plan for this row: what packs, multiplies and reduces, the
      * workspace that they need and the time that they take, for plan->max_threads threads of the
      * CPU or for plan->device. All else of the plan is complete. */

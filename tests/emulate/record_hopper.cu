@@ -66,13 +66,16 @@ static tcgemm_tensor_map_t map_of(const tcgemm_tensor_t *t) {
 static uint8_t *device_a, *device_b;
 static uint32_t *device_out;
 
-static void launch(kernel_t *kernel, tcgemm_tensor_args_t *x, uint32_t words, FILE *file) {
+static void launch(kernel_t *kernel, tcgemm_tensor_args_t *x, uint32_t words, const char *kind,
+                   int number, FILE *file) {
+    char what[40];
+    snprintf(what, sizeof what, "%s %d", kind, number);
     static uint32_t out[HOPPER_WORDS];
     x->args.d = device_out;
     check(cudaMemset(device_out, 0, sizeof out), "clearing");
     kernel<<<1, HOPPER_THREADS, HOPPER_SMEM>>>(*x);
     check(cudaGetLastError(), "a launch");
-    check(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost), "a kernel");
+    check(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost), what);
     fwrite(out, sizeof *out, words, file);
 }
 
@@ -93,7 +96,7 @@ static void record_box(int i, int round, FILE *file) {
     x.args.lda = box->at[0];
     x.args.ldb = box->at[1];
     x.args.ldc = box->at[2];
-    launch(golden_box, &x, (uint32_t)x.args.m * 32, file);
+    launch(golden_box, &x, (uint32_t)x.args.m * 32, "box", i, file);
 }
 
 #define HOPPER_POINTER(name, kind, a, b, n, a_mn, b_mn, sum) golden_wgmma_##name,
@@ -109,7 +112,7 @@ static void record_product(int i, int round, FILE *file) {
     const tcgemm_tensor_t b = hopper_tensor_of_operand(p->b, p->b_mn, p->n, device_b);
     x.a = map_of(&a);
     x.b = map_of(&b);
-    launch(kernels[i], &x, 64 * p->n, file);
+    launch(kernels[i], &x, 64 * p->n, "product", i, file);
 }
 
 int main(int argc, char **argv) {

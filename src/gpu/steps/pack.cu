@@ -25,6 +25,7 @@
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
+#include "tile/raster.h"
 
 enum { PIECE = 16 }; /* bytes */
 
@@ -218,16 +219,21 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         WORDS = TILE / COUNT,
         LINES = 256 / WORDS, /* that a block takes at a time */
         IN_FLIGHT = TILE / LINES < 8 ? TILE / LINES : 8,
+        PATCH = 32, /* rows of squares */
         PITCH = TILE + COUNT /* elements; columns spread over the banks */
     };
     typedef turn_word<Element, COUNT> word_t;
     tcgemm_wait_for_grids();
     tcgemm_let_next_grid_begin();
-    const int64_t rows = (args.m + TILE - 1) / TILE, cols = (args.k + TILE - 1) / TILE;
-    for (int64_t square = blockIdx.x; square < rows * cols * args.batch; square += gridDim.x) {
-        const int64_t item = square / (rows * cols);
-        const int64_t at = square - item * rows * cols;
-        const int64_t row0 = at / cols * TILE, col0 = at % cols * TILE;
+    const uint32_t rows = (uint32_t)((args.m + TILE - 1) / TILE);
+    const uint32_t cols = (uint32_t)((args.k + TILE - 1) / TILE);
+    const int64_t squares = (int64_t)rows * cols;
+    for (int64_t square = blockIdx.x; square < squares * args.batch; square += gridDim.x) {
+        const int64_t item = square / squares;
+        /* Blocks that run at once cover a patch, so that long pieces of rows are read and written. */
+        const tcgemm_tile_coord_t at =
+            tcgemm_raster((uint32_t)(square - item * squares), rows, cols, PATCH);
+        const int64_t row0 = (int64_t)at.m * TILE, col0 = (int64_t)at.n * TILE;
         const Element *from = (const Element *)args.a + item * args.stride_a;
         Element *to = (Element *)args.d + item * args.stride_d;
         __syncthreads(); /* the square before has been written out */

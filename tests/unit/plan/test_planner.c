@@ -15,6 +15,7 @@
 #include "cpu/gemm.h"
 #include "cpu/kernels/ukernel.h"
 #include "host/features.h"
+#include "device/known_gpus.h"
 #include "plan/planner.h"
 #include "support/support.h"
 
@@ -228,6 +229,23 @@ static void a_batch_takes_its_time(void **state) {
     assert_true(plan.steps.seconds > 90 * one && plan.steps.seconds < 110 * one);
 }
 
+/* Boxes are fetched from 32-bit places: beyond 2^31 another family takes the product. */
+static void sizes_beyond_boxes_go_elsewhere(void **state) {
+    (void)state;
+    const tcgemm_device_t *const h200 = tcgemm_known_gpu_find("h200");
+    const tcgemm_problem_t deep = tcgemm_problem(TCGEMM_BF16_F32, 1, 8, (int64_t)1 << 31);
+    const tcgemm_problem_t usual = tcgemm_problem(TCGEMM_BF16_F32, 4096, 4096, 4096);
+    tcgemm_plan_options_t named = tcgemm_plan_options();
+    struct tcgemm_plan plan;
+    assert_int_equal(tcgemm_plan_make_on(h200, &usual, NULL, 1, &plan), TCGEMM_STATUS_OK);
+    assert_string_equal(plan.kernel->algo, "wgmma");
+    named.kernel = plan.kernel->name;
+    assert_int_equal(tcgemm_plan_make_on(h200, &deep, NULL, 1, &plan), TCGEMM_STATUS_OK);
+    assert_string_not_equal(plan.kernel->algo, "wgmma");
+    assert_int_equal(tcgemm_plan_make_on(h200, &deep, &named, 1, &plan), TCGEMM_STATUS_UNSUPPORTED);
+    assert_non_null(strstr(tcgemm_last_error(), "below 2^31"));
+}
+
 int main(void) {
     const char *child = getenv("TCGEMM_TEST_ARCH_CHILD");
     if (child)
@@ -239,6 +257,7 @@ int main(void) {
         cmocka_unit_test(the_environment_lowers_the_processor),
         cmocka_unit_test(small_products_take_one_thread),
         cmocka_unit_test(a_batch_takes_its_time),
+        cmocka_unit_test(sizes_beyond_boxes_go_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void gpu_tiles_come_in_raster_order(void **state) {
 /* The loops of cpu/gemm.c, written down a second time. */
 static void cpu_tiles_come_in_the_order_of_the_loops(void **state) {
     (void)state;
-    const tcgemm_problem_t p = tcgemm_problem(TCGEMM_BF16_BF16, 2500, 9100, 100);
+    const tcgemm_problem_t p = tcgemm_problem(TCGEMM_BF16_BF16, 10000, 36400, 100);
     tcgemm_context_t *context;
     tcgemm_plan_t *const plan = make_plan(NULL, &p, NULL, &context);
     const tcgemm_cpu_blocking_t *const s = &plan->cpu;

@@ -42,6 +42,7 @@ const tcgemm_kernel_family_t tcgemm_family_wgmma = {
     .rows = rows,
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = tcgemm_gpu_fits,
+    .takes = tcgemm_gpu_takes,
     .expand = tcgemm_gpu_expand,
     .predict = tcgemm_gpu_predict,
 };

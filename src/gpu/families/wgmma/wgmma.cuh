@@ -1,3 +1,72 @@
+/* wgmma.cuh - the production kernel of sm_90a.
+ *
+ * Products of whole warpgroups, wgmma, whose operands stay in shared memory, where the tensor
+ * memory accelerator (TMA) puts them by box. One body for all types; rows.def names types and
+ * tiles. On sm_90 the planner takes it for all but small and thin products whose operands would
+ * have to be packed first (s8 and tf32, NN): these are for mma-pipelined. It loses to cuBLASLt
+ * where tiles are few, as with 64 rows, deep k, 16384 x 256 x 256 (bench/results/notes.md).
+ *
+ *     grid        persistent: a block an SM (small tiles: two), tiles gridDim.x apart, in the order
+ *                 of tile/raster.h
+ *     block       a warpgroup, of which one thread fetches, and one or two that multiply:
+ *
+ *     share  128 x 256                  turns  128 x 128 (192)            swap  32 x 128
+ *     +---------------------------+     +-------------+-------------+     +------+------+
+ *     | consumer 0: 64 x 256      |     | consumer 0: | consumer 1: |     | 0:   | 1:   |
+ *     +---------------------------+     | this tile   | the next    |     | 32 x | 32 x |
+ *     | consumer 1: 64 x 256      |     | 128 x 128   | 128 x 128   |     | 64   | 64   |
+ *     +---------------------------+     +-------------+-------------+     +------+------+
+ *     m64n256 x 32 bytes of k           two m64n128                       m64n32 of D transposed:
+ *                                                                         few rows, no row idle
+ *
+ * A slot of the ring is one block of k, 128 bytes of it (64 f16, 128 s8, 32 tf32), four steps:
+ *
+ *     128 x 256   0        16384          49152              98304    147456   196608     196688
+ *                 | A slot 0 | B slot 0    | A, B slot 1     | slot 2 | slot 3 | barriers |
+ *                 | 16 KiB   | 32 KiB      |
+ *     128 x 128   0        16384   32768          65536  ..  163840   196608     196720
+ *                 | A slot 0 | B slot 0 | A, B slot 1 |  ..  | slot 5 | barriers |
+ *
+ * A slot has two barriers. `filled`: the producer arrives, and as many bytes as it announced;
+ * consumers wait. `emptied`: each warp that reads the slot arrives once its products have ended;
+ * the producer waits. In `turns` each consumer has one more: the other arrives when it has issued
+ * the last products of its tile. Time in `turns`, tiles t of four blocks of k, 6 slots:
+ *
+ *     producer      t0 t0 t0 t0 t1 t1|t1 t1 t2 t2 ..    as slots become free
+ *     consumer 0    | products of t0 | D of t0 ......... | products of t2 | D of t2
+ *     consumer 1    | waits          | products of t1    | D of t1 ...... | products of t3
+ *
+ * While one writes D the other has the tensor cores. In `share` both write at once and the tensor
+ * cores rest, but the ring fills up for the next tile meanwhile. One group of products is always
+ * under way: the slot of block b - 1 is given back when those of block b have been issued.
+ *
+ * Layouts: a row of a box is 128 bytes of k, or 64 elements of m (n); the descriptor says which, so
+ * 16-bit operands are read as they lie in all four layouts. The instruction takes tf32 and bytes
+ * with k contiguous alone: others are transposed while they are packed (steps/pack.cu). TMA
+ * rounds f32 to tf32 (docs/numerics.md).
+ *
+ * Edges: a box that crosses the end of m, n or k ends in zeros; a part of k is whole blocks
+ * (tile/split.h). Pointers and rows must be on 16-byte boundaries, else they are packed first.
+ * D leaves from registers, two elements at a time where n is even and rows allow it, a lane's rows
+ * and columns beyond the edge left out. A launch may begin before the one ahead has ended: its
+ * barriers are made, then it waits (ptx/griddepcontrol.cuh).
+ *
+ * Tried (H200, bf16_f32, NT; ratios to cuBLASLt 13.1 in the same run):
+ *     first version, 128 x 256 share          0.92 at 8192^3, 0.85 at 4096^3
+ *     turns, 128 x 128                        1.05 at 8192^3; at 4096^3 1.04 to 1.09, share 0.98
+ *     clusters of two that share an operand   share 0.98 to 1.0, turns 1.01 against 1.05 without:
+ *     by multicast                            no gain, and a block waits for another; dropped
+ *     ... with a release fence an arrival     0.6
+ *     24 registers for the producer           spills; 40 do not
+ *     an epilogue that asks at each element   40 KB of code, fetched anew by each launch: 256^3 in
+ *                                             8.8 us; straight code, four cases apart: 5.0, and
+ *                                             4096^3 from 719 to 737 TFLOP/s
+ *     L2 promotion to 256 bytes               341 TFLOP/s where rows are 16 bytes off a multiple of
+ *                                             128; to 128, or none: 395; aligned: all the same
+ *     rows 16 bytes off a multiple of 32      boxes come at half the speed: packed at 128 bytes
+ *     launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33, 2048^3
+ *                                             29.2 to 28.6
+ */
 #ifndef TCGEMM_WGMMA_CUH
 #define TCGEMM_WGMMA_CUH
 
