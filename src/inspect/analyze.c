@@ -97,7 +97,8 @@ static int64_t parts(int64_t whole, int64_t part) {
     return part > 0 ? ceil_div(whole, part) : 0;
 }
 
-/* The type that levels below the memory hold elements of: they may have been widened on their way. */
+/* The type that levels below the memory hold elements of: they may have been widened on their way.
+ */
 static const tcgemm_type_info_t *type_of_level(const tcgemm_analysis_t *a, int index) {
     const tcgemm_kernel_t *kernel = a->plan->kernel;
     return index > 0 && kernel && kernel->gpu ? tcgemm_type_info(kernel->gpu->code) : a->type;

@@ -247,8 +247,8 @@ static void steps_of_a_plan(void **state) {
     assert_true(kinds[TCGEMM_STEP_REDUCE] > 0);
 }
 
-/* Every number of fp8, times 1: from a row that is widened in pieces, wherever it begins. What is no
- * number comes out as none, infinities as themselves. */
+/* Every number of fp8, times 1: from a row that is widened in pieces, wherever it begins. What is
+ * no number comes out as none, infinities as themselves. */
 static void every_number_of_fp8(void **state) {
     (void)state;
     static const struct {

@@ -504,10 +504,11 @@ int main(int argc, char **argv) {
                  info.name, info.cc_major, info.cc_minor, info.num_sms, info.clock_hz * 1e-6,
                  info.bandwidth * 1e-9, info.smem_block_bytes >> 10,
                  info.peak[TCGEMM_BF16_F32] * 1e-12);
-    static void (*const tests[])(void) = {
-        test_places,  test_panels,       test_refusals,
-        test_scaling, test_every_number, test_streams_and_graphs,
-        test_automatic, test_managed, test_threads,  test_fork};
+    static void (*const tests[])(void) = {test_places,       test_panels,
+                                          test_refusals,     test_scaling,
+                                          test_every_number, test_streams_and_graphs,
+                                          test_automatic,    test_managed,
+                                          test_threads,      test_fork};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i)
         tests[i]();
     test_fault(argv[0]);

@@ -168,9 +168,9 @@ static __device__ __forceinline__ void widen(const tcgemm_gpu_args_t &args) {
     const int at_once = TCGEMM_WIDEN_MOST / across;
     const int64_t lines = args.m * args.batch;
     const int64_t units = (lines + at_once - 1) / at_once * stretches;
-    const bool is_aligned = ((uintptr_t)args.a | (uintptr_t)args.lda | (uintptr_t)args.stride_a) %
-                                TCGEMM_WIDEN_PIECE ==
-                            0;
+    const bool is_aligned =
+        ((uintptr_t)args.a | (uintptr_t)args.lda | (uintptr_t)args.stride_a) % TCGEMM_WIDEN_PIECE ==
+        0;
     tcgemm_wait_for_grids();
     tcgemm_let_next_grid_begin();
     for (int64_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
@@ -219,7 +219,7 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         WORDS = TILE / COUNT,
         LINES = 256 / WORDS, /* that a block takes at a time */
         IN_FLIGHT = TILE / LINES < 8 ? TILE / LINES : 8,
-        PATCH = 32, /* rows of squares */
+        PATCH = 32,          /* rows of squares */
         PITCH = TILE + COUNT /* elements; columns spread over the banks */
     };
     typedef turn_word<Element, COUNT> word_t;
@@ -230,7 +230,8 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
     const int64_t squares = (int64_t)rows * cols;
     for (int64_t square = blockIdx.x; square < squares * args.batch; square += gridDim.x) {
         const int64_t item = square / squares;
-        /* Blocks that run at once cover a patch, so that long pieces of rows are read and written. */
+        /* Blocks that run at once cover a patch, so that long pieces of rows are read and written.
+         */
         const tcgemm_tile_coord_t at =
             tcgemm_raster((uint32_t)(square - item * squares), rows, cols, PATCH);
         const int64_t row0 = (int64_t)at.m * TILE, col0 = (int64_t)at.n * TILE;
