@@ -255,18 +255,19 @@ static void every_number_of_fp8(void **state) {
         tcgemm_type_t type;
         uint8_t one;
     } types[] = {{TCGEMM_E4M3_F32, 0x38}, {TCGEMM_E5M2_F32, 0x3C}};
-    enum { COUNT = 2 * 256 + 5, MOST = COUNT + 8 };
+    enum { COUNT = 2 * 256 + 5, LONG = 2 * 8192 + COUNT }; /* 8192: what a block widens at once */
+    static _Alignas(16) uint8_t a[LONG + 8];
+    static float d[LONG];
     const tcgemm_device_t device = *tcgemm_known_gpu_find("h200");
     int seen = 0;
     for (int i = 0; i < 2; ++i)
         for (int skew = 0; skew < 8; ++skew) {
-            _Alignas(16) uint8_t a[MOST];
-            float d[COUNT];
-            tcgemm_problem_t p = tcgemm_problem(types[i].type, COUNT, 1, 1);
+            const int count = skew == 3 * i ? LONG : COUNT;
+            tcgemm_problem_t p = tcgemm_problem(types[i].type, count, 1, 1);
             p.op_a = TCGEMM_OP_T;
-            p.lda = COUNT;
-            for (int j = 0; j < MOST; ++j)
-                a[j] = (uint8_t)(3 * j);
+            p.lda = count;
+            for (int j = 0; j < count + 8; ++j)
+                a[j] = (uint8_t)(j % 251 + j / 251); /* not the same again 8192 later */
             struct tcgemm_plan plan;
             tcgemm_simulate_report_t r = {.struct_size = sizeof r};
             assert_int_equal(tcgemm_plan_make_on(&device, &p, NULL, 1, &plan), TCGEMM_STATUS_OK);
@@ -274,7 +275,7 @@ static void every_number_of_fp8(void **state) {
                                                   &types[i].one, 0.0, NULL, d, NULL, NULL, &r),
                              TCGEMM_STATUS_OK);
             assert_string_equal(r.fault, "");
-            for (int j = 0; j < COUNT; ++j) {
+            for (int j = 0; j < count; ++j) {
                 const double x = tcgemm_load_float(plan.g.type->a, a, skew + j);
                 assert_true(isnan(x) ? isnan(d[j]) : (double)d[j] == x);
                 seen += isnan(x) || isinf(x);
