@@ -6,8 +6,8 @@
 #include "plan/plan.h"
 
 bool tcgemm_gpu_fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device);
-/* Tensor maps count to 2^32 and address rows less than 2^40 bytes apart; boxes begin at 32-bit signed
- * places. */
+/* Tensor maps count to 2^32 and address rows less than 2^40 bytes apart; boxes begin at 32-bit
+ * signed places. */
 bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g);
 void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan);
 double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);

@@ -1,5 +1,5 @@
-/* measured.c - finds the lines of measured/ by the names of rows, once: for rows that run the code of
- * others, by the names of those. */
+/* measured.c - finds the lines of measured/ by the names of rows, once: for rows that run the code
+ * of others, by the names of those. */
 #include "gpu/measured.h"
 
 #include <pthread.h>

@@ -6,6 +6,7 @@
 #include "base/fpmode.h"
 #include "base/num.h"
 #include "base/struct.h"
+#include "gpu/gpu_row.h"
 #include "host/caches.h"
 #include "host/features.h"
 #include "plan/plan.h"
@@ -96,14 +97,22 @@ static int64_t parts(int64_t whole, int64_t part) {
     return part > 0 ? ceil_div(whole, part) : 0;
 }
 
+/* The type that levels below the memory hold elements of: they may have been widened on their way.
+ */
+static const tcgemm_type_info_t *type_of_level(const tcgemm_analysis_t *a, int index) {
+    const tcgemm_kernel_t *kernel = a->plan->kernel;
+    return index > 0 && kernel && kernel->gpu ? tcgemm_type_info(kernel->gpu->code) : a->type;
+}
+
 /* An element of A is read once for each tile that stands beside it across D, and an element of B
  * for each one below it: this level's share of that is in rows and cols. */
 static void analyze_level(tcgemm_analysis_t *a, int index) {
     const tcgemm_analysis_level_t *above = index > 0 ? &a->levels[index - 1] : NULL;
     tcgemm_analysis_level_t *level = &a->levels[index];
     const tcgemm_problem_t *p = &a->problem;
-    const double a_element = tcgemm_dtype_bits(a->type->a) / 8.0;
-    const double b_element = tcgemm_dtype_bits(a->type->b) / 8.0;
+    const tcgemm_type_info_t *type = type_of_level(a, index);
+    const double a_element = tcgemm_dtype_bits(type->a) / 8.0;
+    const double b_element = tcgemm_dtype_bits(type->b) / 8.0;
     const double batch = (double)p->batch;
     level->tile = a->info.levels[index];
     level->rows = above ? parts(above->tile.m, level->tile.m) : 1;

@@ -72,7 +72,7 @@ static const hopper_box_t hopper_boxes[] = {
     {HOPPER_BF16, {1, 1, 1}, 8, 1, {0, 0, 0}},          /* one element */
     {HOPPER_F16, {70, 9, 3}, 8, 2, {8, 4, 1}},          /* two items, both with lines missing */
     {HOPPER_S8, {200, 20, 1}, 16, 1, {80, 3, 0}},       /* 8 bit */
-    {HOPPER_S8, {129, 20, 1}, 16, 1, {16, 5, 0}},        /* 8 bit, an odd edge */
+    {HOPPER_S8, {129, 20, 1}, 16, 1, {16, 5, 0}},       /* 8 bit, an odd edge */
     {HOPPER_PLAIN, {40, 20, 1}, 16, 1, {8, 5, 0}},      /* f32 */
     {HOPPER_ROUNDED, {40, 40, 1}, 32, 1, {0, 0, 0}},    /* ... rounded */
     {HOPPER_ROUNDED, {400, 40, 1}, 32, 1, {12, 17, 0}}, /* ... again, elsewhere */

@@ -3,6 +3,7 @@
  * alignments, batches. Real data are judged by the library's judge, element by element; whole
  * numbers must be exact. No fault may be told, and every element of D is written once.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/dtype.h"
 #include "device/known_gpus.h"
 #include "gpu/gpu_row.h"
 #include "plan/planner.h"
@@ -245,6 +247,43 @@ static void steps_of_a_plan(void **state) {
     assert_true(kinds[TCGEMM_STEP_REDUCE] > 0);
 }
 
+/* Every number of fp8, times 1: from a row that is widened in pieces, wherever it begins. What is
+ * no number comes out as none, infinities as themselves. */
+static void every_number_of_fp8(void **state) {
+    (void)state;
+    static const struct {
+        tcgemm_type_t type;
+        uint8_t one;
+    } types[] = {{TCGEMM_E4M3_F32, 0x38}, {TCGEMM_E5M2_F32, 0x3C}};
+    enum { COUNT = 2 * 256 + 5, LONG = 2 * 8192 + COUNT }; /* 8192: what a block widens at once */
+    static _Alignas(16) uint8_t a[LONG + 8];
+    static float d[LONG];
+    const tcgemm_device_t device = *tcgemm_known_gpu_find("h200");
+    int seen = 0;
+    for (int i = 0; i < 2; ++i)
+        for (int skew = 0; skew < 8; ++skew) {
+            const int count = skew == 3 * i ? LONG : COUNT;
+            tcgemm_problem_t p = tcgemm_problem(types[i].type, count, 1, 1);
+            p.op_a = TCGEMM_OP_T;
+            p.lda = count;
+            for (int j = 0; j < count + 8; ++j)
+                a[j] = (uint8_t)(j % 251 + j / 251); /* not the same again 8192 later */
+            struct tcgemm_plan plan;
+            tcgemm_simulate_report_t r = {.struct_size = sizeof r};
+            assert_int_equal(tcgemm_plan_make_on(&device, &p, NULL, 1, &plan), TCGEMM_STATUS_OK);
+            assert_int_equal(tcgemm_plan_simulate(&plan, TCGEMM_DEPTH_DATA, 1.0, a + skew,
+                                                  &types[i].one, 0.0, NULL, d, NULL, NULL, &r),
+                             TCGEMM_STATUS_OK);
+            assert_string_equal(r.fault, "");
+            for (int j = 0; j < count; ++j) {
+                const double x = tcgemm_load_float(plan.g.type->a, a, skew + j);
+                assert_true(isnan(x) ? isnan(d[j]) : (double)d[j] == x);
+                seen += isnan(x) || isinf(x);
+            }
+        }
+    assert_true(seen > 0);
+}
+
 /* With an argument, the test of that name alone. */
 int main(int argc, char **argv) {
     if (argc > 1)
@@ -252,7 +291,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_sm75),    cmocka_unit_test(rows_of_sm80),
         cmocka_unit_test(rows_of_sm90),    cmocka_unit_test(the_schedule_does_not_matter),
-        cmocka_unit_test(steps_of_a_plan),
+        cmocka_unit_test(steps_of_a_plan), cmocka_unit_test(every_number_of_fp8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

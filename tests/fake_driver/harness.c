@@ -217,10 +217,18 @@ bool product_is_right(const testcase_t *t, tcgemm_context_t *context, int device
 
 /* ---- random cases ---- */
 
-static const tcgemm_type_t gpu_types[] = {TCGEMM_F16_F32,   TCGEMM_F16_F16,  TCGEMM_BF16_F32,
-                                          TCGEMM_BF16_BF16, TCGEMM_TF32_F32, TCGEMM_F32_F32,
-                                          TCGEMM_F64_F64,   TCGEMM_S8_S32,   TCGEMM_U8_S32,
-                                          TCGEMM_U8S8_S32,  TCGEMM_S8U8_S32};
+static const tcgemm_type_t gpu_types[] = {
+    TCGEMM_F16_F32,  TCGEMM_F16_F16,  TCGEMM_BF16_F32, TCGEMM_BF16_BF16, TCGEMM_TF32_F32,
+    TCGEMM_F32_F32,  TCGEMM_F64_F64,  TCGEMM_S8_S32,   TCGEMM_U8_S32,    TCGEMM_U8S8_S32,
+    TCGEMM_S8U8_S32, TCGEMM_E4M3_F32, TCGEMM_E5M2_BF16};
+
+int num_common_types(void) {
+    int count = 0;
+    while (tcgemm_dtype_bits(tcgemm_type_info(gpu_types[count])->a) > 8 ||
+           tcgemm_type_info(gpu_types[count])->d == TCGEMM_DTYPE_S32)
+        ++count;
+    return count;
+}
 
 int num_gpu_types(void) {
     return (int)(sizeof gpu_types / sizeof gpu_types[0]);

@@ -66,6 +66,8 @@ testcase_t random_case(uint64_t *random, tcgemm_type_t type, int64_t most);
 
 /* The types that some GPU row computes. */
 int num_gpu_types(void);
+/* The first so many by rows of every GPU; fp8, behind them, by plans with a workspace on Hopper. */
+int num_common_types(void);
 tcgemm_type_t gpu_type(int index);
 
 #endif

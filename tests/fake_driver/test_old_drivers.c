@@ -43,7 +43,7 @@ static void without_core(const void *argument) {
 /* ---- what can be done without ---- */
 
 static void check_device_way(tcgemm_context_t *context) {
-    for (int i = 0; i < num_gpu_types(); ++i)
+    for (int i = 0; i < num_common_types(); ++i)
         for (int way = GPU; way <= GPU_ASYNC; ++way) {
             const testcase_t t = some_case(gpu_type(i));
             (void)product_is_right(&t, context, 0, (way_t)way);

@@ -27,9 +27,11 @@ static void small_memory(const void *argument) {
     for (int i = 0; context && i < num_gpu_types(); ++i)
         for (int64_t repeat = 0; repeat < at_level(1, s->repeats, 20); ++repeat) {
             const testcase_t t = random_case(&random, gpu_type(i), s->most);
-            const int64_t element = tcgemm_dtype_bits(tcgemm_type_info(gpu_type(i))->a) / 8;
+            const tcgemm_type_info_t *type = tcgemm_type_info(gpu_type(i));
+            const bool widened = i >= num_common_types(); /* to bf16 */
+            const int64_t element = widened ? 2 : tcgemm_dtype_bits(type->a) / 8;
             /* The least that a cut needs is tiles of 128 x 128, and all of k where D is narrow. */
-            const bool narrow = gpu_type(i) == TCGEMM_F16_F16 || gpu_type(i) == TCGEMM_BF16_BF16;
+            const bool narrow = type->d != type->accumulator;
             const int64_t least = 128 * 128 * 8 + 2 * 128 * (element + 1) * (narrow ? t.p.k : 256);
             set_limit(least + random_below(&random, 3) * 100000);
             (void)product_is_right(&t, context, 0, repeat % 2 ? HOST_STATS : HOST);

@@ -22,7 +22,7 @@ static void *work(void *argument) {
     uint64_t random = job->seed;
     for (int64_t i = 0; i < at_level(4, 12, 60); ++i) {
         const int device = (int)random_below(&random, 2);
-        const tcgemm_type_t type = gpu_type((int)random_below(&random, num_gpu_types()));
+        const tcgemm_type_t type = gpu_type((int)random_below(&random, num_common_types()));
         const testcase_t t = random_case(&random, type, 90);
         const way_t way = (way_t)random_below(&random, GPU_STATS + 1);
         (void)product_is_right(&t, job->contexts[device], device, way);

@@ -42,8 +42,8 @@ static __device__ __forceinline__ uint4 gather_piece(const Element *row, int64_t
     return piece.all;
 }
 
-/* 16 bytes from an address that is aligned to an element alone, out of the one or two aligned pieces
- * that hold them. */
+/* 16 bytes from an address that is aligned to an element alone, out of the one or two aligned
+ * pieces that hold them. */
 static __device__ __forceinline__ uint4 shift_piece(const char *from) {
     const uint4 *piece = (const uint4 *)((uintptr_t)from & ~(uintptr_t)(PIECE - 1));
     const uint32_t off = (uint32_t)((uintptr_t)from & (PIECE - 1));
@@ -76,9 +76,8 @@ static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
             const int64_t first = p * COUNT;
             /* A piece before the first element or behind the last one is not ours to read. */
             const bool inside = p > 0 && first + 2 * COUNT <= args.k;
-            ((uint4 *)to)[p] = inside
-                                   ? shift_piece((const char *)(from + first))
-                                   : gather_piece(from, first, args.k);
+            ((uint4 *)to)[p] = inside ? shift_piece((const char *)(from + first))
+                                      : gather_piece(from, first, args.k);
         }
     }
 }
@@ -176,9 +175,9 @@ static __device__ __forceinline__ void widen(const tcgemm_gpu_args_t &args) {
     const int at_once = TCGEMM_WIDEN_MOST / across;
     const int64_t lines = args.m * args.batch;
     const int64_t units = (lines + at_once - 1) / at_once * stretches;
-    const bool is_aligned = ((uintptr_t)args.a | (uintptr_t)args.lda | (uintptr_t)args.stride_a) %
-                                TCGEMM_WIDEN_PIECE ==
-                            0;
+    const bool is_aligned =
+        ((uintptr_t)args.a | (uintptr_t)args.lda | (uintptr_t)args.stride_a) % TCGEMM_WIDEN_PIECE ==
+        0;
     tcgemm_wait_for_grids();
     tcgemm_let_next_grid_begin();
     for (int64_t unit = blockIdx.x; unit < units; unit += gridDim.x) {

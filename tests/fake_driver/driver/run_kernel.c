@@ -164,9 +164,8 @@ static void widen(const kernel_t *kernel, const args_t *x, int64_t item) {
         for (int64_t j = 0; j < (x->k + in_piece - 1) / in_piece * in_piece; ++j)
             tcgemm_store_float(
                 kernel->d, x->d, item * x->stride_d + i * x->ldd + j,
-                j < x->k
-                    ? tcgemm_load_float(kernel->a, x->a, item * x->stride_a + i * x->lda + j)
-                    : 0.0);
+                j < x->k ? tcgemm_load_float(kernel->a, x->a, item * x->stride_a + i * x->lda + j)
+                         : 0.0);
 }
 
 static void turn(const kernel_t *kernel, const args_t *x, int64_t item) {

@@ -14,8 +14,8 @@
 
 #include "cpu/gemm.h"
 #include "cpu/kernels/ukernel.h"
-#include "host/features.h"
 #include "device/known_gpus.h"
+#include "host/features.h"
 #include "plan/planner.h"
 #include "support/support.h"
 

@@ -8,31 +8,30 @@
 #define BITS(type) TCGEMM_INPUT_BITS_##type
 #define WIDE_ROW(type, code, sums, min_cc, max_cc, bm_, bn_, bk_, consumers, turns, swap, stages_, \
                  blocks, tag)                                                                      \
-    TCGEMM_GPU_WIDE_ROW(wgmma, wgmma, "wgmma", type, code, sums, min_cc, max_cc, bm_, bn_, bk_,    \
-                        tag, TCGEMM_TENSOR_BOUND_##code, bm_, bn_, bk_,                            \
-                        .wm = TCGEMM_WGMMA_ROWS(bm_, consumers, turns, swap),                      \
-                        .wn = TCGEMM_WGMMA_COLS(bn_, consumers, turns, swap),                      \
-                        .im = (swap) ? (bm_) : 64, .in = (swap) ? 64 : (bn_),                      \
-                        .ik = 256 / BITS(code), .threads = TCGEMM_WGMMA_THREADS(consumers),        \
-                        .stages = (stages_),                                                       \
-                        .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, stages_),             \
-                        .blocks_per_sm = (blocks), .persistent = true, .splits_k = true,           \
-                        .tensor_maps = true, .k_rows = BITS(code) != 16)
+    TCGEMM_GPU_WIDE_ROW(                                                                           \
+        wgmma, wgmma, "wgmma", type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag,               \
+        TCGEMM_TENSOR_BOUND_##code, bm_, bn_, bk_,                                                 \
+        .wm = TCGEMM_WGMMA_ROWS(bm_, consumers, turns, swap),                                      \
+        .wn = TCGEMM_WGMMA_COLS(bn_, consumers, turns, swap), .im = (swap) ? (bm_) : 64,           \
+        .in = (swap) ? 64 : (bn_), .ik = 256 / BITS(code),                                         \
+        .threads = TCGEMM_WGMMA_THREADS(consumers), .stages = (stages_),                           \
+        .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, stages_), .blocks_per_sm = (blocks),  \
+        .persistent = true, .splits_k = true, .tensor_maps = true, .k_rows = BITS(code) != 16)
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed. */
-#define TCGEMM_WIDENS_bf16_f32 1
+#define TCGEMM_WIDENS_bf16_f32  1
 #define TCGEMM_WIDENS_bf16_bf16 1
-#define E4M3_bf16_f32 e4m3_f32
-#define E4M3_bf16_bf16 e4m3_bf16
-#define E5M2_bf16_f32 e5m2_f32
-#define E5M2_bf16_bf16 e5m2_bf16
+#define E4M3_bf16_f32           e4m3_f32
+#define E4M3_bf16_bf16          e4m3_bf16
+#define E5M2_bf16_f32           e5m2_f32
+#define E5M2_bf16_bf16          e5m2_bf16
 
 static const tcgemm_kernel_t rows[] = {
 #define ROW(type, ...) WIDE_ROW(type, type, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
 #undef TCGEMM_WANTS
 #define TCGEMM_WANTS(code) TCGEMM_WIDENS_##code
-#define ROW(code, ...) WIDE_ROW(E4M3_##code, code, __VA_ARGS__)
+#define ROW(code, ...)     WIDE_ROW(E4M3_##code, code, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
 #define ROW(code, ...) WIDE_ROW(E5M2_##code, code, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
