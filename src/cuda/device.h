@@ -38,7 +38,8 @@ typedef struct tcgemm_gpu {
     CUdevice device;
     CUcontext context; /* the primary one, retained when first needed, for ever */
     atomic_bool is_lost;
-    pthread_mutex_t mutex; /* guards context, modules and kernels */
+    pthread_mutex_t mutex; /* guards context, pool, modules and kernels */
+    CUmemoryPool pool;     /* of the workspaces that callers do not give; NULL at first */
     CUmodule modules[TCGEMM_MAX_MODULES];
     struct tcgemm_gpu_kernel_entry *kernels; /* kernel_cache.c */
     pthread_mutex_t staging_mutex;           /* one product with host matrices at a time */

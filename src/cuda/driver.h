@@ -57,7 +57,9 @@ typedef enum tcgemm_driver_feature {
     F(function_attribute, cuFuncGetAttribute, REGISTERS)                                           \
     F(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, OCCUPANCY)                           \
     F(memory_info, cuMemGetInfo, MEMORY_INFO)                                                      \
-    F(alloc_async, cuMemAllocAsync, STREAM_MEMORY)                                                 \
+    F(pool_create, cuMemPoolCreate, STREAM_MEMORY)                                                 \
+    F(pool_set, cuMemPoolSetAttribute, STREAM_MEMORY)                                              \
+    F(alloc_from_pool, cuMemAllocFromPoolAsync, STREAM_MEMORY)                                     \
     F(release_async, cuMemFreeAsync, STREAM_MEMORY)                                                \
     F(event_elapsed, cuEventElapsedTime, TIMING)                                                   \
     F(event_create, cuEventCreate, STAGING)                                                        \

@@ -250,9 +250,27 @@ CUresult cuMemFreeHost(void *pointer) {
     return release((uintptr_t)pointer, true);
 }
 
-CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream handle) {
+/* Pools are told apart by nothing here: a handle that is not NULL. */
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
+    static char handle;
+    FAKE_CALL(FAKE_NEEDS_INIT);
+    if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pool = (CUmemoryPool)(void *)&handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void *value) {
+    FAKE_CALL(FAKE_NEEDS_INIT);
+    return pool && value && which == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD ? CUDA_SUCCESS
+                                                                       : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool,
+                                 CUstream handle) {
     FAKE_CALL(FAKE_NEEDS_CONTEXT);
-    if (!fake_stream(handle))
+    if (!pool || !fake_stream(handle))
         return CUDA_ERROR_INVALID_HANDLE;
     uintptr_t address = 0;
     const CUresult result = make(DEVICE, bytes, &address);
