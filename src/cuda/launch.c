@@ -219,9 +219,9 @@ static tcgemm_status_t make_pool(tcgemm_gpu_t *gpu) {
     properties.location.id = gpu->device;
     TCGEMM_FORWARD(tcgemm_gpu_check(gpu, driver()->pool_create(&pool, &properties),
                                     "making a pool for workspaces"));
-    TCGEMM_FORWARD(tcgemm_gpu_check(
-        gpu, driver()->pool_set(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept),
-        "making a pool for workspaces"));
+    TCGEMM_FORWARD(
+        tcgemm_gpu_check(gpu, driver()->pool_set(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept),
+                         "making a pool for workspaces"));
     gpu->pool = pool;
     return TCGEMM_STATUS_OK;
 }

@@ -243,10 +243,7 @@ static void the_models_do_as_the_gpu_did(void **state) {
     }
     if (all)
         (void)closedir(all);
-    if (ran == 0) {
-        print_message("nothing was recorded on a GPU yet (tests/emulate/record.sh)\n");
-        skip();
-    }
+    assert_true(ran > 0); /* tests/emulate/record.sh */
 }
 
 int main(void) {
