@@ -112,11 +112,20 @@ static tcgemm_status_t complete(tcgemm_gpu_t *gpu, const tcgemm_step_t *step,
 
 /* ---- launching ---- */
 
+/* Whether a packing step stands before the product. */
+static bool reads_copies(const tcgemm_step_t *product) {
+    return product->a.home == TCGEMM_HOME_WORKSPACE || product->b.home == TCGEMM_HOME_WORKSPACE;
+}
+
 /* The kernels of steps and of tensor maps wait by themselves for the launch ahead of them where the
- * hardware lets them begin before its end (gpu/ptx/griddepcontrol.cuh). */
+ * hardware lets them begin before its end (gpu/ptx/griddepcontrol.cuh). Plans that pack take one
+ * launch after the other: with launches that overlap, large ones were slower on an H200
+ * (bench/results/notes.md), which is not understood. */
 static bool may_begin_early(const tcgemm_gpu_t *gpu, const tcgemm_step_t *step) {
-    return gpu->facts.takes_tensor_maps &&
-           (step->kind != TCGEMM_STEP_PRODUCT || step->kernel->gpu->tensor_maps);
+    const bool waits_by_itself =
+        step->kind == TCGEMM_STEP_REDUCE || (step->kind == TCGEMM_STEP_PRODUCT &&
+                                             step->kernel->gpu->tensor_maps && !reads_copies(step));
+    return gpu->facts.takes_tensor_maps && waits_by_itself;
 }
 
 static CUresult launch_early(void *function, const tcgemm_gpu_shape_t *shape, void **parameters,
