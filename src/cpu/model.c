@@ -226,8 +226,8 @@ static cycles_t item_cycles(const struct tcgemm_plan *plan) {
     const double k = (double)ceil_div(g->k, u->ku) * u->ku;
     const int vector = is_matrix(u) ? 16 : u->nr / 3; /* the narrowest tile is one vector wide */
     const int height = is_matrix(u) ? 16 : 1;
-    const double multiply = (double)(ceil_div(g->m, height) * height) *
-                            (double)(ceil_div(g->n, vector) * vector) * k / macs_of(plan->kernel);
+    const double multiply = (double)ceil_div(g->m, height) * height *
+                            ((double)ceil_div(g->n, vector) * vector) * k / macs_of(plan->kernel);
     const double lane = (double)u->lane_bytes / 4.0 / (double)u->ku;
     const double a = is_matrix(u) ? matrix_pack : g->a.col_stride == 1 ? cost->along : cost->across;
     const double b = is_matrix(u) ? matrix_pack : g->b.row_stride == 1 ? cost->along : cost->across;

@@ -11,6 +11,7 @@ for wait in 0.02 0.1 0.2 0.4 0.7; do
         left=$(ls)
         case "$status $left" in
         "130 " | "0 d.npy" | "130 d.npy") ;;
+        "143 ") ;; # before the tool was ready for it
         *) fail "after $signal at $wait s: status $status, files '$left'" ;;
         esac
         if [ -e d.npy ] && [ "$(wc -c < d.npy)" -ne $((128 + 4 * 3000 * 3000)) ]; then
