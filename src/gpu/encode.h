@@ -20,8 +20,8 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
                                   int64_t item, int64_t batch, int64_t row, int64_t m);
 
 /* A and B of a product by tensor maps, for the arguments of a launch. */
-void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args,
-                        tcgemm_tensor_t *a, tcgemm_tensor_t *b);
+void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, tcgemm_tensor_t *a,
+                        tcgemm_tensor_t *b);
 
 /* The steps for these pointers: those for aligned ones, if A and B are. */
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,

@@ -149,7 +149,7 @@ static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, const tcge
     if (tcgemm_emulated_find(sim->plan, step, &found) != TCGEMM_STATUS_OK)
         return; /* tcgemm_plan_simulate has asked before */
     const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(sim->plan, step, args);
-    const bool has_maps = step->kernel && step->kernel->gpu->tensor_maps;
+    const bool has_maps = step->kind == TCGEMM_STEP_PRODUCT && step->kernel->gpu->tensor_maps;
     tcgemm_tensor_args_t with_maps;
     memset(&with_maps, 0, sizeof with_maps);
     with_maps.args = *args;
