@@ -17,7 +17,7 @@ below=
 # Planner and models.
 defect "the planner takes the slowest GPU row" src/plan/planner.c 's/? seconds < best->seconds/? seconds > best->seconds/'
 defect "the planner takes the slowest CPU row" src/plan/planner.c \
-    's/: row->macs_per_cycle >= best->row->macs_per_cycle;/: row->macs_per_cycle < best->row->macs_per_cycle;/'
+    's/: rate_of(row) >= rate_of(best->row);/: rate_of(row) < rate_of(best->row);/'
 defect "a last round that is not full costs nothing" src/gpu/model.c 's/^    if (rest > 0.0)$/    if (rest > 1e18)/'
 defect "the memory is never in the way" src/gpu/model.c \
     's/fmax(t.start + t.wait + t.multiply + t.finish, t.memory);/(t.start + t.wait + t.multiply + t.finish);/'
