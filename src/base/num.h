@@ -14,4 +14,9 @@ static inline int64_t ceil_div(int64_t x, int64_t y) {
     return x / y + (x % y != 0);
 }
 
+/* x, or the next multiple of `multiple` above it. */
+static inline int64_t round_up(int64_t x, int64_t multiple) {
+    return ceil_div(x, multiple) * multiple;
+}
+
 #endif

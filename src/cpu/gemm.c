@@ -45,7 +45,7 @@ typedef struct layout {
 
 /* Columns of B that a thread packs for a unit of its own, and the threads that do. */
 static int64_t own_columns(const struct tcgemm_plan *plan) {
-    return ceil_div(plan->cpu.nb, plan->kernel->cpu->nr) * plan->kernel->cpu->nr;
+    return round_up(plan->cpu.nb, plan->kernel->cpu->nr);
 }
 
 static int packers(const struct tcgemm_plan *plan) {

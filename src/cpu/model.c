@@ -36,10 +36,6 @@ enum {
     SMALL_ITEM_CYCLES = 1000000 /* batch items below this are computed whole by one thread */
 };
 
-static int64_t round_up(int64_t x, int64_t multiple) {
-    return ceil_div(x, multiple) * multiple;
-}
-
 /* Equal parts of `size`, none above `most`, multiples of `unit`. */
 static int64_t even_part(int64_t size, int64_t most, int64_t unit) {
     if (size == 0)

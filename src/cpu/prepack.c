@@ -40,7 +40,7 @@ tcgemm_prepacked_t tcgemm_cpu_prepacked(const struct tcgemm_plan *plan, bool is_
         .items = (is_b ? g->b.batch_stride : g->a.batch_stride) ? g->batch : 1,
     };
     p.steps = tcgemm_panel_steps(min_i64(p.kc, g->k), u->ku);
-    p.lines = ceil_div(is_b ? g->n : g->m, p.width) * p.width;
+    p.lines = round_up(is_b ? g->n : g->m, p.width);
     p.terms = align((size_t)(p.blocks * p.lines * p.steps * p.lane_bytes));
     p.flags = p.terms + align(integer ? (size_t)(p.blocks * p.lines) * sizeof(uint32_t) : 0);
     p.item_bytes = p.flags + align(u->exact ? (size_t)(p.blocks * p.lines / p.width) : 0);

@@ -36,10 +36,6 @@ typedef struct partition {
     size_t a_bytes, b_bytes, d_bytes, workspace_bytes, bytes;
 } partition_t;
 
-static int64_t round_up(int64_t x, int64_t multiple) {
-    return (x + multiple - 1) / multiple * multiple;
-}
-
 static int64_t size_of(tcgemm_dtype_t dtype) {
     return tcgemm_dtype_bits(dtype) / 8;
 }

@@ -200,7 +200,7 @@ static tcgemm_tensor_t tensor_of(const void *base, tcgemm_type_t type, tcgemm_dt
                                  int64_t lines, int64_t length, int64_t ld, int64_t batch,
                                  int64_t stride, int box_lines) {
     const int64_t bytes = tcgemm_dtype_bits(dtype) / 8;
-    const int64_t row = lines > 1 ? ld * bytes : ceil_div(length * bytes, PIECE) * PIECE;
+    const int64_t row = lines > 1 ? ld * bytes : round_up(length * bytes, PIECE);
     const bool shared = batch == 1 || stride == 0;
     return (tcgemm_tensor_t){
         .base = base,

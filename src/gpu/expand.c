@@ -38,10 +38,6 @@ typedef struct choice {
     double seconds;
 } choice_t;
 
-static int64_t round_up(int64_t x, int64_t multiple) {
-    return ceil_div(x, multiple) * multiple;
-}
-
 static int64_t bytes_of(tcgemm_dtype_t dtype) {
     return tcgemm_dtype_bits(dtype) / 8;
 }

@@ -54,11 +54,11 @@ static void describe_cpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
     add_level(plan, info, "register tile", "registers", u->mr, u->nr, u->ku);
     info->num_blocks =
         ceil_div(g->m, mt) * ceil_div(g->n, nc) * ceil_div(mt, mc) * ceil_div(nc, nb);
-    const int64_t padded_m = ceil_div(g->m, u->mr) * u->mr;
-    const int64_t padded_n = ceil_div(g->n, u->nr) * u->nr;
+    const int64_t padded_m = round_up(g->m, u->mr);
+    const int64_t padded_n = round_up(g->n, u->nr);
     info->padded_m = g->swapped ? padded_n : padded_m;
     info->padded_n = g->swapped ? padded_m : padded_n;
-    info->padded_k = ceil_div(g->k, u->ku) * u->ku;
+    info->padded_k = round_up(g->k, u->ku);
     const tcgemm_cpu_sizes_t sizes = tcgemm_cpu_sizes(plan);
     info->packed_a_bytes = g->swapped ? sizes.packed_b_bytes : sizes.packed_a_bytes;
     info->packed_b_bytes = g->swapped ? sizes.packed_a_bytes : sizes.packed_b_bytes;
@@ -97,7 +97,7 @@ static void describe_gpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
     info->num_blocks = tiles_m * tiles_n;
     info->padded_m = g->swapped ? tiles_n * row->bn : tiles_m * row->bm;
     info->padded_n = g->swapped ? tiles_m * row->bm : tiles_n * row->bn;
-    info->padded_k = ceil_div(g->k, row->bk) * row->bk;
+    info->padded_k = round_up(g->k, row->bk);
 }
 
 tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info_t *info) {

@@ -148,7 +148,7 @@ static void pack_side(machine_t *x, panels_t *p, const tcgemm_cpu_block_t *block
     for (int64_t first = 0; first < p->lines; first += p->width)
         (void)x->pack(&pack, first, (int)min_i64(p->width, p->lines - first), p->width,
                       p->data + tcgemm_panel_at(first, steps, x->u->lane_bytes), p->terms + first);
-    const int64_t padded = ceil_div(p->lines, p->width) * p->width;
+    const int64_t padded = round_up(p->lines, p->width);
     for (int64_t line = 0; line < padded; ++line)
         for (int64_t k = 0; k < steps * x->u->ku; ++k)
             check_element(x, p, block, line, k);
@@ -298,7 +298,7 @@ static panels_t panels_of(machine_t *x, int side) {
                   .width = is_a ? x->u->mr : x->u->nr,
                   .is_packed = is_a ? x->s->pack_a : x->s->pack_b};
     const int64_t most = is_a ? min_i64(x->s->mt, g->m) : min_i64(x->s->nc, g->n);
-    const int64_t lines = ceil_div(most, p.width) * p.width;
+    const int64_t lines = round_up(most, p.width);
     const int64_t steps = tcgemm_panel_steps(min_i64(x->s->kc, g->k), x->u->ku);
     p.data = tcgemm_sim_allocate(x->sim, p.is_packed ? lines * steps : 0, (size_t)x->u->lane_bytes);
     p.terms = tcgemm_sim_allocate(x->sim, lines, sizeof *p.terms);

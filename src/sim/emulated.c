@@ -43,8 +43,7 @@ static tcgemm_emulate_region_t nothing(const char *name) {
 
 /* Elements in whole pieces of 16 bytes. */
 static int64_t in_pieces(int64_t length, tcgemm_dtype_t dtype) {
-    const int64_t in_piece = 128 / tcgemm_dtype_bits(dtype);
-    return ceil_div(length, in_piece) * in_piece;
+    return round_up(length, 128 / tcgemm_dtype_bits(dtype));
 }
 
 static void regions_of_product(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
