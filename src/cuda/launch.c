@@ -117,10 +117,10 @@ static bool reads_copies(const tcgemm_step_t *product) {
     return product->a.home == TCGEMM_HOME_WORKSPACE || product->b.home == TCGEMM_HOME_WORKSPACE;
 }
 
-/* The kernels of steps and of tensor maps wait by themselves for the launch ahead of them where the
- * hardware lets them begin before its end (gpu/ptx/griddepcontrol.cuh). Plans that pack take one
- * launch after the other: with launches that overlap, large ones were slower on an H200
- * (bench/results/notes.md), which is not understood. */
+/* The kernels of tensor maps and of the sum of parts wait by themselves for the launch ahead of
+ * them where the hardware lets them begin before its end (gpu/ptx/griddepcontrol.cuh). Plans that
+ * pack take one launch after the other: with launches that overlap, large ones were slower on an
+ * H200 (bench/results/notes.md), which is not understood. */
 static bool may_begin_early(const tcgemm_gpu_t *gpu, const tcgemm_step_t *step) {
     const bool waits_by_itself =
         step->kind == TCGEMM_STEP_REDUCE || (step->kind == TCGEMM_STEP_PRODUCT &&

@@ -23,7 +23,6 @@
 #include <stdint.h>
 
 #include "gpu/gpu_args.h"
-#include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
 
 enum { PIECE = 16 }; /* bytes */
@@ -40,6 +39,17 @@ static __device__ __forceinline__ uint4 gather_piece(const Element *row, int64_t
     for (int i = 0; i < COUNT; ++i)
         piece.element[i] = first + i < length ? row[first + i] : Element(0);
     return piece.all;
+}
+
+/* COUNT words from an address that is aligned to a byte alone, out of the aligned words that hold
+ * them. */
+template <int COUNT>
+static __device__ __forceinline__ void shift_words(const void *from, uint32_t (&words)[COUNT]) {
+    const uint32_t *at = (const uint32_t *)((uintptr_t)from & ~(uintptr_t)3);
+    const uint32_t bits = (uint32_t)((uintptr_t)from & 3) * 8;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+        words[i] = __funnelshift_r(at[i], i + 1 < COUNT || bits ? at[i + 1] : 0, bits);
 }
 
 /* 16 bytes from an address that is aligned to an element alone, out of the one or two aligned
@@ -65,8 +75,6 @@ template <class Element>
 static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
     enum { COUNT = PIECE / sizeof(Element) };
     const int64_t pieces = (args.k + COUNT - 1) / COUNT;
-    tcgemm_wait_for_grids();
-    tcgemm_let_next_grid_begin();
     for (int64_t line = blockIdx.x; line < args.m * args.batch; line += gridDim.x) {
         const int64_t item = line / args.m;
         const int64_t row = line - item * args.m;
@@ -124,14 +132,6 @@ static __device__ __forceinline__ uint2 gather_bytes(const uint8_t *row, int64_t
     return make_uint2((uint32_t)bytes, (uint32_t)(bytes >> 32));
 }
 
-/* 8 bytes from anywhere, out of aligned words. */
-static __device__ __forceinline__ uint2 shift_bytes(const uint8_t *from) {
-    const uint32_t *word = (const uint32_t *)((uintptr_t)from & ~(uintptr_t)3);
-    const uint32_t bits = (uint32_t)((uintptr_t)from & 3) * 8;
-    const uint32_t w0 = word[0], w1 = word[1], w2 = bits ? word[2] : 0;
-    return make_uint2(__funnelshift_r(w0, w1, bits), __funnelshift_r(w1, w2, bits));
-}
-
 /* Pieces first, first + across .. of a row of `pieces`, of which `whole` are whole. */
 template <class Format>
 static __device__ __forceinline__ void widen_row(const uint8_t *from, uint4 *to, int64_t length,
@@ -150,7 +150,10 @@ static __device__ __forceinline__ void widen_row(const uint8_t *from, uint4 *to,
         for (int i = 0; i < IN_FLIGHT; ++i) {
             const int64_t p = first + i * across;
             /* A piece before the first element or behind the last one is not ours to read. */
-            v[i] = p > 0 && p + 1 < whole ? shift_bytes(from + p * COUNT) : make_uint2(0, 0);
+            uint32_t words[2] = {0, 0};
+            if (p > 0 && p + 1 < whole)
+                shift_words(from + p * COUNT, words);
+            v[i] = make_uint2(words[0], words[1]);
         }
     }
 #pragma unroll
@@ -178,8 +181,6 @@ static __device__ __forceinline__ void widen(const tcgemm_gpu_args_t &args) {
     const bool is_aligned =
         ((uintptr_t)args.a | (uintptr_t)args.lda | (uintptr_t)args.stride_a) % TCGEMM_WIDEN_PIECE ==
         0;
-    tcgemm_wait_for_grids();
-    tcgemm_let_next_grid_begin();
     for (int64_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
         const int64_t group = unit / stretches;
         const int64_t first = (unit - group * stretches) * stretch + threadIdx.x % across;
@@ -207,10 +208,7 @@ static __device__ __forceinline__ turn_word<Element, COUNT>
 turn_read(const Element *row, int64_t first, int64_t length) {
     turn_word<Element, COUNT> w;
     if (sizeof(Element) < 4 && first > 0 && first + 2 * COUNT <= length) {
-        const char *from = (const char *)(row + first);
-        const uint32_t *word = (const uint32_t *)((uintptr_t)from & ~(uintptr_t)3);
-        const uint32_t bits = (uint32_t)((uintptr_t)from & 3) * 8;
-        w.word[0] = __funnelshift_r(word[0], bits ? word[1] : 0, bits);
+        shift_words(row + first, w.word);
         return w;
     }
     for (int i = 0; i < COUNT; ++i)
@@ -229,8 +227,6 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
         PITCH = TILE + COUNT /* elements; columns spread over the banks */
     };
     typedef turn_word<Element, COUNT> word_t;
-    tcgemm_wait_for_grids();
-    tcgemm_let_next_grid_begin();
     const int64_t rows = (args.m + TILE - 1) / TILE, cols = (args.k + TILE - 1) / TILE;
     for (int64_t square = blockIdx.x; square < rows * cols * args.batch; square += gridDim.x) {
         const int64_t item = square / (rows * cols);
