@@ -5,31 +5,14 @@ import io
 import os
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
 
-TOOL = os.environ["TCGEMM"]
+sys.path.insert(0, os.path.join(os.environ["TCGEMM_SOURCE_DIR"], "tests", "support"))
+from cli import TOOL, check, run_tests, tool  # noqa: E402
+
 RANDOM = np.random.RandomState(2)
-failures = 0
-
-
-def check(good, what):
-    global failures
-    if not good:
-        failures += 1
-        print("FAIL:", what)
-
-
-def tool(*arguments, status=0, stderr=None, text=True, **more):
-    """Runs the tool; without `stderr` nothing may stand there but notes, else those words."""
-    words = [TOOL, *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, text=text, timeout=60, **more)
-    said = done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
-    good = done.returncode == status and (stderr is None or stderr in said)
-    check(good, f"{done.returncode} {said!r} from tcgemm {' '.join(words[1:])}, expected {status} {stderr!r}")
-    return done
 
 
 def product(*arguments, **more):
@@ -200,19 +183,5 @@ def pipes():
     check(done.stdout == "141\n" and not done.stderr, f"a closed pipe: {done.stdout} {done.stderr}")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        four_bits()
-        raw_bytes_are_never_guessed()
-        integers()
-        integers_that_do_not_fit()
-        losses_are_counted()
-        pipes()
-        os.chdir("/")
-    print(f"{failures} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(four_bits, raw_bytes_are_never_guessed, integers, integers_that_do_not_fit, losses_are_counted, pipes))

@@ -1,32 +1,19 @@
 """Arrays of one and of three dimensions: what `run` makes of them is what NumPy's matmul does, in values
 and in the shape of D, for every order and transpose; what does not fit is refused in a sentence.
 """
+import functools
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-TOOL = os.environ["TCGEMM"]
+sys.path.insert(0, os.path.join(os.environ["TCGEMM_SOURCE_DIR"], "tests", "support"))
+from cli import check, run_tests  # noqa: E402
+from cli import tool as run_tool  # noqa: E402
+
+tool = functools.partial(run_tool, "run")
 RANDOM = np.random.RandomState(3)
-failures = 0
-
-
-def check(good, what):
-    global failures
-    if not good:
-        failures += 1
-        print("FAIL:", what)
-
-
-def tool(*arguments, status=0, stderr=None):
-    words = [TOOL, "run", *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    good = done.returncode == status and (stderr is None or stderr in done.stderr)
-    check(good, f"{done.returncode} {done.stderr!r} from {' '.join(words[1:])}, expected {status} {stderr!r}")
-    return done
 
 
 def product(*arguments, out="d.npy", **more):
@@ -166,17 +153,5 @@ def refusals():
     tool("v.npy", "m.npy", "-c", "c.npy", "--beta", 1, status=3, stderr="c.npy is 2 x 6, but the product of v.npy and m.npy is (6,)")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        shapes()
-        other_elements()
-        files()
-        refusals()
-        os.chdir("/")
-    print(f"{failures} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(shapes, other_elements, files, refusals))

@@ -1,31 +1,18 @@
 """Matrices as text: .csv, .tsv and .txt as NumPy and spreadsheets write them, Matrix Market's dense arrays;
 whatever is ambiguous or damaged is refused with its line.
 """
+import functools
 import os
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-TOOL = os.environ["TCGEMM"]
+sys.path.insert(0, os.path.join(os.environ["TCGEMM_SOURCE_DIR"], "tests", "support"))
+from cli import check, run_tests  # noqa: E402
+from cli import tool as run_tool  # noqa: E402
+
+tool = functools.partial(run_tool, "run")
 RANDOM = np.random.RandomState(5)
-failures = 0
-
-
-def check(good, what):
-    global failures
-    if not good:
-        failures += 1
-        print("FAIL:", what)
-
-
-def tool(*arguments, status=0, stderr=None):
-    words = [TOOL, "run", *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    good = done.returncode == status and (stderr is None or stderr in done.stderr)
-    check(good, f"{done.returncode} {done.stderr!r} from {' '.join(words[1:])}, expected {status} {stderr!r}")
-    return done
 
 
 def write(name, text):
@@ -138,16 +125,5 @@ def mtx():
         tool("a.mtx", "one.npy", status=3, stderr=said)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        rows()
-        refused_rows()
-        mtx()
-        os.chdir("/")
-    print(f"{failures} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(rows, refused_rows, mtx))

@@ -5,21 +5,14 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-TOOL = os.environ["TCGEMM"]
+sys.path.insert(0, os.path.join(os.environ["TCGEMM_SOURCE_DIR"], "tests", "support"))
+from cli import TOOL, check, run_tests  # noqa: E402
+
 NAMES = ("status type m n k batch op_a op_b order flags lda ldb ldc ldd stride_a stride_b stride_c stride_d alpha beta "
          "packs algo kernel threads device async seconds gflops").split()
-failures = 0
-
-
-def check(good, what):
-    global failures
-    if not good:
-        failures += 1
-        print("FAIL:", what)
 
 
 def calls_in(text):
@@ -100,17 +93,6 @@ def files():
     check(done.stdout[:6] == b"\x93NUMPY" and len(calls_in(done.stderr.decode())) == 1, "the standard output is clean")
 
 
-def main():
-    os.environ.pop("TCGEMM_VERBOSE", None)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        one_call()
-        counts()
-        files()
-        os.chdir("/")
-    print(f"{failures} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    os.environ.pop("TCGEMM_VERBOSE", None)
+    sys.exit(run_tests(one_call, counts, files))
