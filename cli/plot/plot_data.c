@@ -96,6 +96,7 @@ static plot_row_t read_row(cursor_t *c) {
         .kernel = text_of(c, "kernel"),
         .peer = text_of(c, "peer"),
         .peer_version = text_of(c, "peer_version"),
+        .is_best = strcmp(text_of(c, "peer_is_best"), "no") != 0,
         .device = text_of(c, "device"),
         .cpu = text_of(c, "cpu"),
         .driver = text_of(c, "driver"),
@@ -130,9 +131,9 @@ static int check_columns(const csv_t *table, const char *name) {
     return CLI_OK;
 }
 
-/* A product of size 0 has no speed and cannot be drawn. */
+/* A product of size 0 has no speed and cannot be drawn; of several peers the best one is. */
 static bool is_drawable(const plot_row_t *row) {
-    return row->ours.rate > 0 && row->m > 0 && row->n > 0 && row->k > 0;
+    return row->is_best && row->ours.rate > 0 && row->m > 0 && row->n > 0 && row->k > 0;
 }
 
 static int add_rows(plot_data_t *data, const char *name, const csv_t *table) {
@@ -251,11 +252,14 @@ const char *plot_row_machine(const plot_row_t *row) {
     return *row->cpu ? row->cpu : "CPU";
 }
 
-/* "cublaslt" does as asked; "openblas sgemm" and "tcgemm f32_f32" name the type they compute. */
+/* "cublaslt" does as asked; "openblas sgemm" and "tcgemm f32_f32" stand in for what they lack. */
 bool plot_row_peer_has_type(const plot_row_t *row) {
-    return !strchr(row->peer, ' ') ||
-           (strncmp(row->peer, "openblas", 8) == 0 &&
-            (row->type == TCGEMM_F32_F32 || row->type == TCGEMM_F64_F64));
+    static const char *const words[] = {"sgemm", "f32", "f32_f32"};
+    const char *blank = strrchr(row->peer, ' ');
+    for (size_t i = 0; blank && i < sizeof words / sizeof *words; ++i)
+        if (strcmp(blank + 1, words[i]) == 0)
+            return row->type == TCGEMM_F32_F32;
+    return true;
 }
 
 double plot_row_intensity(const plot_row_t *row) {

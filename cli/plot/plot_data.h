@@ -24,6 +24,7 @@ typedef struct plot_row {
     bool cold;
     const char *ops, *order, *algo, *kernel;
     const char *peer, *peer_version;
+    bool is_best; /* no other peer was faster here */
     const char *device, *cpu, *driver, *commit, *date;
     double seconds, predicted; /* predicted: by the planner's model; 0: not known */
     plot_speed_t ours, theirs; /* theirs: the peer's */
