@@ -50,7 +50,8 @@ const command_t command_table[NUM_COMMANDS] = {
         {"plot", "FILE...", "draw what bench has measured",
          "Draws the tables that bench --csv has written, without measuring again: throughput over "
          "size, over k, by kernel and tile, beside a peer, or as a roofline, whichever suits what "
-         "varies in them. --type, --algo, --kernel, --shape and --threads choose among their "
+         "varies in them. --type, --algo, --kernel, --shape, --class and --threads choose among "
+         "their "
          "rows. Needs gnuplot.",
          "tcgemm plot sizes.csv -o sizes.svg  # what suits the table\n"
          "tcgemm plot a.csv b.csv --algo wmma-shared --plot-kind roofline -o roof.html  # "
@@ -116,7 +117,7 @@ const option_row_t option_table[] = {
      "and "
      "--threads choose among them",
      "h200|cpu", AT(suite), 0, 0},
-    {"class", 0, OPTION_TEXT, "NAMES", GROUP_PROBLEM, BENCH,
+    {"class", 0, OPTION_TEXT, "NAMES", GROUP_PROBLEM, BENCH | PLOT,
      "of the suite these classes alone: a list", NULL, AT(classes), 0, 0},
     {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, RUN,
      "types of the inputs and the output, such as bf16_f32 (default: what the files hold, or "

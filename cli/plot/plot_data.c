@@ -94,6 +94,7 @@ static plot_row_t read_row(cursor_t *c) {
         .order = text_of(c, "order"),
         .algo = text_of(c, "algo"),
         .kernel = text_of(c, "kernel"),
+        .class_name = text_of(c, "class"),
         .peer = text_of(c, "peer"),
         .peer_version = text_of(c, "peer_version"),
         .is_best = strcmp(text_of(c, "peer_is_best"), "no") != 0,
@@ -136,18 +137,30 @@ static bool is_drawable(const plot_row_t *row) {
     return row->is_best && row->ours.rate > 0 && row->m > 0 && row->n > 0 && row->k > 0;
 }
 
+/* Where one library is the best at one point and another at the next, the best are one line. */
+static void join_peers(plot_row_t *rows, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        if (rows[i].theirs.rate > 0 && plot_row_peer_has_type(&rows[i]))
+            rows[i].peer = "best peer";
+}
+
 static int add_rows(plot_data_t *data, const char *name, const csv_t *table) {
     plot_row_t *rows = realloc(data->rows, (data->count + table->num_rows + 1) * sizeof *rows);
     if (!rows)
         return message_fail(CLI_NO_MEMORY, "%s: no memory for its rows", name);
     data->rows = rows;
+    const size_t before = data->count;
+    bool several_peers = false;
     cursor_t c = {.table = table, .name = name, .status = check_columns(table, name)};
     for (; c.row < table->num_rows && c.status == CLI_OK; ++c.row) {
         plot_row_t row = read_row(&c);
         find_bandwidth(&row);
+        several_peers |= !row.is_best;
         if (c.status == CLI_OK && is_drawable(&row))
             data->rows[data->count++] = row;
     }
+    if (several_peers)
+        join_peers(rows + before, data->count - before);
     return c.status;
 }
 
@@ -212,7 +225,8 @@ static bool has_shape(const filter_t *f, const plot_row_t *row) {
 static bool is_kept(const filter_t *f, const plot_row_t *row) {
     const settings_t *s = f->settings;
     return is_listed(s->type, tcgemm_type_info(row->type)->name) && is_listed(s->algo, row->algo) &&
-           is_listed(s->kernel, row->kernel) && has_threads(f, row) && has_shape(f, row);
+           is_listed(s->kernel, row->kernel) && is_listed(s->classes, row->class_name) &&
+           has_threads(f, row) && has_shape(f, row);
 }
 
 static int parse_filter(filter_t *f) {
