@@ -109,7 +109,7 @@ static table_t *make_classes(const bench_t *b) {
     table_t *table = NULL;
     if (read_rows(b, &text, &length) == CLI_OK) {
         if (csv_parse(text, length, &csv, why)) {
-            table = class_table(&b->suite, &csv, &key);
+            table = class_table(&b->suite, &b->items, &csv, &key);
             csv_free(&csv);
         }
         if (!table)

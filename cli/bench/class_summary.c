@@ -117,6 +117,7 @@ class_summary_t class_summarize(const suite_class_t *class, const csv_t *rows,
 const char *class_verdict_text(class_verdict_t verdict) {
     static const char *const texts[] = {[CLASS_MET] = "met",
                                         [CLASS_MISSED] = "missed",
+                                        [CLASS_UNFINISHED] = "unfinished",
                                         [CLASS_OPEN] = "no goal",
                                         [CLASS_UNKNOWN] = "no peer"};
     return texts[verdict];
@@ -145,13 +146,23 @@ static void real_or_empty(table_t *table, double value) {
         table_empty(table);
 }
 
-table_t *class_table(const suite_t *suite, const csv_t *rows, const class_key_t *key) {
+static int64_t wanted_of(const bench_items_t *items, const suite_class_t *class) {
+    int64_t count = 0;
+    for (size_t i = 0; i < items->count; ++i)
+        count += strcmp(items->values[i].class_name, class->name) == 0;
+    return count;
+}
+
+table_t *class_table(const suite_t *suite, const bench_items_t *items, const csv_t *rows,
+                     const class_key_t *key) {
     table_t *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < suite->num_classes && table; ++i) {
         const suite_class_t *class = &suite->classes[i];
-        const class_summary_t s = class_summarize(class, rows, key);
+        class_summary_t s = class_summarize(class, rows, key);
         if (s.problems == 0)
             continue;
+        if (s.problems < wanted_of(items, class))
+            s.verdict = CLASS_UNFINISHED;
         table_text(table, class->name);
         table_integer(table, s.problems);
         table_integer(table, s.compared);

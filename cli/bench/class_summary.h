@@ -13,8 +13,9 @@
 typedef enum class_verdict {
     CLASS_MET,
     CLASS_MISSED,
-    CLASS_OPEN,   /* it has no goal */
-    CLASS_UNKNOWN /* nothing to judge by: no row, or no peer at any point */
+    CLASS_UNFINISHED, /* not every problem has a row: a run was interrupted, or a kernel is wrong */
+    CLASS_OPEN,       /* it has no goal */
+    CLASS_UNKNOWN     /* nothing to judge by: no row, or no peer at any point */
 } class_verdict_t;
 
 typedef struct class_summary {
@@ -38,10 +39,12 @@ typedef struct class_key {
 class_summary_t class_summarize(const suite_class_t *class, const csv_t *rows,
                                 const class_key_t *key);
 
-/* "met", "missed", "no goal" or "no peer" */
+/* "met", "missed", "unfinished", "no goal" or "no peer" */
 const char *class_verdict_text(class_verdict_t verdict);
 
-/* A line for each class that has a row, as a table; NULL without memory. */
-table_t *class_table(const suite_t *suite, const csv_t *rows, const class_key_t *key);
+/* A line for each class that has a row, as a table; NULL without memory. `items` are the problems
+ * that were to be measured. */
+table_t *class_table(const suite_t *suite, const bench_items_t *items, const csv_t *rows,
+                     const class_key_t *key);
 
 #endif

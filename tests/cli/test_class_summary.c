@@ -116,12 +116,44 @@ static void of_another_class(void **state) {
     csv_free(&csv);
 }
 
+/* What the table of classes says of class x, when so many of its problems were to be measured. */
+static void expect_verdict(int num_items, const char *verdict) {
+    suite_class_t classes[2] = {{.name = "none", .geomean = 1}, {.name = "x", .geomean = 0.5}};
+    bench_item_t items[3] = {{.class_name = "x"}, {.class_name = "x"}, {.class_name = "x"}};
+    const suite_t suite = {.classes = classes, .num_classes = 2};
+    const bench_items_t wanted = {items, (size_t)num_items};
+    char text[512];
+    char why[CSV_ERROR_SIZE];
+    csv_t csv;
+    (void)snprintf(text, sizeof text,
+                   "%sx,f32_f32,NN,1,1,1,1,1,1,p,yes,0.6,peak,0.9,abc,a cpu,cpu\n"
+                   "x,f32_f32,NN,2,2,2,1,1,1,p,yes,0.6,peak,0.9,abc,a cpu,cpu\n",
+                   heading);
+    assert_true(csv_parse(text, strlen(text), &csv, why));
+    table_t *table = class_table(&suite, &wanted, &csv, &key);
+    json_t *rows = table_rows(table);
+    assert_int_equal(json_array_size(rows), 1); /* none of the other class */
+    assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 0), "verdict")),
+                        verdict);
+    json_decref(rows);
+    table_free(table);
+    csv_free(&csv);
+}
+
+static void of_what_is_missing_there_is_no_verdict(void **state) {
+    (void)state;
+    expect_verdict(2, "met");
+    expect_verdict(0, "met"); /* a file of another run */
+    expect_verdict(3, "unfinished");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_figures),
         cmocka_unit_test(at_the_boundary),
         cmocka_unit_test(without_a_peer),
         cmocka_unit_test(of_another_class),
+        cmocka_unit_test(of_what_is_missing_there_is_no_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
