@@ -6,7 +6,7 @@
 #
 # Takes some ten minutes. Results: docs/testing.md.
 set -u
-folders='include src cli tests'
+folders='include src cli tests bench'
 options='-DTCGEMM_CUDA=OFF'
 targets=
 tests='^(cli/|unit/device|unit/host)'
