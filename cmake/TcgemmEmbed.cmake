@@ -1,4 +1,5 @@
-# cmake -DINPUT=page.css -DNAME=tcgemm_page_css -DHEADER=draw/page.h -DOUTPUT=tcgemm_page_css.c -P TcgemmEmbed.cmake
+# cmake -DINPUT=page.css -DNAME=tcgemm_page_css -DHEADER=draw/page.h -DOUTPUT=tcgemm_page_css.c
+#       -P TcgemmEmbed.cmake
 # Turns a file into a C array of its bytes and their number, which HEADER declares.
 file(READ "${INPUT}" bytes HEX)
 string(LENGTH "${bytes}" size)

@@ -312,16 +312,18 @@ def test_bars():
 
 
 def test_classes_and_several_peers():
-    columns = ("type", "m", "n", "k", "algo", "kernel", "gflops", "class", "peer", "peer_is_best", "peer_gflops",
-               "time_median_seconds")
+    columns = ("type", "m", "n", "k", "algo", "kernel", "gflops", "class", "peer", "peer_is_best",
+               "peer_gflops", "time_median_seconds")
     rows = [("f32_f32", n, n, n, "cpu", "k", 100 + n, name, peer, best, 50 + n, 1e-3)
             for name, step in (("one", 0), ("two", 7))
-            for n, peer, best in ((64 + step, "a sgemm", "yes"), (64 + step, "b sgemm", "no"), (128 + step, "a sgemm", "no"),
-                                  (128 + step, "b sgemm", "yes"), (256 + step, "b sgemm", "yes"))]
+            for n, peer, best in ((64 + step, "a sgemm", "yes"), (64 + step, "b sgemm", "no"),
+                                  (128 + step, "a sgemm", "no"), (128 + step, "b sgemm", "yes"),
+                                  (256 + step, "b sgemm", "yes"))]
     write_table("classes.csv", rows, columns)
     good("plot", "classes.csv", "--class", "two", "-o", "classes.svg", "--force")
     drawn = series(picture("classes.svg"))
-    expect({name: len(points) for name, points in drawn.items()} == {"tcgemm": 3, "best peer": 3}, f"{drawn}")
+    counts = {name: len(points) for name, points in drawn.items()}
+    expect(counts == {"tcgemm": 3, "best peer": 3}, f"{drawn}")
     refused(3, "", "plot", "classes.csv", "--class", "three", "-o", "none.svg")
 
 
