@@ -91,16 +91,23 @@ enum { NUMPY_WRITEABLE = 0x0400 };
 /* What a matrix was, but for its address. Types and dtypes are kept by the state. */
 typedef struct mark {
     PyTypeObject *type;
-    PyObject *dtype;
-    Py_ssize_t shape[2], strides[2];
+    PyObject *dtype;                 /* NumPy's; NULL: a tensor */
+    uint64_t element;                /* of a tensor: its dtype and its device as DLPack has them */
+    Py_ssize_t shape[2], strides[2]; /* strides in bytes, of a tensor in elements */
 } mark_t;
 
 typedef struct fast { /* see fast.c */
     mark_t a, b, d;
-    PyObject *shape;     /* of the result, for numpy.empty */
+    PyObject *shape;     /* of the result, for numpy.empty; NULL: a tensor */
     shared_plan_t *plan; /* NULL: only noted */
     bool is_noted, is_short;
 } fast_t;
+
+/* Two operands of a call, perhaps out, as their package's exchange table shows them. */
+typedef struct views {
+    const package_t *package; /* NULL: they are not all tensors of one type */
+    tcpy_dl_tensor_t a, b, d;
+} views_t;
 
 /* ---- State of the module -------------------------------------------------------------------- */
 
@@ -188,6 +195,8 @@ int tcpy_operand_read(state_t *state, operand_t *x, PyObject *object, bool is_wr
 void tcpy_operand_release(operand_t *x);
 const package_t *tcpy_package_of(state_t *state, PyObject *object);
 int tcpy_current_stream(const operand_t *x, void **stream);
+/* Whether a tensor of torch is no more than its memory: no gradient to record, no sign to apply. */
+bool tcpy_tensor_is_plain(const state_t *state, PyObject *tensor, bool may_be_negative);
 /* The operand's axes as stored in C order, of a new block of memory. */
 void tcpy_own_strides(operand_t *x);
 size_t tcpy_operand_count(const operand_t *x);
@@ -313,9 +322,8 @@ tcgemm_status_t tcpy_make_plan(const options_t *options, const tcgemm_problem_t 
                                unsigned pack, shared_plan_t **made);
 
 /* fast.c */
-fast_t *tcpy_fast_slot(state_t *state, PyObject *a, PyObject *b);
-PyObject *tcpy_fast(state_t *state, const fast_t *fast, double alpha, PyObject *a, PyObject *b,
-                    PyObject *out);
+PyObject *tcpy_fast(state_t *state, fast_t *own, double alpha, PyObject *a, PyObject *b,
+                    PyObject *out, fast_t **slot);
 void tcpy_fast_note(state_t *state, fast_t *fast, const operand_t *a, const operand_t *b,
                     const operand_t *d, const tcgemm_problem_t *problem, const options_t *options,
                     shared_plan_t *plan, bool is_short);

@@ -128,10 +128,11 @@ static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t flagged
     plan_t *const plan = (plan_t *)self;
     const Py_ssize_t count = (Py_ssize_t)(flagged & ~((size_t)1 << (8 * sizeof(size_t) - 1)));
     PyObject *found[NUM_KEYS] = {NULL}, *out = NULL;
+    fast_t *slot;
     call_t call;
     if (count == 2 && tcpy_is_plain(plan->state, args, count, names, &out)) {
         PyObject *const result =
-            tcpy_fast(plan->state, &plan->fast, plan->alpha, args[0], args[1], out);
+            tcpy_fast(plan->state, &plan->fast, plan->alpha, args[0], args[1], out, &slot);
         if (result)
             return result;
     }

@@ -211,16 +211,21 @@ static int on_gpu(const product_t *p) {
     return p->a.device != TCGEMM_DEVICE_CPU || p->a.package.kind == KIND_CUDA;
 }
 
+/* Arrays on a GPU are multiplied there. */
+static options_t options_of(const product_t *p, const call_t *call) {
+    options_t options = call->options;
+    if (on_gpu(p) && options.device == TCGEMM_DEVICE_AUTO && options.gpu[0] == '\0')
+        options.device = p->a.device;
+    return options;
+}
+
 /* Products on a GPU are queued in the stream of the caller's package; those of the host are done
  * when the call returns. */
 static int run_product(state_t *state, product_t *p, const call_t *call, shared_plan_t *preferred) {
     run_t run = {.alpha = call->alpha, .beta = call->beta};
     shared_plan_t *plan = NULL;
-    options_t options;
     if (on_gpu(p)) {
-        options = call->options;
-        if (options.device == TCGEMM_DEVICE_AUTO && options.gpu[0] == '\0')
-            options.device = p->a.device;
+        const options_t options = options_of(p, call);
         run.is_async = true;
         run.stream = call->stream;
         if (!call->has_stream && tcpy_current_stream(&p->a, &run.stream) < 0)
@@ -294,7 +299,8 @@ static void note(state_t *state, fast_t *fast, const product_t *p, const call_t 
         return;
     if (preferred && !tcpy_is_same_problem(&preferred->problem, &l->problem))
         return;
-    tcpy_fast_note(state, fast, &p->a, &p->b, &p->out, &l->problem, &call->options, preferred,
+    const options_t options = options_of(p, call);
+    tcpy_fast_note(state, fast, &p->a, &p->b, &p->out, &l->problem, &options, preferred,
                    is_short(l));
 }
 
@@ -345,8 +351,7 @@ PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count,
     call_t call;
     PyObject *out = NULL;
     if (count == 2 && tcpy_is_plain(state, args, count, names, &out)) {
-        slot = tcpy_fast_slot(state, args[0], args[1]);
-        PyObject *const result = tcpy_fast(state, slot, 1.0, args[0], args[1], out);
+        PyObject *const result = tcpy_fast(state, NULL, 1.0, args[0], args[1], out, &slot);
         if (result)
             return result;
     }
