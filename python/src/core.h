@@ -340,6 +340,9 @@ int tcpy_read_call(state_t *state, PyObject **found, call_t *call);
 int tcpy_read_options(PyObject **found, options_t *options);
 int tcpy_read_bool(const char *name, PyObject *object, bool *value);
 
+/* ffi.c */
+PyObject *tcpy_ffi_address(PyObject *module, PyObject *none);
+
 /* info.c */
 
 PyObject *tcpy_types(PyObject *module, PyObject *none);

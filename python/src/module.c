@@ -85,6 +85,8 @@ static PyMethodDef methods[] = {
      "device_reason()\n--\n\nWhy there is no GPU; '' if there is one."},
     {"known_gpus", tcpy_known_gpus, METH_NOARGS,
      "known_gpus()\n--\n\nGPUs that plans can be made for."},
+    {"ffi_address", tcpy_ffi_address, METH_NOARGS,
+     "ffi_address()\n--\n\nWhere a compiler's custom call finds the product (ffi_call.h)."},
     {"build_info", tcpy_build_info, METH_NOARGS, "build_info()\n--\n\nHow the library was built."},
     {NULL, NULL, 0, NULL}};
 

@@ -24,6 +24,7 @@ made by torch or NumPy in float64. The last line counts; exit status 1 if someth
 
 import argparse
 import ctypes
+import functools
 import gc
 import os
 import platform
@@ -48,6 +49,11 @@ try:
     import cupy
 except ImportError:
     cupy = None
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # torch and CuPy want memory, too
+try:
+    import jax
+except ImportError:
+    jax = None
 
 
 class Skipped(Exception):
@@ -754,6 +760,88 @@ def cupy_leaks(run):
     return f"9000 calls, process {grown / 1024:+.0f} KiB"
 
 
+# ---- JAX ------------------------------------------------------------------------------------------------------
+
+
+def jax_parts(run):
+    if jax is None:
+        raise Skipped("no JAX")
+    if run.on_gpu and jax.default_backend() != "gpu":
+        raise Skipped("JAX finds no GPU")
+    jax.config.update("jax_enable_x64", True)
+    import tcgemm.jax as ours
+
+    return jax.numpy, ours
+
+
+@case
+def jax_random_products(run):
+    """tcgemm.jax under jit and without: types, batches, scalars, transposes, exactly."""
+    jnp, ours = jax_parts(run)
+    dice, rng, count = run.dice, np.random.default_rng(run.options.seed), run.options.products // 10
+    assert ours.mode() == "ffi", ours.mode()
+    for _ in range(count):
+        kind = dice.choice(Torch.kinds)
+        m, n, k = (dice.choice([1, 2, 7, 16, 33, 64, 128, 200]) for _ in range(3))
+        left, right = dice.choice([((), ())] * 3 + [((3,), (3,)), ((), (4,)), ((5,), ()), ((2, 1), (3,)), ((2, 1, 2), (3, 1))])
+        low, options = 0 if kind == "uint8" else -3, {}
+        for name in ("trans_a", "trans_b"):
+            options[name] = dice.random() < 0.3
+        a = rng.integers(low, 4, (*left, *((k, m) if options["trans_a"] else (m, k)))).astype(np.float64)
+        b = rng.integers(low, 4, (*right, *((n, k) if options["trans_b"] else (k, n)))).astype(np.float64)
+        x, y = (jnp.asarray(v).astype(kind) for v in (a, b))
+        options["alpha"] = dice.choice([1, 1, 2, -1])
+        expected = options["alpha"] * ((a.swapaxes(-1, -2) if options["trans_a"] else a) @ (b.swapaxes(-1, -2) if options["trans_b"] else b))
+        operands = [x, y]
+        if dice.random() < 0.3:
+            c = rng.integers(-4, 5, expected.shape).astype(np.float64)
+            operands.append(jnp.asarray(c).astype(RESULTS[kind]))
+            options["beta"] = dice.choice([1, 2, -1])
+            expected = expected + options["beta"] * c
+        call = functools.partial(ours.matmul, **options)
+        got = (jax.jit(call) if dice.random() < 0.5 else call)(*operands)
+        rounded = np.asarray(jnp.asarray(expected).astype(RESULTS[kind]).astype("float64"))
+        text = f"{kind} {x.shape} {y.shape} {options}"
+        assert got.shape == rounded.shape and np.array_equal(np.asarray(got.astype("float64")), rounded), text
+        run.log.products += 1
+    return f"{count} products"
+
+
+@case
+def jax_transformations(run):
+    """vmap, gradients, a loop within one program, beside JAX's own product."""
+    jnp, ours = jax_parts(run)
+    rng = np.random.default_rng(0)
+    a, b = jnp.asarray(rng.standard_normal((6, 40, 50))), jnp.asarray(rng.standard_normal((50, 30)))
+    mapped = [jax.jit(jax.vmap(f, (0, None)))(a, b) for f in (ours.matmul, jnp.matmul)]
+    np.testing.assert_allclose(*mapped, rtol=1e-9, atol=1e-10)
+    grads = [jax.jit(jax.grad(lambda x, y, f=f: jnp.sin(f(x, y)).sum(), (0, 1)))(a, b) for f in (ours.matmul, jnp.matmul)]
+    for mine, theirs in zip(*grads):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+    square = jnp.asarray(rng.standard_normal((300, 300)) / 20)
+    power = jax.jit(lambda x: jax.lax.fori_loop(0, 10, lambda i, y: ours.matmul(y, x), jnp.eye(300)))(square)
+    np.testing.assert_allclose(power, np.linalg.matrix_power(np.asarray(square), 10), rtol=1e-8, atol=1e-10)
+    return "vmap, grad, fori_loop"
+
+
+@case
+def jax_time(run):
+    """Many products in one program, beside JAX's own: bf16 on the GPU, f32 on the host."""
+    jnp, ours = jax_parts(run)
+    dtype = jnp.bfloat16 if run.on_gpu else jnp.float32
+    for size in (128, 1024, 4096) if run.on_gpu else (128,):
+        x = (jnp.ones((size, size)) / size).astype(dtype)
+        programs = [jax.jit(lambda x, f=f: jax.lax.fori_loop(0, 50, lambda i, y: f(y, x), x)) for f in (ours.matmul, jnp.matmul)]
+        best = [float("inf")] * 2
+        for _ in range(8):
+            for i, program in enumerate(programs):
+                start = time.perf_counter()
+                program(x).block_until_ready()
+                best[i] = min(best[i], (time.perf_counter() - start) / 50)
+        run.log(f"    {f'in a program of JAX, {size}^3 {dtype.__name__}':46} {best[0] / best[1]:7.3f}  {best[0] * 1e6:.2f} us, jnp.matmul {best[1] * 1e6:.2f}")
+    return ""
+
+
 # ---- speed ----------------------------------------------------------------------------------------------------
 
 
@@ -965,7 +1053,7 @@ def header(log, options):
     commit = subprocess.run(["git", "-C", root, "describe", "--always", "--dirty", "--abbrev=9"], capture_output=True, text=True)
     log(f"tests/python/device.py at {commit.stdout.strip() or 'an unknown commit'}, seed {options.seed}, {time.strftime('%Y-%m-%d')}")
     versions = [f"Python {platform.python_version()}", f"NumPy {np.__version__}"]
-    versions += [f"{x.__name__} {x.__version__}" for x in (torch, cupy) if x is not None]
+    versions += [f"{x.__name__} {x.__version__}" for x in (torch, cupy, jax) if x is not None]
     log(", ".join(versions))
     for i, gpu in enumerate(tcgemm.devices()):
         log(f"GPU {i}: {gpu['name']}")

@@ -1,5 +1,5 @@
 """tcgemm with torch: tensors in and out, operators, gradients, torch.compile, layers. Without torch this file is
-left out: it is no part of requirements.txt (its wheel takes gigabytes). `tests/python/run_torch.sh` makes room for it."""
+left out: it is no part of requirements.txt (its wheel takes gigabytes). `tests/python/run_with.sh torch` makes room for it."""
 
 import copy
 import pickle
