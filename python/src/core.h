@@ -134,6 +134,9 @@ enum { /* keyword arguments, in the order of `keyword_names` (arguments.c) */
        KEY_SEED,
        KEY_OPERAND,
        KEY_TRANS,
+       KEY_EPILOGUE,
+       KEY_SCALE_A,
+       KEY_SCALE_B,
        NUM_KEYS
 };
 

@@ -24,18 +24,24 @@ static const char *const key_names[NUM_KEYS] = {
     [KEY_SEED] = "seed",
     [KEY_OPERAND] = "operand",
     [KEY_TRANS] = "trans",
+    [KEY_EPILOGUE] = "epilogue",
+    [KEY_SCALE_A] = "scale_a",
+    [KEY_SCALE_B] = "scale_b",
 };
 
 #define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS
 
 static const char matmul_doc[] =
     "matmul(a, b, /, c=None, *, alpha=1, beta=None, out=None, type=None, trans_a=False, "
-    "trans_b=False, accuracy=None, reproducible=False, xor=False, algo=None, kernel=None, "
-    "tile=None, device=None, stream=None, threads=None)\n--\n\n"
+    "trans_b=False, accuracy=None, reproducible=False, xor=False, epilogue=None, scale_a=None, "
+    "scale_b=None, algo=None, kernel=None, tile=None, device=None, stream=None, "
+    "threads=None)\n--\n\n"
     "alpha * a @ b + beta * c, for arrays of any package.\n\n"
     "a and b are vectors, matrices or batches of them, as in numpy.matmul; batch axes are\n"
     "broadcast without copies. beta is 1 if c is given. The result is an array of the kind of a,\n"
-    "or `out`, which has the shape and the dtype of the result.\n\n"
+    "or `out`, which has the shape and the dtype of the result. No kernel serves epilogue, "
+    "scale_a\n"
+    "and scale_b yet: they are refused.\n\n"
     ">>> import numpy as np\n"
     ">>> a = np.array([[1, 2], [3, 4]], np.float32)\n"
     ">>> tcgemm.matmul(a, a)\n"
@@ -47,8 +53,8 @@ static const char matmul_doc[] =
 static const char plan_doc[] =
     "plan(a=None, b=None, /, c=None, *, shape=None, alpha=1, beta=None, out=None, type=None, "
     "trans_a=False, "
-    "trans_b=False, accuracy=None, reproducible=False, xor=False, algo=None, kernel=None, "
-    "tile=None, device=None, gpu=None, threads=None)\n--\n\n"
+    "trans_b=False, accuracy=None, reproducible=False, xor=False, epilogue=None, scale_a=None, "
+    "scale_b=None, algo=None, kernel=None, tile=None, device=None, gpu=None, threads=None)\n--\n\n"
     "A product that is planned once and run often, for arrays like these or for a shape: (m, n, "
     "k)\n"
     "or the shapes of a and b.\n\n"

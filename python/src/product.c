@@ -339,9 +339,10 @@ static int read_positional(state_t *state, const char *function, PyObject *const
 }
 
 enum {
-    OF_PRODUCT = 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE |
-                 1 << KEY_TRANS_A | 1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE |
-                 1 << KEY_XOR | 1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE |
+    OF_PRODUCT = 1 << KEY_EPILOGUE | 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C |
+                 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE | 1 << KEY_TRANS_A |
+                 1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE | 1 << KEY_XOR |
+                 1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE |
                  1 << KEY_STREAM | 1 << KEY_THREADS
 };
 
