@@ -22,6 +22,22 @@
 
 #include "dlpack.h"
 
+/* What the functions of the module share - packages, plans, notes of fast.c - is guarded by the
+ * GIL. A free-threaded Python has none: there a function holds the module's critical section, which
+ * Python suspends where it would let go of the GIL, and whoever may come in then could have come in
+ * before. Plans are counted apart: they go when the last of their users does, also while nobody
+ * holds a section. */
+#ifdef Py_GIL_DISABLED
+#include <stdatomic.h>
+typedef atomic_int tcpy_count_t;
+#define TCPY_BEGIN(module) Py_BEGIN_CRITICAL_SECTION(module);
+#define TCPY_END           Py_END_CRITICAL_SECTION();
+#else
+typedef int tcpy_count_t;
+#define TCPY_BEGIN(module) (void)(module);
+#define TCPY_END
+#endif
+
 enum { MAX_DIMS = 64, MAX_PACKAGES = 32, MAX_CACHED_PLANS = 64, MAX_LEARNED = 16, MAX_FAST = 16 };
 
 /* What arrays hold beside the dtypes of the library: bits that only a type gives a meaning. */
@@ -65,14 +81,14 @@ typedef struct options {
     char algo[MAX_NAME], kernel[2 * MAX_NAME], tile[MAX_NAME], gpu[MAX_NAME];
 } options_t;
 
-/* A plan of the library that calls share; `users` is guarded by the GIL. */
+/* A plan of the library that calls share. */
 typedef struct shared_plan {
     options_t options;
     tcgemm_problem_t problem;
     uint64_t hash;
     tcgemm_context_t *context;
     tcgemm_plan_t *plan;
-    int users; /* running calls, and the cache */
+    tcpy_count_t users; /* running calls, the cache, notes, a tcgemm.Plan */
 } shared_plan_t;
 
 /* ---- NumPy's arrays, and products that have been seen ------------------------------------------

@@ -132,17 +132,19 @@ static PyObject *fast_arrays(state_t *state, const fast_t *f, double alpha, PyOb
                              PyObject *b, PyObject *out) {
     if (!f || !f->plan || !matches_array(&f->a, a, false) || !matches_array(&f->b, b, false))
         return NULL;
+    shared_plan_t *const plan = f->plan;
+    ++plan->users; /* making an array may let others in, who may take the slot */
     PyObject *const d =
         out ? Py_NewRef(out)
             : PyObject_CallFunctionObjArgs(state->numpy_empty, f->shape, f->d.dtype, NULL);
-    if (!d) {
-        PyErr_Clear();
-        return NULL;
-    }
-    if (matches_array(&f->d, d, true) &&
-        run(f, alpha, data_of(a), data_of(b), data_of(d)) == TCGEMM_STATUS_OK)
+    const bool is_done = d && f->plan == plan && matches_array(&f->d, d, true) &&
+                         run(f, alpha, data_of(a), data_of(b), data_of(d)) == TCGEMM_STATUS_OK;
+    tcpy_drop_plan(plan);
+    if (is_done)
         return d;
-    Py_DECREF(d);
+    if (!d)
+        PyErr_Clear();
+    Py_XDECREF(d);
     return NULL;
 }
 
@@ -217,12 +219,17 @@ static tcgemm_status_t run_tensors(const fast_t *f, double alpha, const views_t 
 
 static PyObject *fast_tensors(const state_t *state, const fast_t *f, double alpha, views_t *v,
                               PyObject *a, PyObject *b, PyObject *out) {
-    if (!f->plan || f->shape || Py_TYPE(a) != f->a.type || !matches_tensor(&f->a, &v->a) ||
-        !matches_tensor(&f->b, &v->b) || !is_plain(state, v, a, &v->a) ||
-        !is_plain(state, v, b, &v->b) || (out && !is_plain(state, v, out, &v->d)))
+    if (!is_plain(state, v, a, &v->a) || !is_plain(state, v, b, &v->b) ||
+        (out && !is_plain(state, v, out, &v->d)) || !f->plan || f->shape ||
+        Py_TYPE(a) != f->a.type || !matches_tensor(&f->a, &v->a) || !matches_tensor(&f->b, &v->b))
         return NULL;
+    shared_plan_t *const plan = f->plan;
+    ++plan->users;
     PyObject *const d = out ? Py_NewRef(out) : new_tensor(f, v);
-    if (d && matches_tensor(&f->d, &v->d) && run_tensors(f, alpha, v) == TCGEMM_STATUS_OK)
+    const bool is_done = d && f->plan == plan && matches_tensor(&f->d, &v->d) &&
+                         run_tensors(f, alpha, v) == TCGEMM_STATUS_OK;
+    tcpy_drop_plan(plan);
+    if (is_done)
         return d;
     PyErr_Clear();
     Py_XDECREF(d);

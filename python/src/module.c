@@ -199,7 +199,11 @@ static void module_free(void *module) {
             tcpy_drop_plan(state->plans[i]);
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)module_exec}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)module_exec},
+#ifdef Py_GIL_DISABLED
+                                   {Py_mod_gil, Py_MOD_GIL_NOT_USED}, /* see TCPY_BEGIN */
+#endif
+                                   {0, NULL}};
 
 static PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
                                  .m_name = "tcgemm._core",

@@ -124,7 +124,7 @@ typedef struct plan {
 enum { OF_CALL = 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_STREAM };
 
 /* One bit of the count says that args[-1] may be used: nobody does here. */
-static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names) {
+static PyObject *call_plan(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names) {
     plan_t *const plan = (plan_t *)self;
     const Py_ssize_t count = (Py_ssize_t)(flagged & ~((size_t)1 << (8 * sizeof(size_t) - 1)));
     PyObject *found[NUM_KEYS] = {NULL}, *out = NULL;
@@ -161,6 +161,14 @@ static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t flagged
     call.ndim_of_a = plan->a_ndim;
     call.ndim_of_b = plan->b_ndim;
     return tcpy_multiply(plan->state, &call, plan->first, &plan->fast);
+}
+
+static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
+    PyObject *result;
+    TCPY_BEGIN(((plan_t *)self)->module)
+    result = call_plan(self, args, count, names);
+    TCPY_END
+    return result;
 }
 
 static PyObject *plan_tp_call(PyObject *self, PyObject *args, PyObject *keywords) {
@@ -557,7 +565,8 @@ static int read_arguments(state_t *state, PyObject *const *args, Py_ssize_t coun
     return failed || (beta && tcpy_read_scalar("beta", beta, &call->beta) < 0) ? -1 : 0;
 }
 
-PyObject *tcpy_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+static PyObject *read_and_plan(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                               PyObject *names) {
     state_t *const state = PyModule_GetState(module);
     PyObject *found[NUM_KEYS] = {NULL};
     operand_t a, b;
@@ -585,6 +594,14 @@ PyObject *tcpy_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, P
         tcpy_raise(state, status);
     Py_DECREF(plan);
     return NULL;
+}
+
+PyObject *tcpy_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    PyObject *result;
+    TCPY_BEGIN(module)
+    result = read_and_plan(module, args, count, names);
+    TCPY_END
+    return result;
 }
 
 static PyMethodDef plan_methods[] = {

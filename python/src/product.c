@@ -346,7 +346,8 @@ enum {
                  1 << KEY_STREAM | 1 << KEY_THREADS
 };
 
-PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+static PyObject *matmul(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                        PyObject *names) {
     state_t *const state = PyModule_GetState(module);
     fast_t *slot = NULL;
     call_t call;
@@ -360,6 +361,14 @@ PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (read_positional(state, "matmul", args, count, names, OF_PRODUCT, &call) < 0)
         return NULL;
     return tcpy_multiply(state, &call, NULL, slot);
+}
+
+PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    PyObject *result;
+    TCPY_BEGIN(module)
+    result = matmul(module, args, count, names);
+    TCPY_END
+    return result;
 }
 
 /* ---- the layout that a plan is made for ---- */
@@ -508,7 +517,8 @@ static PyObject *verify(state_t *state, call_t *call, tcgemm_verify_mode_t mode,
     return failed || status != TCGEMM_STATUS_OK ? NULL : report_of(&report);
 }
 
-PyObject *tcpy_verify(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+static PyObject *read_and_verify(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                                 PyObject *names) {
     state_t *const state = PyModule_GetState(module);
     PyObject *found[NUM_KEYS] = {NULL};
     tcgemm_verify_mode_t mode = TCGEMM_VERIFY_AUTO;
@@ -535,4 +545,12 @@ PyObject *tcpy_verify(PyObject *module, PyObject *const *args, Py_ssize_t count,
     call.b = args[1];
     call.out = args[2];
     return verify(state, &call, mode, seed);
+}
+
+PyObject *tcpy_verify(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    PyObject *result;
+    TCPY_BEGIN(module)
+    result = read_and_verify(module, args, count, names);
+    TCPY_END
+    return result;
 }
