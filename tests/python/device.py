@@ -102,7 +102,11 @@ class Torch:
 
     def whole(self, shape, kind, low, high):
         x = torch.randint(low, high + 1, shape, device=self.device, dtype=torch.int32)
-        return x.to(torch.float32).to(getattr(torch, kind)) if kind.startswith("float8") else x.to(getattr(torch, kind))
+        return (
+            x.to(torch.float32).to(getattr(torch, kind))
+            if kind.startswith("float8")
+            else x.to(getattr(torch, kind))
+        )
 
     def empty(self, shape, kind):
         return torch.full(shape, 99, device=self.device, dtype=torch.float32).to(getattr(torch, kind))
@@ -177,9 +181,26 @@ class CuPy(Torch):
         cupy.cuda.Device().synchronize()
 
 
-RESULTS = {"float64": "float64", "float32": "float32", "float16": "float16", "bfloat16": "bfloat16", "float8_e4m3fn": "bfloat16",
-           "float8_e5m2": "bfloat16", "int8": "int32", "uint8": "int32"}
-ALIGNED = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1, "int8": 1, "uint8": 1}
+RESULTS = {
+    "float64": "float64",
+    "float32": "float32",
+    "float16": "float16",
+    "bfloat16": "bfloat16",
+    "float8_e4m3fn": "bfloat16",
+    "float8_e5m2": "bfloat16",
+    "int8": "int32",
+    "uint8": "int32",
+}
+ALIGNED = {
+    "float64": 8,
+    "float32": 4,
+    "float16": 2,
+    "bfloat16": 2,
+    "float8_e4m3fn": 1,
+    "float8_e5m2": 1,
+    "int8": 1,
+    "uint8": 1,
+}
 
 
 def matrix(package, dice, shape, kind, low, high, may_turn=True):
@@ -202,7 +223,9 @@ def random_product(package, dice):
     m, n, k = (dice.choice(sizes) for _ in range(3))
     if dice.random() < 0.04:
         m, n, k = dice.choice([(0, n, k), (m, 0, k), (m, n, 0)])
-    batch_a, batch_b, batch = dice.choice([((), (), ())] * 6 + [((3,), (3,), (3,)), ((), (4,), (4,)), ((2, 1), (3,), (2, 3)), ((5,), (), (5,))])
+    batch_a, batch_b, batch = dice.choice(
+        [((), (), ())] * 6 + [((3,), (3,), (3,)), ((), (4,), (4,)), ((2, 1), (3,), (2, 3)), ((5,), (), (5,))]
+    )
     low_a = 0 if kind == "uint8" else -3
     low_b = 0 if other == "uint8" else -3
     a = matrix(package, dice, (*batch_a, m, k), kind, low_a, 3)
@@ -215,7 +238,12 @@ def random_product(package, dice):
     options, expected = {}, package.host(a) @ package.host(b)
     result = RESULTS[kind]
     if kind in ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2") and dice.random() < 0.3:
-        options["type"] = {"float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}[kind] + "_f32"
+        options["type"] = {
+            "float16": "f16",
+            "bfloat16": "bf16",
+            "float8_e4m3fn": "e4m3",
+            "float8_e5m2": "e5m2",
+        }[kind] + "_f32"
         result = "float32"
     alpha = dice.choice([1, 1, 1, 2, -1] + ([0.5] if result != "int32" else []))
     arguments = [a, b]
@@ -242,7 +270,9 @@ def describe(kind, arguments, options):
         return tuple(x.stride()) if callable(getattr(x, "stride", None)) else tuple(x.strides)
 
     parts = [f"{tuple(x.shape)} strides {strides(x)}" for x in arguments]
-    return f"{kind} {', '.join(parts)} {({key: value for key, value in options.items() if key != 'out'})}" + (" out" if "out" in options else "")
+    return f"{kind} {', '.join(parts)} {({key: value for key, value in options.items() if key != 'out'})}" + (
+        " out" if "out" in options else ""
+    )
 
 
 def check_products(package, log, dice, count, streams=()):
@@ -255,7 +285,11 @@ def check_products(package, log, dice, count, streams=()):
             assert out is None or d is out, f"{text}: the result is not out"
             got = package.host(d)
             if got.shape != expected.shape or not np.array_equal(got, expected):
-                where = np.argwhere(got != expected)[:1] if got.shape == expected.shape else (got.shape, expected.shape)
+                where = (
+                    np.argwhere(got != expected)[:1]
+                    if got.shape == expected.shape
+                    else (got.shape, expected.shape)
+                )
                 raise AssertionError(f"{text}: wrong, first at {where}")
             log.products += 1
         waiting.clear()
@@ -280,7 +314,9 @@ def check_products(package, log, dice, count, streams=()):
             else:
                 d = call()
         except Exception as error:
-            raise AssertionError(f"{describe(kind, arguments, options)}: {type(error).__name__}: {error}") from error
+            raise AssertionError(
+                f"{describe(kind, arguments, options)}: {type(error).__name__}: {error}"
+            ) from error
         waiting.append((describe(kind, arguments, options), d, options.get("out"), expected))
         if len(waiting) >= 20:
             settle()
@@ -402,8 +438,13 @@ def torch_graphs(run):
     """Products captured, with results in the graph's pool and with out; played again with other numbers."""
     run.torch_gpu()
     count = 0
-    for m, n, k, dtype in ((64, 64, 64, torch.bfloat16), (128, 257, 96, torch.float32), (512, 512, 512, torch.float16),
-                           (1000, 300, 77, torch.bfloat16), (33, 65, 4096, torch.float32)):
+    for m, n, k, dtype in (
+        (64, 64, 64, torch.bfloat16),
+        (128, 257, 96, torch.float32),
+        (512, 512, 512, torch.float16),
+        (1000, 300, 77, torch.bfloat16),
+        (33, 65, 4096, torch.float32),
+    ):
         a, b, w = half(m, k, dtype=dtype), half(k, n, dtype=dtype), torch.eye(n, device="cuda", dtype=dtype)
         out = torch.empty(m, n, device="cuda", dtype=dtype)
         plan = tcgemm.plan(a, b)
@@ -425,8 +466,12 @@ def torch_graphs(run):
             graph.replay()
             torch.cuda.synchronize()
             expected = (a.double() @ b.double()).to(dtype)
-            assert torch.equal(out, expected) and torch.equal(planned, expected), f"{m}x{n}x{k} {dtype}, turn {turn}"
-            assert torch.equal(twice.double(), 2 * expected.double()), f"the chain, {m}x{n}x{k} {dtype}, turn {turn}"
+            assert torch.equal(out, expected) and torch.equal(
+                planned, expected
+            ), f"{m}x{n}x{k} {dtype}, turn {turn}"
+            assert torch.equal(
+                twice.double(), 2 * expected.double()
+            ), f"the chain, {m}x{n}x{k} {dtype}, turn {turn}"
             count += 3
         del graph
     run.log.products += count
@@ -471,7 +516,11 @@ def torch_refusals(run):
     out = torch.full((40, 32), 7.0, device="cuda")
     raises(ValueError, "different devices", lambda: tcgemm.matmul(a, b.cpu()))
     raises(ValueError, "different devices", lambda: tcgemm.matmul(a, b, out=out.cpu()))
-    raises(BufferError, "make it contiguous", lambda: tcgemm.matmul(half(40, 48, dtype=torch.float32)[:, ::2], b, out=out))
+    raises(
+        BufferError,
+        "make it contiguous",
+        lambda: tcgemm.matmul(half(40, 48, dtype=torch.float32)[:, ::2], b, out=out),
+    )
     raises(ValueError, "CPU", lambda: tcgemm.matmul(a, b, out=out, device="cpu"))
     raises(ValueError, "do not meet", lambda: tcgemm.matmul(a, a, out=out))
     raises(TypeError, "no type multiplies", lambda: tcgemm.matmul(a, b.half(), out=out))
@@ -498,8 +547,13 @@ def torch_operators(run):
         torch.library.opcheck(torch.ops.tcgemm.mm.default, tuple(x[:2]))
         torch.library.opcheck(torch.ops.tcgemm.addmm.default, (x[2], x[0], x[1]))
     done.append("opcheck")
-    a, b, c = (torch.randn(*s, device=device, dtype=torch.float64, requires_grad=True) for s in ((4, 5), (5, 3), (4, 3)))
-    assert torch.autograd.gradcheck(lambda z, x, y: torch.ops.tcgemm.addmm(z, x, y, alpha=2.0, beta=-1.5), (c, a, b))
+    a, b, c = (
+        torch.randn(*s, device=device, dtype=torch.float64, requires_grad=True)
+        for s in ((4, 5), (5, 3), (4, 3))
+    )
+    assert torch.autograd.gradcheck(
+        lambda z, x, y: torch.ops.tcgemm.addmm(z, x, y, alpha=2.0, beta=-1.5), (c, a, b)
+    )
     done.append("gradcheck")
 
     def f(a, b, c):
@@ -519,7 +573,9 @@ def torch_operators(run):
         expected = torch.relu(x[0] @ x[1] + x[2]).sum() + (x[0] @ x[1]).mean()
         got = compiled(*x)
         torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-4)
-        torch.testing.assert_close(torch.autograd.grad(got, x), torch.autograd.grad(expected, x), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(
+            torch.autograd.grad(got, x), torch.autograd.grad(expected, x), rtol=1e-4, atol=1e-4
+        )
         done.append(backend)
     return ", ".join(done)
 
@@ -567,7 +623,11 @@ def torch_leaks(run):
         tcgemm.matmul(a.t(), b.t(), trans_a=True, trans_b=True, alpha=2)
         plan(a, b)
         plan(a, b, out=out)
-        for bad in (lambda: tcgemm.matmul(a, b, out=wrong), lambda: tcgemm.matmul(a, wrong), lambda: tcgemm.matmul(a, b.double())):
+        for bad in (
+            lambda: tcgemm.matmul(a, b, out=wrong),
+            lambda: tcgemm.matmul(a, wrong),
+            lambda: tcgemm.matmul(a, b.double()),
+        ):
             try:
                 bad()
             except (TypeError, ValueError):
@@ -591,12 +651,16 @@ def torch_leaks(run):
     assert before[1] == after[1], f"torch's pool: {before[1]} bytes became {after[1]}"
     assert after[2] >= before[2] - (4 << 20), f"the GPU has {before[2] - after[2]} bytes less"
     assert grown < 8 << 20, f"the process grew by {grown} bytes"
-    big = tcgemm.matmul(package.whole((1024, 1024), "float32", -1, 1), package.whole((1024, 1024), "float32", -1, 1))
+    big = tcgemm.matmul(
+        package.whole((1024, 1024), "float32", -1, 1), package.whole((1024, 1024), "float32", -1, 1)
+    )
     if run.on_gpu:
         package.wait()
         held = torch.cuda.memory_allocated()
         del big
-        assert torch.cuda.memory_allocated() <= held - (4 << 20), "the result's memory stays when the result is gone"
+        assert torch.cuda.memory_allocated() <= held - (
+            4 << 20
+        ), "the result's memory stays when the result is gone"
     return f"24000 calls, process {grown / 1024:+.0f} KiB"
 
 
@@ -604,7 +668,11 @@ def torch_leaks(run):
 def torch_verify(run):
     """tcgemm.verify takes what lies on the host; the largest products are judged by it."""
     run.torch_gpu()
-    for dtype, m, n, k in ((torch.bfloat16, 2048, 1536, 3000), (torch.float32, 1000, 2000, 1500), (torch.float64, 700, 800, 900)):
+    for dtype, m, n, k in (
+        (torch.bfloat16, 2048, 1536, 3000),
+        (torch.float32, 1000, 2000, 1500),
+        (torch.float64, 700, 800, 900),
+    ):
         a, b = torch.randn(m, k, device="cuda", dtype=dtype), torch.randn(k, n, device="cuda", dtype=dtype)
         d = tcgemm.matmul(a, b)
         report = tcgemm.verify(a.cpu(), b.cpu(), d.cpu())
@@ -639,11 +707,21 @@ def host_arrays(run):
     """NumPy arrays computed on the GPU."""
     if not run.on_gpu:
         raise Skipped("needs a GPU")
-    for dtype, m, n, k in (("f4", 300, 200, 100), ("f8", 65, 700, 33), ("f2", 512, 512, 512), ("i1", 129, 257, 513)):
+    for dtype, m, n, k in (
+        ("f4", 300, 200, 100),
+        ("f8", 65, 700, 33),
+        ("f2", 512, 512, 512),
+        ("i1", 129, 257, 513),
+    ):
         rng = np.random.default_rng(0)
         a, b = rng.integers(-2, 3, (m, k)).astype(dtype), rng.integers(-2, 3, (k, n)).astype(dtype)
         d = tcgemm.matmul(a, b, device=0)
-        assert np.array_equal(d.astype(np.float64), a.astype(np.float64) @ b.astype(np.float64)), (dtype, m, n, k)
+        assert np.array_equal(d.astype(np.float64), a.astype(np.float64) @ b.astype(np.float64)), (
+            dtype,
+            m,
+            n,
+            k,
+        )
         run.log.products += 1
     return "4 types"
 
@@ -719,7 +797,10 @@ def cupy_by_interface(run):
 
     class ByInterface:
         def __init__(self, array):
-            self.array, self.__cuda_array_interface__ = array, {**array.__cuda_array_interface__, "stream": None}
+            self.array, self.__cuda_array_interface__ = array, {
+                **array.__cuda_array_interface__,
+                "stream": None,
+            }
 
     a = cupy.random.randint(-3, 4, (65, 33)).astype("f4")
     b, out = cupy.random.randint(-3, 4, (33, 40)).astype("f4"), cupy.zeros((65, 40), "f4")
@@ -783,7 +864,9 @@ def jax_random_products(run):
     for _ in range(count):
         kind = dice.choice(Torch.kinds)
         m, n, k = (dice.choice([1, 2, 7, 16, 33, 64, 128, 200]) for _ in range(3))
-        left, right = dice.choice([((), ())] * 3 + [((3,), (3,)), ((), (4,)), ((5,), ()), ((2, 1), (3,)), ((2, 1, 2), (3, 1))])
+        left, right = dice.choice(
+            [((), ())] * 3 + [((3,), (3,)), ((), (4,)), ((5,), ()), ((2, 1), (3,)), ((2, 1, 2), (3, 1))]
+        )
         low, options = 0 if kind == "uint8" else -3, {}
         for name in ("trans_a", "trans_b"):
             options[name] = dice.random() < 0.3
@@ -791,7 +874,10 @@ def jax_random_products(run):
         b = rng.integers(low, 4, (*right, *((n, k) if options["trans_b"] else (k, n)))).astype(np.float64)
         x, y = (jnp.asarray(v).astype(kind) for v in (a, b))
         options["alpha"] = dice.choice([1, 1, 2, -1])
-        expected = options["alpha"] * ((a.swapaxes(-1, -2) if options["trans_a"] else a) @ (b.swapaxes(-1, -2) if options["trans_b"] else b))
+        expected = options["alpha"] * (
+            (a.swapaxes(-1, -2) if options["trans_a"] else a)
+            @ (b.swapaxes(-1, -2) if options["trans_b"] else b)
+        )
         operands = [x, y]
         if dice.random() < 0.3:
             c = rng.integers(-4, 5, expected.shape).astype(np.float64)
@@ -815,7 +901,10 @@ def jax_transformations(run):
     a, b = jnp.asarray(rng.standard_normal((6, 40, 50))), jnp.asarray(rng.standard_normal((50, 30)))
     mapped = [jax.jit(jax.vmap(f, (0, None)))(a, b) for f in (ours.matmul, jnp.matmul)]
     np.testing.assert_allclose(*mapped, rtol=1e-9, atol=1e-10)
-    grads = [jax.jit(jax.grad(lambda x, y, f=f: jnp.sin(f(x, y)).sum(), (0, 1)))(a, b) for f in (ours.matmul, jnp.matmul)]
+    grads = [
+        jax.jit(jax.grad(lambda x, y, f=f: jnp.sin(f(x, y)).sum(), (0, 1)))(a, b)
+        for f in (ours.matmul, jnp.matmul)
+    ]
     for mine, theirs in zip(*grads):
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
     square = jnp.asarray(rng.standard_normal((300, 300)) / 20)
@@ -831,14 +920,19 @@ def jax_time(run):
     dtype = jnp.bfloat16 if run.on_gpu else jnp.float32
     for size in (128, 1024, 4096) if run.on_gpu else (128,):
         x = (jnp.ones((size, size)) / size).astype(dtype)
-        programs = [jax.jit(lambda x, f=f: jax.lax.fori_loop(0, 50, lambda i, y: f(y, x), x)) for f in (ours.matmul, jnp.matmul)]
+        programs = [
+            jax.jit(lambda x, f=f: jax.lax.fori_loop(0, 50, lambda i, y: f(y, x), x))
+            for f in (ours.matmul, jnp.matmul)
+        ]
         best = [float("inf")] * 2
         for _ in range(8):
             for i, program in enumerate(programs):
                 start = time.perf_counter()
                 program(x).block_until_ready()
                 best[i] = min(best[i], (time.perf_counter() - start) / 50)
-        run.log(f"    {f'in a program of JAX, {size}^3 {dtype.__name__}':46} {best[0] / best[1]:7.3f}  {best[0] * 1e6:.2f} us, jnp.matmul {best[1] * 1e6:.2f}")
+        run.log(
+            f"    {f'in a program of JAX, {size}^3 {dtype.__name__}':46} {best[0] / best[1]:7.3f}  {best[0] * 1e6:.2f} us, jnp.matmul {best[1] * 1e6:.2f}"
+        )
     return ""
 
 
@@ -879,15 +973,37 @@ def device_times(calls, count, rounds=15):
 def speed_host_time(run):
     """Goal: a call's time on the host at most 0.6 x torch.mm(out=)'s."""
     run.torch_gpu()
-    for size, dtype in ((16, torch.bfloat16), (64, torch.bfloat16), (128, torch.bfloat16), (16, torch.float32), (128, torch.float16)):
-        a, b, out = half(size, size, dtype=dtype), half(size, size, dtype=dtype), torch.empty(size, size, device="cuda", dtype=dtype)
+    for size, dtype in (
+        (16, torch.bfloat16),
+        (64, torch.bfloat16),
+        (128, torch.bfloat16),
+        (16, torch.float32),
+        (128, torch.float16),
+    ):
+        a, b, out = (
+            half(size, size, dtype=dtype),
+            half(size, size, dtype=dtype),
+            torch.empty(size, size, device="cuda", dtype=dtype),
+        )
         plan = tcgemm.plan(a, b)
         ours, planned, theirs = host_times(
-            [lambda: tcgemm.matmul(a, b, out=out), lambda: plan(a, b, out=out), lambda: torch.mm(a, b, out=out)])
+            [
+                lambda: tcgemm.matmul(a, b, out=out),
+                lambda: plan(a, b, out=out),
+                lambda: torch.mm(a, b, out=out),
+            ]
+        )
         name = f"host, {size}^3 {str(dtype)[6:]} out="
-        run.log.goal(name, ours / theirs, 0.6, f"{ours * 1e6:.2f} us, plan {planned * 1e6:.2f}, torch.mm {theirs * 1e6:.2f}")
+        run.log.goal(
+            name,
+            ours / theirs,
+            0.6,
+            f"{ours * 1e6:.2f} us, plan {planned * 1e6:.2f}, torch.mm {theirs * 1e6:.2f}",
+        )
         ours, theirs = host_times([lambda: tcgemm.matmul(a, b), lambda: torch.mm(a, b)])
-        run.log(f"    {name[:-5] + ', new result':46} {ours / theirs:7.3f}  {ours * 1e6:.2f} us, torch.mm {theirs * 1e6:.2f}")
+        run.log(
+            f"    {name[:-5] + ', new result':46} {ours / theirs:7.3f}  {ours * 1e6:.2f} us, torch.mm {theirs * 1e6:.2f}"
+        )
     return ""
 
 
@@ -896,16 +1012,34 @@ def speed_small_products(run):
     """Goal: 128^3 bf16 at most 0.8 x torch.mm(out=), many on end."""
     run.torch_gpu()
     for size, goal in ((64, None), (128, 0.8), (256, None), (512, None)):
-        a, b, out = half(size, size), half(size, size), torch.empty(size, size, device="cuda", dtype=torch.bfloat16)
+        a, b, out = (
+            half(size, size),
+            half(size, size),
+            torch.empty(size, size, device="cuda", dtype=torch.bfloat16),
+        )
         plan = tcgemm.plan(a, b)
         ours, planned, theirs = device_times(
-            [lambda: tcgemm.matmul(a, b, out=out), lambda: plan(a, b, out=out), lambda: torch.mm(a, b, out=out)], 500)
+            [
+                lambda: tcgemm.matmul(a, b, out=out),
+                lambda: plan(a, b, out=out),
+                lambda: torch.mm(a, b, out=out),
+            ],
+            500,
+        )
         text = f"{ours * 1e6:.2f} us, plan {planned * 1e6:.2f}, torch.mm {theirs * 1e6:.2f}"
         name = f"stream of {size}^3 bf16 out=, torch.mm"
-        run.log.goal(name, ours / theirs, goal, text) if goal else run.log(f"    {name:46} {ours / theirs:7.3f}  {text}")
-        graph_ours, graph_theirs = (captured(call) for call in (lambda: tcgemm.matmul(a, b, out=out), lambda: torch.mm(a, b, out=out)))
+        (
+            run.log.goal(name, ours / theirs, goal, text)
+            if goal
+            else run.log(f"    {name:46} {ours / theirs:7.3f}  {text}")
+        )
+        graph_ours, graph_theirs = (
+            captured(call) for call in (lambda: tcgemm.matmul(a, b, out=out), lambda: torch.mm(a, b, out=out))
+        )
         ours, theirs = device_times([graph_ours, graph_theirs], 10)
-        run.log(f"    {f'in a graph, {size}^3 bf16, torch.mm':46} {ours / theirs:7.3f}  {ours * 1e6 / 50:.2f} us, torch.mm {theirs * 1e6 / 50:.2f}")
+        run.log(
+            f"    {f'in a graph, {size}^3 bf16, torch.mm':46} {ours / theirs:7.3f}  {ours * 1e6 / 50:.2f} us, torch.mm {theirs * 1e6 / 50:.2f}"
+        )
     return ""
 
 
@@ -960,8 +1094,17 @@ def c_loop(run):
     """A loop of calls in C, with the library of the same build."""
     if not run.options.build:
         raise Skipped("--build BUILD is not given")
-    library = next((x for x in (os.path.join(run.options.build, "src", "libtcgemm.a"), os.path.join(run.options.build, "libtcgemm.a"))
-                    if os.path.exists(x)), None)
+    library = next(
+        (
+            x
+            for x in (
+                os.path.join(run.options.build, "src", "libtcgemm.a"),
+                os.path.join(run.options.build, "libtcgemm.a"),
+            )
+            if os.path.exists(x)
+        ),
+        None,
+    )
     if not library:
         raise Skipped(f"no libtcgemm.a in {run.options.build}")
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -970,8 +1113,25 @@ def c_loop(run):
     with open(source, "w") as file:
         file.write(C_LOOP)
     includes = [f"-I{x}" for x in (os.path.join(root, "include"), os.path.join(run.options.build, "include"))]
-    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-fPIC", "-shared", *includes, source, library, "-lm", "-lpthread", "-ldl",
-                    "-Wl,-Bsymbolic", "-Wl,--exclude-libs,ALL", "-o", made], check=True)
+    subprocess.run(
+        [
+            os.environ.get("CC", "cc"),
+            "-O2",
+            "-fPIC",
+            "-shared",
+            *includes,
+            source,
+            library,
+            "-lm",
+            "-lpthread",
+            "-ldl",
+            "-Wl,-Bsymbolic",
+            "-Wl,--exclude-libs,ALL",
+            "-o",
+            made,
+        ],
+        check=True,
+    )
     loop = ctypes.CDLL(made)
     loop.loop_open.restype = loop.loop_run.restype = loop.loop_kernel.restype = ctypes.c_char_p
     loop.loop_open.argtypes = [ctypes.c_char_p] + [ctypes.c_longlong] * 3
@@ -985,9 +1145,13 @@ def speed_against_c(run):
     run.torch_gpu()
     loop = c_loop(run)
     stream = torch.cuda.current_stream().cuda_stream
-    for type_name, dtype, result in (("bf16_bf16", torch.bfloat16, torch.bfloat16), ("f16_f16", torch.float16, torch.float16),
-                                     ("f32_f32", torch.float32, torch.float32), ("s8_s32", torch.int8, torch.int32),
-                                     ("e4m3_bf16", torch.float8_e4m3fn, torch.bfloat16)):
+    for type_name, dtype, result in (
+        ("bf16_bf16", torch.bfloat16, torch.bfloat16),
+        ("f16_f16", torch.float16, torch.float16),
+        ("f32_f32", torch.float32, torch.float32),
+        ("s8_s32", torch.int8, torch.int32),
+        ("e4m3_bf16", torch.float8_e4m3fn, torch.bfloat16),
+    ):
         for size in (1024, 2048, 4096, 8192):
             a, b = (torch.randint(-2, 3, (size, size), device="cuda").float().to(dtype) for _ in range(2))
             out = torch.empty(size, size, device="cuda", dtype=result)
@@ -1010,10 +1174,16 @@ def speed_against_c(run):
                 for _ in range(count):
                     plan(a, b, out=out)
 
-            c, ours, planned, again = (x / count for x in device_times([in_c, by_matmul, by_plan, in_c], 1, rounds=9))
+            c, ours, planned, again = (
+                x / count for x in device_times([in_c, by_matmul, by_plan, in_c], 1, rounds=9)
+            )
             flop, c = 2.0 * size**3, min(c, again)
-            run.log.goal(f"{type_name} {size}^3, time / C", ours / c, 1 / 0.99,
-                         f"{flop / ours * 1e-12:.1f} TFLOP/s, plan {flop / planned * 1e-12:.1f}, C {flop / c * 1e-12:.1f}, {' and '.join(kernels)}")
+            run.log.goal(
+                f"{type_name} {size}^3, time / C",
+                ours / c,
+                1 / 0.99,
+                f"{flop / ours * 1e-12:.1f} TFLOP/s, plan {flop / planned * 1e-12:.1f}, C {flop / c * 1e-12:.1f}, {' and '.join(kernels)}",
+            )
     return ""
 
 
@@ -1027,7 +1197,9 @@ def speed_against_cupy(run):
         a, b = cupy.ones((size, size), "f4"), cupy.ones((size, size), "f4")
         out = cupy.empty_like(a)
         ours, theirs = host_times([lambda: tcgemm.matmul(a, b, out=out), lambda: cupy.matmul(a, b, out=out)])
-        run.log(f"    {f'host, CuPy {size}^3 f32 out=, cupy.matmul':46} {ours / theirs:7.3f}  {ours * 1e6:.2f} us, cupy {theirs * 1e6:.2f}")
+        run.log(
+            f"    {f'host, CuPy {size}^3 f32 out=, cupy.matmul':46} {ours / theirs:7.3f}  {ours * 1e6:.2f} us, cupy {theirs * 1e6:.2f}"
+        )
     return ""
 
 
@@ -1041,7 +1213,12 @@ def speed_against_nvmath(run):
         raise Skipped("no nvmath-python")
     a, b = half(128, 128), half(128, 128)
     ours_s, theirs_s = host_times([lambda: tcgemm.matmul(a, b), lambda: theirs(a, b)], count=20)
-    run.log.goal("host, 128^3 bf16, nvmath's matmul()", ours_s / theirs_s, 0.1, f"{ours_s * 1e6:.2f} us, nvmath {theirs_s * 1e6:.2f}")
+    run.log.goal(
+        "host, 128^3 bf16, nvmath's matmul()",
+        ours_s / theirs_s,
+        0.1,
+        f"{ours_s * 1e6:.2f} us, nvmath {theirs_s * 1e6:.2f}",
+    )
     return ""
 
 
@@ -1050,8 +1227,12 @@ def speed_against_nvmath(run):
 
 def header(log, options):
     root = os.path.dirname(os.path.abspath(__file__))
-    commit = subprocess.run(["git", "-C", root, "describe", "--always", "--dirty", "--abbrev=9"], capture_output=True, text=True)
-    log(f"tests/python/device.py at {commit.stdout.strip() or 'an unknown commit'}, seed {options.seed}, {time.strftime('%Y-%m-%d')}")
+    commit = subprocess.run(
+        ["git", "-C", root, "describe", "--always", "--dirty", "--abbrev=9"], capture_output=True, text=True
+    )
+    log(
+        f"tests/python/device.py at {commit.stdout.strip() or 'an unknown commit'}, seed {options.seed}, {time.strftime('%Y-%m-%d')}"
+    )
     versions = [f"Python {platform.python_version()}", f"NumPy {np.__version__}"]
     versions += [f"{x.__name__} {x.__version__}" for x in (torch, cupy, jax) if x is not None]
     log(", ".join(versions))
@@ -1065,7 +1246,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", help="the build folder with libtcgemm.a, for the comparison with C")
     parser.add_argument("--log", help="a file for all that is printed")
-    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="cases whose names contain one of these")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="WORD", help="cases whose names contain one of these"
+    )
     parser.add_argument("--products", type=int, default=2000, help="random products of a package (2000)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cpu", action="store_true", help="on host tensors, where a case makes sense there")
@@ -1089,9 +1272,13 @@ def main():
             log(f"skip  {function.__name__:36}           {reason}")
         except Exception as error:
             log.failed += 1
-            log(f"FAIL  {function.__name__:36} {time.perf_counter() - start:6.1f} s  {type(error).__name__}: {error}")
+            log(
+                f"FAIL  {function.__name__:36} {time.perf_counter() - start:6.1f} s  {type(error).__name__}: {error}"
+            )
             log(traceback.format_exc())
-    log(f"\n{log.passed} passed, {log.failed} failed, {log.skipped} skipped; {log.products} products compared; {log.missed} goals missed")
+    log(
+        f"\n{log.passed} passed, {log.failed} failed, {log.skipped} skipped; {log.products} products compared; {log.missed} goals missed"
+    )
     return 1 if log.failed else 0
 
 
