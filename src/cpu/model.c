@@ -91,7 +91,7 @@ static int64_t most_rows(const struct tcgemm_plan *plan) {
 static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t panels = ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->kernel->cpu->nr);
     return is_matrix(plan->kernel->cpu) && plan->cpu.pack_b && !plan->g.b.packed_bytes &&
-           plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
+           plan->g.m > 0 && plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
 }
 
 /* Columns of a unit of work. */
