@@ -309,6 +309,8 @@ static double time_of(const cublaslt_plan_t *plan, const gpu_set_t *set) {
 static bool choose(cublaslt_plan_t *plan, const gpu_set_t *set) {
     proposal_t proposals[MAX_PROPOSALS];
     double first[MAX_PROPOSALS];
+    for (int i = 0; i < MAX_PROPOSALS; ++i)
+        first[i] = INFINITY;
     const int count = ask(plan, proposals);
     double least = INFINITY;
     algorithm_t best = {{0}};
