@@ -64,6 +64,8 @@ static uint32_t find_features(void) {
     if ((seven.b & avx2_family) != avx2_family)
         return 0;
     features |= TCGEMM_CPU_AVX2;
+    if (seven.a >= 1 && (ask(7, 1).a & (1u << 4)))
+        features |= TCGEMM_CPU_AVX_VNNI;
     const uint32_t avx512_family = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
     if ((seven.b & avx512_family) != avx512_family || (xgetbv0() & XCR0_AVX512) != XCR0_AVX512)
         return features;

@@ -75,6 +75,8 @@ static uint32_t allowed_by_environment(void) {
         return 0;
     if (arch && strcmp(arch, "avx2") == 0)
         return TCGEMM_CPU_AVX2;
+    if (arch && strcmp(arch, "avx_vnni") == 0)
+        return TCGEMM_CPU_AVX2 | TCGEMM_CPU_AVX_VNNI;
     if (arch && strcmp(arch, "avx512") == 0)
         return TCGEMM_CPU_AVX2 | TCGEMM_CPU_AVX512;
     return UINT32_MAX;
@@ -93,8 +95,9 @@ uint32_t tcgemm_cpu_features(void) {
 }
 
 int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size) {
-    static const char *const names[] = {
-        "avx2", "avx512", "avx512_bf16", "avx512_vnni", "avx512_vpopcntdq", "amx_bf16", "amx_int8"};
+    static const char *const names[] = {"avx2",        "avx512",           "avx512_bf16",
+                                        "avx512_vnni", "avx512_vpopcntdq", "amx_bf16",
+                                        "amx_int8",    "avx_vnni"};
     size_t used = 0;
     if (size)
         buffer[0] = '\0';

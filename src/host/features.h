@@ -1,8 +1,8 @@
 /* features.h - what this processor can do, as far as the kernels here care.
  *
- * TCGEMM_ARCH=generic|avx2|avx512|amx in the environment makes the library see a lesser processor,
- * so that every kernel set can be tested on one machine ("any" is the same as "generic"; ignored in
- * set-user-id programs).
+ * TCGEMM_ARCH=generic|avx2|avx_vnni|avx512|amx in the environment makes the library see a lesser
+ * processor, so that every kernel set can be tested on one machine ("any" is the same as "generic";
+ * ignored in set-user-id programs). avx_vnni is AVX2 and AVX-VNNI.
  *
  * The 8 KiB of a thread's AMX tiles are saved by Linux only for a process that has asked for them
  * (arch_prctl). That is asked here, once, where the processor has them and TCGEMM_ARCH does not
@@ -22,6 +22,7 @@ enum {
     TCGEMM_CPU_AVX512_VPOPCNTDQ = 1 << 4,
     TCGEMM_CPU_AMX_BF16 = 1 << 5,
     TCGEMM_CPU_AMX_INT8 = 1 << 6,
+    TCGEMM_CPU_AVX_VNNI = 1 << 7, /* VPDPBUSD of 256 bits, also where AVX-512 is not */
 };
 
 /* The TCGEMM_CPU_* bits of this processor, with the operating system's consent to their registers.

@@ -1,7 +1,7 @@
 /* avx2.c - kernels for AVX2 with FMA and F16C (Haswell, Zen 1 and later).
  *
- * f32 4 x 24, f64 4 x 12, s16 and b1 4 x 24: 12 of the 16 registers hold sums, three hold B, one
- * the broadcast of A; per step 12 multiply-adds stand against 7 loads (6 x 16 needs 8).
+ * f32 4 x 24, f64 4 x 12, s16, u8s8 and b1 4 x 24: 12 of the 16 registers hold sums, three hold B,
+ * one the broadcast of A; per step 12 multiply-adds stand against 7 loads (6 x 16 needs 8).
  */
 #include <immintrin.h>
 
@@ -111,6 +111,19 @@ static TCGEMM_ALWAYS_INLINE __m256i popcount_epi32(__m256i x) {
 #include "cpu/kernels/avx2_s32_output.h"
 #define TILE_PACKED         tcgemm_tile_avx2_s16
 #define TILE_MAC(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
+#include "cpu/kernels/tile_tmpl.h"
+
+/* ---- u8s8: quads of bytes with AVX-VNNI, VPDPBUSD without AVX-512 ---- */
+
+/* Not the intrinsic, which wants the whole file compiled for it, and see avx512_vnni.c. */
+static TCGEMM_ALWAYS_INLINE __m256i dot4(__m256i sum, __m256i a, __m256i b) {
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+    return sum;
+}
+
+#include "cpu/kernels/avx2_s32_output.h"
+#define TILE_PACKED         tcgemm_tile_avx2_u8s8
+#define TILE_MAC(sum, a, b) dot4(sum, a, b)
 #include "cpu/kernels/tile_tmpl.h"
 
 /* ---- b1 ---- */
