@@ -145,7 +145,9 @@ def _plot(rows: Sequence[dict[str, Any]], width: int, height: int) -> str:
     for y in _ticks(y_low, y_high):
         made.append(f'<path d="M{left} {at_y(y):.1f}H{width - right}" {grid}/>')
         made.append(f'<text x="{left - 6}" y="{at_y(y) + 4:.1f}" text-anchor="end">{y:g}</text>')
-    made.append(f'<text x="{(left + width - right) / 2:.0f}" y="{height - 6}" text-anchor="middle">cube root of m n k</text>')
+    made.append(
+        f'<text x="{(left + width - right) / 2:.0f}" y="{height - 6}" text-anchor="middle">cube root of m n k</text>'
+    )
     made.append(f'<text transform="translate(14 {height / 2:.0f}) rotate(-90)" text-anchor="middle">GFLOP/s</text>')
     types = list(dict.fromkeys(row["type"] for row in rows))
     for i, name in enumerate(types):

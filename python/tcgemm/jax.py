@@ -80,12 +80,16 @@ def _compile() -> pathlib.Path:
     os.close(handle)
     command = [compiler, "-std=c++17", "-O1", "-fPIC", "-shared", "-w", f"-I{here}", f"-I{jax.ffi.include_dir()}"]
     try:
-        subprocess.run([*command, str(sources[0]), "-o", name], check=True, capture_output=True, text=True, timeout=300)
+        subprocess.run(
+            [*command, str(sources[0]), "-o", name], check=True, capture_output=True, text=True, timeout=300
+        )
         os.replace(name, made)
     except (OSError, subprocess.SubprocessError) as error:
         os.unlink(name)
         output = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-        raise OSError(f"{compiler} did not compile the handler: {output[0] if output else 'no reason given'}") from None
+        raise OSError(
+            f"{compiler} did not compile the handler: {output[0] if output else 'no reason given'}"
+        ) from None
     return made
 
 
@@ -217,12 +221,16 @@ def _choose_type(a: Any, b: Any, asked: str | None) -> str:
     if asked is None:
         name = _DEFAULTS.get(found)
         if name is None:
-            raise TypeError(f"a is {found[0]} and b is {found[1]}: no type multiplies them; convert one, or see tcgemm.types()")
+            raise TypeError(
+                f"a is {found[0]} and b is {found[1]}: no type multiplies them; convert one, or see tcgemm.types()"
+            )
         return name
     if asked not in _TYPES:
         raise TypeError(f"type is {asked!r}: in JAX there are {', '.join(_TYPES)}")
     if _TYPES[asked][:2] != found:
-        raise TypeError(f"type {asked} takes {' and '.join(_TYPES[asked][:2])}, but a is {found[0]} and b is {found[1]}")
+        raise TypeError(
+            f"type {asked} takes {' and '.join(_TYPES[asked][:2])}, but a is {found[0]} and b is {found[1]}"
+        )
     return asked
 
 
