@@ -161,6 +161,8 @@ static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, 
     const tcgemm_dtype_t dtype = output_dtype(u);
     const int bytes = oracle_bits(dtype) / 8;
     tcgemm_tile_t t = {.steps = STEPS, .m = m, .n = n, .ldd = n + 3, .ldc = n + 1};
+    t.a_is_signed = m & 1; /* of either sign the elements are the same */
+    t.b_is_signed = u->family == TCGEMM_FAMILY_I8X4 ? t.a_is_signed : n & 1;
     set_operands(u, &t, packed);
     set_scalars(u, &t);
     uint8_t *d = guard_place(&guards[3], (size_t)(((m - 1) * t.ldd + n) * bytes), true);

@@ -396,6 +396,8 @@ static void underflow_is_allowed_for(void **state) {
     store(TCGEMM_DTYPE_BF16, f.a, 0, 0x1p-70);
     store(TCGEMM_DTYPE_BF16, f.b, 0, 0x1p-60);
     assert_false(is_right_with(&f, 0, 0.0));
+    f.kernel.bound = TCGEMM_BOUND_ODD;
+    assert_true(is_right_with(&f, 0, 0.0));
     f.kernel.bound = TCGEMM_BOUND_FLUSHED;
     assert_true(is_right_with(&f, 0, 0.0));
     store(TCGEMM_DTYPE_BF16, f.a, 1, 0x1p-130);
