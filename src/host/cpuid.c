@@ -178,9 +178,9 @@ static const struct {
     uint32_t part;
     const char *name;
 } arm_parts[] = {
-    {0xD03, "Cortex-A53"},  {0xD07, "Cortex-A57"},  {0xD08, "Cortex-A72"},  {0xD0B, "Cortex-A76"},
-    {0xD0C, "Neoverse N1"}, {0xD40, "Neoverse V1"}, {0xD42, "Cortex-A78AE"}, {0xD49, "Neoverse N2"},
-    {0xD4F, "Neoverse V2"},
+    {0xD03, "Cortex-A53"},   {0xD07, "Cortex-A57"},  {0xD08, "Cortex-A72"},
+    {0xD0B, "Cortex-A76"},   {0xD0C, "Neoverse N1"}, {0xD40, "Neoverse V1"},
+    {0xD42, "Cortex-A78AE"}, {0xD49, "Neoverse N2"}, {0xD4F, "Neoverse V2"},
 };
 
 static void find_facts(void) {

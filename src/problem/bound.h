@@ -25,7 +25,8 @@ static inline const char *tcgemm_bound_text(tcgemm_bound_t bound) {
     case TCGEMM_BOUND_FLUSHED:
         return TCGEMM_NEAREST_TEXT "; sums below 2^-126 may become 0";
     case TCGEMM_BOUND_ODD:
-        return "T(k) u s + rounding of D, T(k) = min(k + 3, 3 sqrt(2 k) + 4): sums are rounded to odd; "
+        return "T(k) u s + rounding of D, T(k) = min(k + 3, 3 sqrt(2 k) + 4): sums are rounded to "
+               "odd; "
                "below 2^-126 they may become 0";
     case TCGEMM_BOUND_TRUNCATED:
     default:

@@ -11,8 +11,8 @@
  * four results that a pair of products passes through; their kernels see to subnormal inputs by
  * other means. */
 static double underflow_unit(const struct tcgemm_plan *plan, tcgemm_dtype_t accumulator) {
-    if (plan->kernel && (plan->kernel->bound == TCGEMM_BOUND_FLUSHED ||
-                         plan->kernel->bound == TCGEMM_BOUND_ODD))
+    if (plan->kernel &&
+        (plan->kernel->bound == TCGEMM_BOUND_FLUSHED || plan->kernel->bound == TCGEMM_BOUND_ODD))
         return (double)FLT_MIN;
     return tcgemm_dtype_tiny(accumulator);
 }
@@ -71,7 +71,8 @@ void tcgemm_judge_init(tcgemm_judge_t *judge, const struct tcgemm_plan *plan,
     const double d_unit = tcgemm_dtype_unit(type->d);
     const double d_largest = largest_of(type->d);
     judge->accumulator_unit = tcgemm_dtype_unit(accumulator);
-    judge->growth = growth_factor(k, sums_are_truncated(plan), sums_are_odd(plan)) * judge->accumulator_unit;
+    judge->growth =
+        growth_factor(k, sums_are_truncated(plan), sums_are_odd(plan)) * judge->accumulator_unit;
     judge->rounding = d_unit > judge->accumulator_unit ? d_unit : 0.0;
     judge->underflow =
         ((double)k + 2.0) * underflow_unit(plan, accumulator) * fmax(1.0, fabs(call->alpha)) +

@@ -4,8 +4,8 @@
  * element of A is loaded alone, and the multiply-add takes it by element: a broadcast (LD1R) would
  * take a turn of the pipes that multiply.
  *
- * Not the intrinsics by element: GCC 12 makes broadcasts of some, loads all elements of A first, and
- * then lacks registers for the sums.
+ * Not the intrinsics by element: GCC 12 makes broadcasts of some, loads all elements of A first,
+ * and then lacks registers for the sums.
  */
 #include "cpu/kernels/neon_access.h"
 

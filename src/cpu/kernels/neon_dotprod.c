@@ -1,5 +1,6 @@
 /* neon_dotprod.c - 8-bit products with SDOT and UDOT: four products a lane, summed in 32 bits. Both
- * operands have one sign; where the matrices differ in it, packing shifts the unsigned one (packing.h).
+ * operands have one sign; where the matrices differ in it, packing shifts the unsigned one
+ * (packing.h).
  */
 #include "cpu/kernels/neon_access.h"
 

@@ -6,8 +6,8 @@
 #include "cpu/kernels/neon_access.h"
 
 static TCGEMM_ALWAYS_INLINE uint32x4_t mmla_ss(uint32x4_t sum, uint8x16_t a, uint8x16_t b) {
-    return vreinterpretq_u32_s32(vmmlaq_s32(vreinterpretq_s32_u32(sum), vreinterpretq_s8_u8(a),
-                                            vreinterpretq_s8_u8(b)));
+    return vreinterpretq_u32_s32(
+        vmmlaq_s32(vreinterpretq_s32_u32(sum), vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)));
 }
 
 static TCGEMM_ALWAYS_INLINE uint32x4_t mmla_us(uint32x4_t sum, uint8x16_t a, uint8x16_t b) {

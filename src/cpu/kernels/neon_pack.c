@@ -1,5 +1,5 @@
-/* neon_pack.c - packing for all kernels of Arm: that of pack_tmpl.h, and panels with lanes of 8 bytes
- * for the small matrix products, four bf16 or eight bytes of a line.
+/* neon_pack.c - packing for all kernels of Arm: that of pack_tmpl.h, and panels with lanes of 8
+ * bytes for the small matrix products, four bf16 or eight bytes of a line.
  *
  * Two lanes, of two lines that are neighbours, are then one operand of BFMMLA or SMMLA as they lie.
  */

@@ -1,5 +1,5 @@
-/* neon_s32_output.h - the part of a tile_tmpl.h definition that the NEON kernels with 32-bit integer
- * sums share; include it before each inclusion of tile_tmpl.h. */
+/* neon_s32_output.h - the part of a tile_tmpl.h definition that the NEON kernels with 32-bit
+ * integer sums share; include it before each inclusion of tile_tmpl.h. */
 #define TILE_MR                   8
 #define TILE_NV                   3
 #define TILE_LANES                4

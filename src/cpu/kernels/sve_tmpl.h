@@ -2,8 +2,8 @@
  * SVE_NAME(family) gives names.
  *
  * A row of the table has one size of tile, and panels are made for it, so the length of vectors is
- * that of the file's flags (-msve-vector-bits), and a row fits the processors that have that length.
- * Vectors of 128 bits are NEON's.
+ * that of the file's flags (-msve-vector-bits), and a row fits the processors that have that
+ * length. Vectors of 128 bits are NEON's.
  */
 #include <arm_sve.h>
 

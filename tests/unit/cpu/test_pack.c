@@ -220,8 +220,8 @@ static void random_packing(const tcgemm_kernel_t *kernel, const tcgemm_type_info
     x.pack.round_to_tf32 = type->type == TCGEMM_TF32_F32;
     x.pack.is_b = is_b;
     x.pack.k = depths[random_below(&random, 17)];
-    const bool is_shifted = kernel->cpu->family == TCGEMM_FAMILY_U8S8 ||
-                            kernel->cpu->family == TCGEMM_FAMILY_I8X4;
+    const bool is_shifted =
+        kernel->cpu->family == TCGEMM_FAMILY_U8S8 || kernel->cpu->family == TCGEMM_FAMILY_I8X4;
     if (is_shifted) {
         x.pack.flip = random_below(&random, 2) ? 0x80 : 0;
         x.pack.sum_is_signed = is_b || kernel->cpu->family == TCGEMM_FAMILY_I8X4;
