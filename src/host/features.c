@@ -88,7 +88,7 @@ static uint32_t allowed_by_environment(void) {
     uint32_t allowed = 0;
     for (size_t i = 0; arch && i < sizeof levels / sizeof levels[0]; ++i) {
         allowed |= levels[i].bit;
-        if (strcmp(arch, levels[i].name) == 0)
+        if (strcmp(arch, levels[i].name) == 0 && tcgemm_cpuid()->features & levels[i].bit)
             return allowed;
     }
     return UINT32_MAX;

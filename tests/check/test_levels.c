@@ -37,10 +37,10 @@ static void for_each_type(void (*body)(const tcgemm_kernel_info_t *, tcgemm_type
     assert_no_failures();
 }
 
-/* TCGEMM_TEST_KERNEL, a part of a kernel's name: some type must have it. */
+/* TCGEMM_TEST_EXPECTS, a part of a kernel's name: some type must have it. */
 static void the_level_is_the_one_asked_for(void **state) {
     (void)state;
-    const char *part = getenv("TCGEMM_TEST_KERNEL");
+    const char *part = getenv("TCGEMM_TEST_EXPECTS");
     bool found = part == NULL;
     for (int type = 1; type <= tcgemm_type_count(); ++type)
         found |= part && strstr(kernel_of((tcgemm_type_t)type).name, part) != NULL;

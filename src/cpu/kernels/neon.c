@@ -20,14 +20,13 @@ static TCGEMM_ALWAYS_INLINE float64x2_t fma_f64(float64x2_t sum, double a, float
     return sum;
 }
 
-/* Pairs of 16-bit integers: the two products of each lane. Halves by element are taken from the
- * first 16 registers alone ("x"). B's halves are parted once for all rows. */
-static TCGEMM_ALWAYS_INLINE uint32x4_t dot2(uint32x4_t sum, float a, uint32x4_t b) {
-    const uint16x4_t low = vmovn_u32(b);
-    const uint16x4_t high = vshrn_n_u32(b, 16);
-    __asm__("smlal %0.4s, %1.4h, %2.h[0]" : "+w"(sum) : "w"(low), "x"(a));
-    __asm__("smlal %0.4s, %1.4h, %2.h[1]" : "+w"(sum) : "w"(high), "x"(a));
-    return sum;
+/* Pairs of 16-bit integers: the two products of each lane. B's halves are parted once for all rows.
+ */
+static TCGEMM_ALWAYS_INLINE uint32x4_t dot2(uint32x4_t sum, int16x4_t a, uint32x4_t b) {
+    const int16x4_t low = vreinterpret_s16_u16(vmovn_u32(b));
+    const int16x4_t high = vreinterpret_s16_u16(vshrn_n_u32(b, 16));
+    const int32x4_t half = vmlal_lane_s16(vreinterpretq_s32_u32(sum), low, a, 0);
+    return vreinterpretq_u32_s32(vmlal_lane_s16(half, high, a, 1));
 }
 
 /* Ones in each 32-bit lane: of bytes, then in pairs, and these in pairs onto the sum. */
@@ -92,8 +91,8 @@ static TCGEMM_ALWAYS_INLINE uint32x4_t count(uint32x4_t sum, uint32x4_t bits) {
 /* ---- s16: pairs of 16-bit integers, for 8-bit products ---- */
 #include "cpu/kernels/neon_s32_output.h"
 #define TILE_PACKED         tcgemm_tile_neon_s16
-#define TILE_AVEC           float
-#define TILE_BROADCAST(p)   load_word(p)
+#define TILE_AVEC           int16x4_t
+#define TILE_BROADCAST(p)   vreinterpret_s16_u32(vld1_dup_u32(p))
 #define TILE_MAC(sum, a, b) dot2(sum, a, b)
 #include "cpu/kernels/tile_tmpl.h"
 
