@@ -15,7 +15,7 @@ CONFIGURE = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS)
 # Without our MAKEFLAGS: the make that CMake calls takes its own -j.
 COMPILE   = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build $(BUILD) -j $(JOBS)
 
-.PHONY: help all run test test-python test-gpu walkthrough bench plots install uninstall format clean
+.PHONY: help all run test test-python test-gpu wheel deb walkthrough bench plots install uninstall format clean
 .DEFAULT_GOAL := all
 
 help:
@@ -24,6 +24,8 @@ help:
 	@echo 'make test       build with the tests and run them all'
 	@echo 'make test-python  build the Python module and run its tests (one screen: docs/python.md)'
 	@echo 'make test-gpu   build for the GPU here and prove its kernels (tests/gpu/run.sh)'
+	@echo 'make wheel      the Python wheel into $(BUILD)/wheel, and the platforms it is good for'
+	@echo 'make deb        the Debian packages into $(BUILD)/debian, built twice and compared, with lintian'
 	@echo 'make walkthrough  compile and run the program that docs/walkthrough.md is'
 	@echo 'make bench      measure this machine (BENCH="--type f64_f64 ..." picks what)'
 	@echo 'make plots      draw the pictures in docs/images from bench/results'
@@ -58,6 +60,12 @@ test-python:
 
 test-gpu:
 	@sh tests/gpu/run.sh
+
+wheel:
+	@scripts/wheel $(BUILD)
+
+deb:
+	@BUILD=$(BUILD) scripts/debian
 
 # 77: no nvcc here, and it has said so.
 walkthrough:

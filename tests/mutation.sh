@@ -52,8 +52,14 @@ defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/'
 defect "k is cut by the number of threads" cpu/model.c \
     's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, plan->kernel->cpu->kc \/ (threads > 1 ? 2 : 1), plan->kernel->cpu->ku);\n    plan->num_threads = threads;/'
-defect "nobody waits for the packing" cpu/gemm.c \
-    '/^    arrive(x, &x->phases.packed);$/{n;s/^    tcgemm_barrier_wait(&x->barrier, num_threads);//}'
+defect "a phase ends before its last item is done" host/pool.c \
+    's/if (atomic_fetch_sub(&pool.undone, 1) == 1)/if (atomic_fetch_sub(\&pool.undone, 1) == (pool.count > 1 ? 2 : 1))/'
+defect "panels are packed over those in use" cpu/gemm.c \
+    's/^    x->a_buffer ^= 1;//'
+defect "tiles begin anew where they were to go on" cpu/kernels/amx.c \
+    's/^        load_sums(t->partial, SUMS_PITCH);/        zero_sums();/'
+defect "late subnormals are forgotten" cpu/gemm.c \
+    's/own->is_special\[j\] |= b.special\[j\];/own->is_special[j] |= b.special[j] \&\& k == 0;/'
 defect "items of a batch start at the first item" cpu/gemm.c \
     's/x->b_offset = item \* g->b.batch_stride;/x->b_offset = 0;/'
 

@@ -6,7 +6,7 @@
 #
 # Takes some ten minutes. Results: docs/testing.md.
 set -u
-folders='include src cli tests'
+folders='include src cli tests bench'
 options='-DTCGEMM_CUDA=OFF -DTCGEMM_BUILD_EMULATOR=OFF'
 targets=
 tests='^(unit/(base|device|gpu|host|plan|ref)|api/|cli/(explain$|verbose|arrays|files|info|bench_peer|team))'

@@ -1,4 +1,4 @@
-/* bench.c - types x shapes x threads; for each the algos and the peer in turns. */
+/* bench.c - one item after the other; for each the algos and the peers in turns. */
 #include "bench/bench.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "bench/bench_case.h"
-#include "bench/bench_shapes.h"
+#include "bench/bench_items.h"
+#include "bench/class_summary.h"
 #include "files/output_file.h"
 #include "options/setup.h"
 #include "plot/plot.h"
@@ -31,57 +32,61 @@ static int threads_of(tcgemm_context_t *context) {
     return info.num_threads;
 }
 
-static int one_thread_count(bench_t *b, int64_t threads) {
-    int status = setup_context_on(b->device, (int)threads, &b->context);
+/* The context of an item; that of the item before where it has as many threads. */
+static int take_context(bench_t *b, int64_t threads) {
+    if (b->context && b->context_for == threads)
+        return CLI_OK;
+    tcgemm_context_destroy(b->context);
+    const int status = setup_context_on(b->device, (int)threads, &b->context);
     if (status != CLI_OK)
         return status;
+    b->context_for = threads;
     b->num_threads = threads > 0 ? (int)threads : threads_of(b->context);
-    for (int t = 0; t < b->num_types && status == CLI_OK; ++t)
-        for (size_t i = 0; i < b->shapes.count && status == CLI_OK; ++i) {
-            status = interrupt_came() ? CLI_INTERRUPTED
-                                      : bench_case_run(b, b->types[t], &b->shapes.values[i]);
-            b->done += status == CLI_OK;
-            progress_set((double)b->done / (double)b->total);
-        }
-    tcgemm_context_destroy(b->context);
-    b->context = NULL;
-    return status;
+    bench_peers_set_threads(&b->peers, b->num_threads);
+    return CLI_OK;
 }
 
 static int run_all(bench_t *b) {
     int status = CLI_OK;
-    b->total = b->num_types * (int64_t)b->shapes.count * (int64_t)b->threads.count;
+    b->total = (int64_t)b->items.count;
     progress_begin("measuring", 0);
-    for (size_t i = 0; i < b->threads.count && status == CLI_OK; ++i)
-        status = one_thread_count(b, b->threads.values[i]);
+    for (size_t i = 0; i < b->items.count && status == CLI_OK; ++i) {
+        status = interrupt_came() ? CLI_INTERRUPTED : take_context(b, b->items.values[i].threads);
+        if (status == CLI_OK)
+            status = bench_case_run(b, &b->items.values[i]);
+        b->done += status == CLI_OK;
+        progress_set((double)b->done / (double)b->total);
+    }
     progress_end();
+    tcgemm_context_destroy(b->context);
+    b->context = NULL;
     return status;
 }
 
 /* All sizes before the first measurement: what cannot be done at the end is told at the start. */
 static int check_cases(const bench_t *b) {
     int status = CLI_OK;
-    for (int t = 0; t < b->num_types && status == CLI_OK; ++t)
-        for (size_t i = 0; i < b->shapes.count && status == CLI_OK; ++i)
-            status = bench_case_check(b, b->types[t], &b->shapes.values[i]);
+    for (size_t i = 0; i < b->items.count && status == CLI_OK; ++i)
+        status = bench_case_check(b, &b->items.values[i]);
     return status;
 }
 
-/* What is drawn is the table as CSV, so that a kept file gives the same picture; a file that was
+/* The table as CSV, so that a kept file says the same as the rows of this run; a file that was
  * resumed holds more than was measured now. */
+static int read_rows(const bench_t *b, char **text, size_t *length) {
+    if (b->settings->resume)
+        return setup_read_text(b->settings->resume, text, length);
+    FILE *stream = open_memstream(text, length);
+    bool written = stream && bench_rows_write(&b->rows, TABLE_FORMAT_CSV, stream);
+    written = stream && fclose(stream) == 0 && written;
+    return written ? CLI_OK : message_fail(CLI_NO_MEMORY, "no memory for the table");
+}
+
 static int draw(const bench_t *b) {
     const char *path = b->settings->resume;
     char *text = NULL;
     size_t length = 0;
-    int status = CLI_OK;
-    if (path)
-        status = setup_read_text(path, &text, &length);
-    else {
-        FILE *stream = open_memstream(&text, &length);
-        bool written = stream && bench_rows_write(&b->rows, TABLE_FORMAT_CSV, stream);
-        written = stream && fclose(stream) == 0 && written;
-        status = written ? CLI_OK : message_fail(CLI_NO_MEMORY, "no memory for the table");
-    }
+    int status = read_rows(b, &text, &length);
     plot_data_t data = {0};
     if (status == CLI_OK)
         status = plot_data_add(&data, path ? path : "bench", text, length);
@@ -92,14 +97,76 @@ static int draw(const bench_t *b) {
     return status;
 }
 
-/* What the rows could not do as they came: the one document of JSON, and what became of the run. */
+/* What the suite's classes make of the rows; NULL, having told why, without memory. */
+static table_t *make_classes(const bench_t *b) {
+    const class_key_t key = {.commit = b->rows.commit,
+                             .cpu = b->rows.machine.cpu,
+                             .device = bench_is_on_gpu(b) ? b->gpu.name : "cpu"};
+    char why[CSV_ERROR_SIZE];
+    char *text = NULL;
+    size_t length = 0;
+    csv_t csv = {0};
+    table_t *table = NULL;
+    if (read_rows(b, &text, &length) == CLI_OK) {
+        if (csv_parse(text, length, &csv, why)) {
+            table = class_table(&b->suite, &b->items, &csv, &key);
+            csv_free(&csv);
+        }
+        if (!table)
+            (void)message_fail(CLI_NO_MEMORY, "no memory for the table of classes");
+    }
+    free(text);
+    return table;
+}
+
+/* One document: the rows and, of a suite, its classes. */
+static bool write_json(const bench_t *b, const table_t *classes) {
+    json_t *rows = table_rows(b->rows.table);
+    json_t *lines = classes ? table_rows(classes) : NULL;
+    json_t *document =
+        rows ? json_pack("{s:s, s:O}", "schema", "tcgemm.bench/1", "rows", rows) : NULL;
+    bool good = document && (!classes || json_object_set(document, "classes", lines) == 0);
+    good = good && table_write_json(document, TABLE_FORMAT_JSON, stdout);
+    json_decref(document);
+    json_decref(lines);
+    json_decref(rows);
+    return good;
+}
+
+/* Behind the rows, where a reader or a document has a place for it. */
+static int write_classes(const bench_t *b, table_t *classes) {
+    const table_format_t format = (table_format_t)b->settings->format;
+    if (!classes || (format != TABLE_FORMAT_TEXT && format != TABLE_FORMAT_MD))
+        return CLI_OK;
+    (void)putchar('\n');
+    return table_write(classes, format, "", stdout)
+               ? CLI_OK
+               : message_fail(CLI_NO_MEMORY, "no memory for the table");
+}
+
+/* The tables that are written at the end. */
+static int write_end(const bench_t *b, int status) {
+    const settings_t *s = b->settings;
+    const bool any = table_num_rows(b->rows.table) > 0 || b->skipped > 0;
+    table_t *classes = s->suite && any ? make_classes(b) : NULL;
+    int written = s->suite && any && !classes ? CLI_NO_MEMORY : CLI_OK;
+    if (!s->quiet && written == CLI_OK) {
+        written = write_classes(b, classes);
+        if ((any || status == CLI_OK) && s->format == TABLE_FORMAT_JSON && !write_json(b, classes))
+            written = message_fail(CLI_NO_MEMORY, "no memory for the table");
+    }
+    table_free(classes);
+    return written;
+}
+
+/* What the rows could not do as they came, and what became of the run. */
 static int finish(bench_t *b, int status) {
     const settings_t *s = b->settings;
     const size_t rows = table_num_rows(b->rows.table);
     const int closed = bench_output_close(&b->output);
-    if ((rows > 0 || status == CLI_OK) && !s->quiet && s->format == TABLE_FORMAT_JSON &&
-        !bench_rows_write(&b->rows, TABLE_FORMAT_JSON, stdout))
-        return message_fail(CLI_NO_MEMORY, "no memory for the table");
+    const int written = write_end(b, status);
+    if (written != CLI_OK)
+        return written;
     if (b->skipped > 0)
         message_note("%lld row%s of %s need%s no other measurement", (long long)b->skipped,
                      b->skipped == 1 ? "" : "s", s->resume, b->skipped == 1 ? "s" : "");
@@ -115,29 +182,14 @@ static int finish(bench_t *b, int status) {
     return status == CLI_OK && b->wrong > 0 ? CLI_WRONG : status;
 }
 
-static int parse_threads(bench_t *b) {
-    const char *text = b->settings->threads ? b->settings->threads : "0";
-    char why[SIZES_ERROR_SIZE];
-    if (!sizes_parse_list(text, strlen(text), &b->threads, why))
-        return message_usage("bench", "--threads: %s", why);
-    for (size_t i = 0; i < b->threads.count; ++i)
-        if (b->threads.values[i] > TCGEMM_MAX_THREADS)
-            return message_usage("bench", "--threads is %lld, more than %d",
-                                 (long long)b->threads.values[i], TCGEMM_MAX_THREADS);
-    return CLI_OK;
-}
-
-static int parse_types(bench_t *b) {
-    if (b->settings->type)
-        return setup_types(b->settings, b->types, &b->num_types);
-    b->types[0] = TCGEMM_F32_F32;
-    b->num_types = 1;
-    return CLI_OK;
-}
-
 static int check_settings(const settings_t *s) {
-    if (!(s->min_seconds >= 0) || isinf(s->min_seconds))
+    if ((s->min_seconds < 0 && s->min_seconds != OPTIONS_NOT_SAID) || isnan(s->min_seconds) ||
+        isinf(s->min_seconds))
         return message_usage("bench", "--min-seconds is %g, below 0 or endless", s->min_seconds);
+    if ((s->pause < 0 && s->pause != OPTIONS_NOT_SAID) || !(s->pause <= 60))
+        return message_usage("bench", "--pause is %g, below 0 or above 60 seconds", s->pause);
+    if (s->classes && !s->suite)
+        return message_usage("bench", "--class chooses among the classes of a --suite");
     if (s->csv && s->resume)
         return message_usage("bench", "--resume takes the place of --csv");
     const int status = s->csv ? output_check(s->csv, s->force) : CLI_OK;
@@ -147,16 +199,16 @@ static int check_settings(const settings_t *s) {
 /* Unless a GPU is asked for, or `auto` finds one, the CPU is measured. */
 static int choose_device(bench_t *b) {
     const settings_t *s = b->settings;
-    b->device = TCGEMM_DEVICE_CPU;
+    b->device = b->suite.on_gpu ? 0 : TCGEMM_DEVICE_CPU;
     const int status = s->device ? setup_device(s, &b->device) : CLI_OK;
     if (status != CLI_OK)
         return status;
     if (b->device == TCGEMM_DEVICE_AUTO)
         b->device = tcgemm_device_count() > 0 ? 0 : TCGEMM_DEVICE_CPU;
-    if (s->vs == (bench_is_on_gpu(b) ? PEER_OPENBLAS : PEER_CUBLASLT))
-        return message_usage("bench", "--vs %s",
-                             bench_is_on_gpu(b) ? "openblas runs on the CPU: leave out --device"
-                                                : "cublaslt runs on a GPU: give --device 0");
+    if (s->suite && b->suite.on_gpu != bench_is_on_gpu(b))
+        return message_usage("bench", "the suite %s is one of %s", s->suite,
+                             b->suite.on_gpu ? "a GPU: give --device 0"
+                                             : "the CPU: leave out --device");
     if (!bench_is_on_gpu(b))
         return CLI_OK;
     b->gpu.struct_size = sizeof b->gpu;
@@ -175,74 +227,72 @@ static int open_clock(bench_t *b) {
     return CLI_OK;
 }
 
-static int open_cublaslt(bench_t *b) {
-    const char *why;
-    b->lt = cublaslt_open(b->clock, b->device, &why);
-    if (!b->lt)
-        return message_fail(CLI_NO_DEVICE, "no peer: %s", why);
-    message_note("the peer is cublaslt %s, the best of its proposals for each problem",
-                 cublaslt_version(b->lt));
-    return CLI_OK;
-}
-
-static int open_peer(bench_t *b) {
-    if (b->settings->vs == PEER_CUBLASLT)
-        return open_cublaslt(b);
-    if (b->settings->vs != PEER_OPENBLAS)
-        return CLI_OK;
-    const char *why;
-    b->peer = peer_open(&why);
-    if (!b->peer)
-        return message_fail(CLI_NO_DEVICE, "no peer: %s", why);
-    message_note("the peer is %s; types it lacks run against its sgemm", peer_config(b->peer));
-    return CLI_OK;
-}
-
 /* Rows are printed before the last one is known: what is known of them beforehand makes room. */
 static void set_widths(bench_t *b) {
     size_t shape = 0;
     size_t type = 0;
-    for (size_t i = 0; i < b->shapes.count; ++i) {
-        const size_shape_t *x = &b->shapes.values[i];
+    size_t class = 0;
+    for (size_t i = 0; i < b->items.count; ++i) {
+        const bench_item_t *item = &b->items.values[i];
+        const size_shape_t *x = &item->shape;
         const int length =
             snprintf(NULL, 0, "%lldx%lldx%lld", (long long)x->m, (long long)x->n, (long long)x->k);
+        const size_t name = strlen(tcgemm_type_info(item->type)->name);
+        const size_t class_name = item->class_name ? strlen(item->class_name) : 0;
         shape = (size_t)length > shape ? (size_t)length : shape;
-    }
-    for (int t = 0; t < b->num_types; ++t) {
-        const size_t length = strlen(tcgemm_type_info(b->types[t])->name);
-        type = length > type ? length : type;
+        type = name > type ? name : type;
+        class = class_name > class ? class_name : class;
     }
     table_set_width(b->rows.table, "type", type);
     table_set_width(b->rows.table, "shape", shape);
+    table_set_width(b->rows.table, "class", class);
     table_set_width(b->rows.table, "algo", b->settings->algo ? sizeof "reference" - 1 : 3);
     table_set_width(b->rows.table, "time_median_seconds", sizeof "1.234e-05" - 1);
-    if (b->settings->vs == PEER_NONE)
+    if (b->peers.count == 0)
         return;
-    table_set_width(b->rows.table, "peer", sizeof "openblas sgemm" - 1);
+    for (int i = 0; i < b->peers.count; ++i) {
+        const peer_t *library = b->peers.values[i].library;
+        table_set_width(b->rows.table, "peer",
+                        library ? (size_t)peer_label_width(library) : sizeof "cublaslt" - 1);
+    }
     table_set_width(b->rows.table, "ratio_spread_fraction", sizeof "0.0012" - 1);
 }
 
-int command_bench(const settings_t *s) {
-    bench_t b = {.settings = s};
+/* What an option says, else the suite, else what is usual. */
+static void choose_limits(bench_t *b) {
+    const settings_t *s = b->settings;
+    b->min_seconds = s->min_seconds >= 0    ? s->min_seconds
+                     : b->suite.seconds > 0 ? b->suite.seconds
+                                            : 0.5;
+    b->min_samples = s->samples > 0 ? s->samples : b->suite.samples > 0 ? b->suite.samples : 10;
+}
+
+/* Everything that can be refused before something is opened. */
+static int prepare(bench_t *b) {
+    const settings_t *s = b->settings;
     int status = check_settings(s);
+    if (status == CLI_OK && s->suite)
+        status = bench_suite_read(s, &b->suite);
+    choose_limits(b);
     if (status == CLI_OK)
-        status = parse_types(&b);
+        status = choose_device(b);
     if (status == CLI_OK)
-        status = parse_threads(&b);
+        status = bench_rows_create(&b->rows, s, bench_is_on_gpu(b) ? &b->gpu : NULL);
     if (status == CLI_OK)
-        status = bench_shapes(s, &b.shapes);
-    if (status == CLI_OK)
-        status = choose_device(&b);
-    if (status == CLI_OK)
-        status = bench_rows_create(&b.rows, s, bench_is_on_gpu(&b) ? &b.gpu : NULL);
+        status = bench_items_make(s, &b->suite, b->rows.machine.num_processors, &b->items);
+    return status;
+}
+
+int command_bench(const settings_t *s) {
+    bench_t b = {.settings = s, .device = TCGEMM_DEVICE_CPU};
+    int status = prepare(&b);
     if (status == CLI_OK)
         status = open_clock(&b);
     if (status == CLI_OK)
-        status = open_peer(&b);
+        status = bench_peers_open(&b.peers, s->vs, b.clock, b.device);
     if (status == CLI_OK && s->resume)
         status = bench_table_read(&b.before, s->resume, &b.rows);
-    if (s->cold)
-        b.cold_bytes = (bench_is_on_gpu(&b) ? 2 : 3) * bench_rows_last_cache(&b.rows);
+    b.cold_bytes = (bench_is_on_gpu(&b) ? 2 : 3) * bench_rows_last_cache(&b.rows);
     if (status == CLI_OK)
         status = check_cases(&b);
     if (status == CLI_OK) {
@@ -253,10 +303,9 @@ int command_bench(const settings_t *s) {
     }
     bench_table_free(&b.before);
     bench_rows_free(&b.rows);
-    peer_close(b.peer);
-    cublaslt_close(b.lt);
+    bench_peers_close(&b.peers);
     gpu_clock_close(b.clock);
-    sizes_free_shapes(&b.shapes);
-    sizes_free_list(&b.threads);
+    bench_items_free(&b.items);
+    suite_free(&b.suite);
     return status;
 }

@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bench/bench_item.h"
 #include "bench/bench_output.h"
+#include "bench/bench_peers.h"
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
 #include "bench/interleave.h"
-#include "bench/peer.h"
+#include "bench/suite.h"
 #include "options/options.h"
 #include "options/setup.h"
 #include "support/sizes.h"
@@ -17,17 +19,17 @@
 
 typedef struct bench {
     const settings_t *settings;
-    tcgemm_type_t types[SETUP_MAX_TYPES];
-    int num_types;
-    size_shapes_t shapes;
-    size_list_t threads;
-    peer_t *peer;
+    bench_items_t items;
+    suite_t suite;       /* of --suite; without it no classes */
+    double min_seconds;  /* of --min-seconds, the suite or by default */
+    int64_t min_samples; /* likewise */
+    bench_peers_t peers;
     int device;               /* a GPU's number, or TCGEMM_DEVICE_CPU */
-    tcgemm_device_info_t gpu; /* on a GPU: its facts, */
-    gpu_clock_t *clock;       /* its time, */
-    cublaslt_t *lt;           /* and the peer there */
+    tcgemm_device_info_t gpu; /* on a GPU: its facts */
+    gpu_clock_t *clock;       /* and its time */
     tcgemm_context_t *context;
-    int num_threads; /* of the context */
+    int num_threads;     /* of the context */
+    int64_t context_for; /* the number of threads that it was made for */
     double cold_bytes;
     bench_rows_t rows;
     bench_output_t output;
@@ -37,12 +39,12 @@ typedef struct bench {
 
 bool bench_is_on_gpu(const bench_t *b);
 
-/* Whether the matrices of the problem, the peer's and the copies of --cold, can be had at all.
+/* Whether the matrices of the problem, the peer's and the copies of a cold run, can be had at all.
  * Returns an exit status. */
-int bench_case_check(const bench_t *b, tcgemm_type_t type, const size_shape_t *shape);
+int bench_case_check(const bench_t *b, const bench_item_t *item);
 
 /* Measures it on the context and writes its rows. A wrong kernel is told, counted and not timed.
  * Returns an exit status; CLI_INTERRUPTED without a row of a case that was under way. */
-int bench_case_run(bench_t *b, tcgemm_type_t type, const size_shape_t *shape);
+int bench_case_run(bench_t *b, const bench_item_t *item);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "files/layout.h"
 #include "measure/statistics.h"
 #include "measure/stream.h"
 #include "report/report.h"
@@ -24,6 +25,8 @@ static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"algo", "algo", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"kernel", "kernel", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"threads", "thr", TABLE_RIGHT, 0, TABLE_EVERYWHERE},
+    {"pad", "pad", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
+    {"class", "class", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"cold", "cold", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"samples", "samples", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
     {"time_median_seconds", "median s", TABLE_RIGHT, 4, TABLE_EVERYWHERE},
@@ -37,6 +40,7 @@ static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"peak_fraction", "of peak", TABLE_RIGHT, 3, TABLE_EVERYWHERE},
     {"peer", "peer", TABLE_LEFT, 0, TABLE_EVERYWHERE},
     {"peer_version", "version", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"peer_is_best", "best", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"peer_time_median_seconds", "peer s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"peer_time_min_seconds", "peer least s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"peer_time_spread_fraction", "peer spread", TABLE_RIGHT, 2, TABLE_MACHINES_ONLY},
@@ -47,6 +51,8 @@ static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"ratio_spread_fraction", "+-", TABLE_RIGHT, 2, TABLE_EVERYWHERE},
     {"memory_gb_per_second", "GB/s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
     {"memory_kind", "GB/s is", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"roof", "roof", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"roof_fraction", "of roof", TABLE_RIGHT, 3, TABLE_MACHINES_ONLY},
     {"commit", "commit", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"cpu", "cpu", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"device", "device", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
@@ -55,23 +61,38 @@ static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"date_utc", "date", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
 };
 
-/* A GPU's speed reads in TFLOP/s, and no threads take part. */
+typedef struct placed_column {
+    const char *name;
+    table_place_t place;
+} placed_column_t;
+
+static void place_columns(bench_rows_t *rows, const placed_column_t *places, size_t count) {
+    for (size_t i = 0; i < BENCH_NUM_COLUMNS; ++i)
+        for (size_t j = 0; j < count; ++j)
+            if (strcmp(rows->columns[i].name, places[j].name) == 0)
+                rows->columns[i].place = places[j].place;
+}
+
+/* A GPU's speed reads in TFLOP/s, and no threads take part; a suite shows its classes. */
 static void choose_columns(bench_rows_t *rows) {
-    static const struct {
-        const char *name;
-        table_place_t place;
-    } of_gpu[] = {
+    static const placed_column_t of_gpu[] = {
         {"gflops", TABLE_MACHINES_ONLY},
         {"threads", TABLE_MACHINES_ONLY},
         {"tflops", TABLE_EVERYWHERE},
         {"peer_tflops", TABLE_EVERYWHERE},
         {"ratio_spread_fraction", TABLE_MACHINES_ONLY},
     };
+    static const placed_column_t of_suite[] = {
+        {"class", TABLE_EVERYWHERE},
+        {"algo", TABLE_MACHINES_ONLY},
+        {"ratio_spread_fraction", TABLE_MACHINES_ONLY},
+        {"peer_tflops", TABLE_MACHINES_ONLY},
+    };
     memcpy(rows->columns, columns, sizeof columns);
-    for (size_t i = 0; i < BENCH_NUM_COLUMNS && rows->gpu; ++i)
-        for (size_t j = 0; j < sizeof of_gpu / sizeof of_gpu[0]; ++j)
-            if (strcmp(rows->columns[i].name, of_gpu[j].name) == 0)
-                rows->columns[i].place = of_gpu[j].place;
+    if (rows->gpu)
+        place_columns(rows, of_gpu, sizeof of_gpu / sizeof *of_gpu);
+    if (rows->settings->suite)
+        place_columns(rows, of_suite, sizeof of_suite / sizeof *of_suite);
 }
 
 int bench_rows_create(bench_rows_t *rows, const settings_t *settings,
@@ -122,13 +143,11 @@ static double peak_of(bench_rows_t *rows, tcgemm_type_t type, int num_threads) {
     return measured;
 }
 
-/* Of the memory, in bytes a second, or 0: of a GPU in theory; measured where it is kept, for that
- * takes a while. */
+/* Of the memory, in bytes a second, or 0: of a GPU in theory; of the CPU measured, which takes a
+ * while. */
 static double bandwidth_of(bench_rows_t *rows, int num_threads) {
     if (rows->gpu)
         return rows->gpu->bandwidth;
-    if (!rows->settings->csv && !rows->settings->resume && !rows->settings->plot)
-        return 0;
     for (int i = 0; i < rows->num_bandwidths; ++i)
         if (rows->bandwidths[i].num_threads == num_threads)
             return rows->bandwidths[i].measured;
@@ -188,7 +207,7 @@ static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
     text_or_empty(rows->table, row->peer_name);
     text_or_empty(rows->table, row->peer ? row->peer_version : NULL);
     if (!row->peer) {
-        for (int i = 0; i < 8; ++i)
+        for (int i = 0; i < 9; ++i)
             table_empty(rows->table);
         return;
     }
@@ -197,6 +216,7 @@ static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
         statistics_ratio(row->ours->samples, row->peer->samples, row->num_samples);
     const double peak = rows->gpu ? peak_of(rows, row->problem->type, row->num_threads) : 0;
     const double rate = statistics_rate(report_flop(row->problem), time.median);
+    table_truth(rows->table, row->is_best);
     table_real(rows->table, time.median);
     table_real(rows->table, time.least);
     table_real(rows->table, time.spread);
@@ -207,10 +227,35 @@ static void add_peer(bench_rows_t *rows, const bench_row_t *row) {
     table_real(rows->table, ratio.spread);
 }
 
+/* Whether someone will read it: on the CPU where the table is kept. */
+static bool is_kept(const bench_rows_t *rows) {
+    const settings_t *s = rows->settings;
+    return rows->gpu || s->csv || s->resume || s->plot;
+}
+
 static void add_memory(bench_rows_t *rows, int num_threads) {
-    const double bandwidth = bandwidth_of(rows, num_threads);
+    const double bandwidth = is_kept(rows) ? bandwidth_of(rows, num_threads) : 0;
     real_or_empty(rows->table, bandwidth > 0, bandwidth * 1e-9);
     text_or_empty(rows->table, bandwidth <= 0 ? NULL : rows->gpu ? "theory" : "measured");
+}
+
+/* What no product can beat: all its operations at the peak, or each matrix moved once, unless they
+ * may lie in a cache. */
+static void add_roof(bench_rows_t *rows, const bench_row_t *row) {
+    const tcgemm_problem_t *p = row->problem;
+    const double median = statistics_summarize(row->ours->samples, row->num_samples).median;
+    const double peak = peak_of(rows, p->type, row->num_threads);
+    double bytes = 0;
+    for (const char *x = row->ours->beta != 0 ? "ABCD" : "ABD"; *x; ++x)
+        bytes += (double)layout_of(p, *x).bytes;
+    const bool from_memory = (is_kept(rows) || rows->settings->suite) &&
+                             (row->cold || bytes > bench_rows_last_cache(rows));
+    const double by_peak = statistics_fraction(report_flop(p), peak);
+    const double by_memory =
+        from_memory ? statistics_fraction(bytes, bandwidth_of(rows, row->num_threads)) : 0;
+    const double least = by_memory > by_peak ? by_memory : by_peak;
+    text_or_empty(rows->table, least <= 0 ? NULL : by_memory > by_peak ? "memory" : "peak");
+    real_or_empty(rows->table, least > 0 && median > 0, statistics_fraction(least, median));
 }
 
 int bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {
@@ -222,16 +267,21 @@ int bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {
     table_text(rows->table, info.algo);
     table_text(rows->table, info.kernel);
     table_integer(rows->table, row->num_threads);
+    table_integer(rows->table, row->pad);
+    text_or_empty(rows->table, row->class_name);
     table_truth(rows->table, row->cold);
     add_times(rows, row, info.predicted_seconds);
     add_peer(rows, row);
     add_memory(rows, row->num_threads);
+    add_roof(rows, row);
     table_text(rows->table, rows->commit);
     table_text(rows->table, rows->machine.cpu);
     table_text(rows->table, info.device);
     table_text(rows->table, rows->driver);
     table_text(rows->table, rows->compiler);
     table_text(rows->table, rows->date);
+    if (row->peer && !row->is_best)
+        table_hide_row(rows->table);
     return CLI_OK;
 }
 

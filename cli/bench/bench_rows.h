@@ -7,7 +7,7 @@
 #include "tables/table_writer.h"
 #include "tcgemm/tcgemm.h"
 
-enum { BENCH_MAX_PEAKS = 128, BENCH_MAX_BANDWIDTHS = 16, BENCH_NUM_COLUMNS = 40 };
+enum { BENCH_MAX_PEAKS = 128, BENCH_MAX_BANDWIDTHS = 16, BENCH_NUM_COLUMNS = 45 };
 
 typedef struct bench_peak {
     tcgemm_type_t type;
@@ -41,6 +41,9 @@ typedef struct bench_row {
     const candidate_t *peer; /* NULL: none */
     const char *peer_name;   /* without a peer: what to say instead, or NULL */
     const char *peer_version;
+    bool is_best;           /* no other peer is faster: the row that a screen shows */
+    const char *class_name; /* NULL: of no suite */
+    int64_t pad;
     int64_t num_samples;
     int num_threads;
     bool cold;

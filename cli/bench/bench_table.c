@@ -77,6 +77,8 @@ bool bench_table_has(const bench_table_t *table, const bench_key_t *key) {
         if (is_problem(csv, row, key->problem) && is_text(csv, row, "kernel", key->plan->kernel) &&
             is_number(csv, row, "threads", key->num_threads) &&
             is_text(csv, row, "cold", key->cold ? "yes" : "no") &&
+            is_number(csv, row, "pad", key->pad) &&
+            is_text(csv, row, "class", key->class_name ? key->class_name : "") &&
             (!key->peer || is_text(csv, row, "peer", key->peer)) &&
             is_text(csv, row, "cpu", key->cpu) && is_text(csv, row, "device", key->plan->device) &&
             is_text(csv, row, "commit", key->commit))

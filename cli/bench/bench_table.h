@@ -21,6 +21,8 @@ typedef struct bench_key {
     int num_threads;
     bool cold;
     const char *peer; /* "": none; NULL: any */
+    const char *class_name;
+    int64_t pad;
     const char *cpu, *commit;
 } bench_key_t;
 

@@ -1,7 +1,9 @@
 /* interleave.c - warm-up and rounds. */
 #include "bench/interleave.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "files/layout.h"
 #include "support/clock.h"
@@ -13,7 +15,7 @@ static const double shortest_sample = 2e-4; /* seconds */
 static const double shortest_gpu_sample = 5e-3;
 static const double patience = 30; /* seconds for one case, unless more are asked for */
 
-enum { FEWEST_SAMPLES = 3, MAX_COPIES = 4096 };
+enum { FEWEST_SAMPLES = 3, MAX_COPIES = 4096, NUM_BLOCKS = 4, LONG_BLOCK = 8, MOST_BLOCKS = 12 };
 
 static double copy_bytes(const tcgemm_problem_t *problem) {
     double bytes = 0;
@@ -54,7 +56,7 @@ void rotation_free(rotation_t *data) {
     *data = (rotation_t){0};
 }
 
-static int call(const candidate_t *c) {
+int candidate_call(const candidate_t *c) {
     if (c->lt)
         return cublaslt_run(c->lt, gpu_data_next(c->gpu))
                    ? CLI_OK
@@ -70,7 +72,10 @@ static int call(const candidate_t *c) {
         if (c->plan)
             status = tcgemm_run(c->plan, c->alpha, w->a, w->b, c->beta, w->c, w->d);
         else
-            peer_run(c->peer, &w->problem, c->alpha, w->a, w->b, c->beta, w->d);
+            return peer_product_run(c->peer, w->a, w->b, w->d)
+                       ? CLI_OK
+                       : message_fail(CLI_NO_DEVICE, "%s refuses a call",
+                                      peer_product_label(c->peer));
     }
     return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
 }
@@ -78,7 +83,7 @@ static int call(const candidate_t *c) {
 static int call_often(const candidate_t *c) {
     int status = CLI_OK;
     for (int64_t i = 0; i < c->inner && status == CLI_OK; ++i)
-        status = call(c);
+        status = candidate_call(c);
     return status;
 }
 
@@ -104,6 +109,7 @@ static int sample(candidate_t *c, double *value) {
     double elapsed = 0;
     const int status = c->clock ? time_on_gpu(c, &elapsed) : time_here(c, &elapsed);
     c->sum += elapsed;
+    c->last = elapsed;
     *value = elapsed / (double)c->inner;
     return status;
 }
@@ -155,6 +161,55 @@ static bool make_room(candidate_t *candidates, int count, int64_t rounds) {
     return true;
 }
 
+/* The next `length` rounds, of each candidate one after the other. */
+static int sample_block(candidate_t *candidates, int count, int64_t first, int64_t length) {
+    for (int i = 0; i < count; ++i)
+        for (int64_t j = 0; j < length; ++j) {
+            const int status = interrupt_came()
+                                   ? CLI_INTERRUPTED
+                                   : sample(&candidates[i], &candidates[i].samples[first + j]);
+            if (status != CLI_OK)
+                return status;
+        }
+    return CLI_OK;
+}
+
+static void rest(double seconds) {
+    const struct timespec time = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
+    (void)nanosleep(&time, NULL);
+}
+
+/* The same with pauses. */
+static int sample_rested(candidate_t *candidates, int count, int64_t first, int64_t length,
+                         double pause) {
+    int status = CLI_OK;
+    for (int i = 0; i < count && status == CLI_OK; ++i) {
+        rest(pause);
+        status = candidate_call(&candidates[i]);
+        if (status == CLI_OK)
+            status = sample_block(&candidates[i], 1, first, length);
+    }
+    return status;
+}
+
+/* How many samples make a block. A sample has so many calls that NUM_BLOCKS blocks last as long as
+ * is asked for, since the pauses are long beside a short product. */
+static int64_t plan_blocks(candidate_t *candidates, int count, const sampling_limits_t *limits) {
+    double longest = 0;
+    for (int i = 0; i < count; ++i)
+        longest = fmax(longest, candidates[i].last / (double)candidates[i].inner);
+    int64_t length = (limits->min_samples + NUM_BLOCKS - 1) / NUM_BLOCKS;
+    if (length < LONG_BLOCK && longest * NUM_BLOCKS * LONG_BLOCK <= limits->min_seconds)
+        length = LONG_BLOCK;
+    const double wanted = limits->min_seconds / (double)(NUM_BLOCKS * length);
+    for (int i = 0; i < count; ++i) {
+        candidate_t *c = &candidates[i];
+        if (c->last > 0 && c->last < wanted)
+            c->inner = (int64_t)ceil((double)c->inner * wanted / c->last);
+    }
+    return length;
+}
+
 int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *limits,
                    int64_t *num_samples) {
     for (int i = 0; i < count; ++i) {
@@ -162,19 +217,24 @@ int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *
         if (status != CLI_OK)
             return status;
     }
+    const bool rested = limits->pause_seconds > 0 && count > 1;
+    const int64_t length = rested ? plan_blocks(candidates, count, limits) : 1;
+    const int64_t most = rested ? MOST_BLOCKS * length : INTERLEAVE_MAX_SAMPLES;
     const double start = clock_seconds();
     int64_t rounds = 0;
-    while (!is_enough(candidates, count, limits, rounds, clock_seconds() - start)) {
-        if (!make_room(candidates, count, rounds))
-            return message_fail(CLI_NO_MEMORY, "no memory for the samples");
-        for (int i = 0; i < count; ++i) {
-            const int status = interrupt_came()
-                                   ? CLI_INTERRUPTED
-                                   : sample(&candidates[i], &candidates[i].samples[rounds]);
-            if (status != CLI_OK)
-                return status;
-        }
-        ++rounds;
+    while (rounds < most &&
+           !is_enough(candidates, count, limits, rounds, clock_seconds() - start)) {
+        const int64_t now =
+            length < INTERLEAVE_MAX_SAMPLES - rounds ? length : INTERLEAVE_MAX_SAMPLES - rounds;
+        for (int64_t j = 0; j < now; ++j)
+            if (!make_room(candidates, count, rounds + j))
+                return message_fail(CLI_NO_MEMORY, "no memory for the samples");
+        const int status =
+            rested ? sample_rested(candidates, count, rounds, now, limits->pause_seconds)
+                   : sample_block(candidates, count, rounds, now);
+        if (status != CLI_OK)
+            return status;
+        rounds += now;
     }
     *num_samples = rounds;
     return CLI_OK;

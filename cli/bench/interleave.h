@@ -3,7 +3,14 @@
  *     round 1:  A B C   round 2:  A B C   ...
  *
  * so that a change of clock or load meets them alike, and the ratio of two candidates of one round
- * says more than the ratio of two medians. */
+ * says more than the ratio of two medians.
+ *
+ * Threads of some libraries spin for a while when a call has ended, and would take the processor
+ * from whoever comes next. On several threads there are therefore blocks with pauses:
+ *
+ *     pause a AAAAA  pause b BBBBB  pause c CCCCC  pause a AAAAA  ...
+ *
+ * The first call of a block wakes the candidate's threads and is not timed. */
 #ifndef CLI_INTERLEAVE_H
 #define CLI_INTERLEAVE_H
 
@@ -24,21 +31,23 @@ typedef struct rotation {
 } rotation_t;
 
 typedef struct candidate {
-    const tcgemm_plan_t *plan; /* ours, or */
-    const peer_t *peer;        /* OpenBLAS, or */
-    const cublaslt_plan_t *lt; /* cublasLt */
+    const tcgemm_plan_t *plan;  /* ours, or */
+    const peer_product_t *peer; /* another library's, or */
+    const cublaslt_plan_t *lt;  /* cublasLt */
     rotation_t *data;
     gpu_clock_t *clock; /* on a GPU: times the calls there, on these operands; else NULL */
     gpu_data_t *gpu;
     double alpha, beta;
     int64_t inner; /* calls per sample, so that one sample is not below the clock's grain */
     double *samples;
-    double sum; /* of the time spent */
+    double sum;  /* of the time spent */
+    double last; /* of it for the last sample */
 } candidate_t;
 
 typedef struct sampling_limits {
     int64_t min_samples;
-    double min_seconds; /* per candidate */
+    double min_seconds;   /* per candidate */
+    double pause_seconds; /* > 0: in blocks with pauses */
 } sampling_limits_t;
 
 enum { INTERLEAVE_MAX_SAMPLES = 100000 };
@@ -49,6 +58,9 @@ int rotation_create(rotation_t *data, const tcgemm_problem_t *problem, uint64_t 
 /* The bytes that it would take. */
 double rotation_bytes(const tcgemm_problem_t *problem, double min_bytes);
 void rotation_free(rotation_t *data);
+
+/* One call of the candidate on its next operands. Returns an exit status. */
+int candidate_call(const candidate_t *c);
 
 /* Times all candidates; each gets *num_samples samples. Returns an exit status, CLI_INTERRUPTED
  * where a deferred signal has come. */

@@ -1,4 +1,8 @@
-/* peer.h - OpenBLAS, opened at run time so that nothing here depends on it. */
+/* peer.h - another library on the CPU, opened at run time so that nothing here depends on it.
+ *
+ *     peer_t *peer = peer_open("mkl", why);              by its name in peer_table.h, or the path
+ * of a library peer_set_threads(peer, 4); peer_product_t *product = peer_product(peer, &problem, 1,
+ * 0); peer_product_run(product, a, b, d);                as often as one likes */
 #ifndef CLI_PEER_H
 #define CLI_PEER_H
 
@@ -7,29 +11,42 @@
 
 #include "tcgemm/tcgemm.h"
 
-typedef struct peer peer_t;
+enum { PEER_WHY_SIZE = 200, PEER_LABEL_SIZE = 64 };
 
-/* Opens the library; NULL with a clause in `why` if it is not there or lacks a function. */
-peer_t *peer_open(const char **why);
-void peer_close(peer_t *peer);
+typedef struct peer peer_t;                 /* the library */
+typedef struct peer_product peer_product_t; /* one problem */
 
-/* "0.3.21 ... SkylakeX": what the library says of itself. */
-const char *peer_config(const peer_t *peer);
+/* Opens a library by a name of the table, or by a path (it has a slash); NULL with a clause in
+ * `why` if it is not there, not known or lacks what it takes. */
+peer_t *peer_open(const char *name, char why[PEER_WHY_SIZE]);
+void peer_close(peer_t *peer); /* NULL is fine */
 
-/* "openblas dgemm" for f64_f64, "openblas sgemm" for all other types: it has no more. */
-const char *peer_name(tcgemm_type_t type);
+/* "openblas"; of a path that nobody knows the file's name without "lib" and ".so". */
+const char *peer_name(const peer_t *peer);
 
-/* The type whose data peer_run takes instead of `type`: f64_f64 or f32_f32. */
-tcgemm_type_t peer_type(tcgemm_type_t type);
+/* The characters of its longest label. */
+int peer_label_width(const peer_t *peer);
 
-/* Whether its 32-bit sizes can hold the problem. */
-bool peer_can(const tcgemm_problem_t *problem);
+/* "0.3.21 ... SkylakeX": what the library says of itself, or "". */
+const char *peer_version(const peer_t *peer);
 
-void peer_set_threads(peer_t *peer, int threads);
+/* False if it has no such call. */
+bool peer_set_threads(peer_t *peer, int threads);
 
-/* C = alpha*op(A)*op(B) + beta*C in place, for each item of the batch. The problem's type is
- * f32_f32 or f64_f64, and its leading dimensions are set. */
-void peer_run(const peer_t *peer, const tcgemm_problem_t *problem, double alpha, const void *a,
-              const void *b, double beta, void *c);
+/* D = alpha*op(A)*op(B) + beta*D, for each item of the batch. Where the library lacks the type its
+ * f32 stands in (but not for f64), on data of f32 in the same layout. NULL if neither will do. The
+ * problem is one that was placed; the peer must outlive the product. */
+peer_product_t *peer_product(peer_t *peer, const tcgemm_problem_t *problem, double alpha,
+                             double beta);
+void peer_product_free(peer_product_t *product); /* NULL is fine */
+
+/* The problem that it computes: the one it was made for, or the same in f32. */
+const tcgemm_problem_t *peer_product_problem(const peer_product_t *product);
+
+/* "openblas sgemm" */
+const char *peer_product_label(const peer_product_t *product);
+
+/* False if the library refuses. */
+bool peer_product_run(const peer_product_t *product, const void *a, const void *b, void *d);
 
 #endif

@@ -38,7 +38,12 @@ enum {
     PREF_MAX_WORKSPACE = 1,
 };
 
-enum { MAX_PROPOSALS = 32, ROUNDS = 2, RUNS = 3 };
+enum { MAX_PROPOSALS = 32, RUNS = 3 };
+
+/* What takes longer needs no repetition, and what is so much slower at first no second chance: a
+ * suite must not spend its minutes on choosing. */
+static const double long_run = 2e-3;
+static const double hopeless = 1.25;
 
 static const size_t workspace_bytes = (size_t)64 << 20;
 
@@ -290,22 +295,33 @@ bool cublaslt_run(const cublaslt_plan_t *plan, const gpu_set_t *set) {
 /* Of one run with the plan's algorithm; infinity if it does not run. */
 static double time_of(const cublaslt_plan_t *plan, const gpu_set_t *set) {
     double seconds = INFINITY;
-    bool good = cublaslt_run(plan, set) && gpu_clock_start(plan->lt->clock);
+    gpu_clock_t *clock = plan->lt->clock;
+    bool good =
+        gpu_clock_start(clock) && cublaslt_run(plan, set) && gpu_clock_stop(clock, &seconds);
+    if (!good || seconds > long_run)
+        return good ? seconds : INFINITY;
+    good = gpu_clock_start(clock);
     for (int i = 0; i < RUNS && good; ++i)
         good = cublaslt_run(plan, set);
-    return good && gpu_clock_stop(plan->lt->clock, &seconds) ? seconds / RUNS : INFINITY;
+    return good && gpu_clock_stop(clock, &seconds) ? seconds / RUNS : INFINITY;
 }
 
 static bool choose(cublaslt_plan_t *plan, const gpu_set_t *set) {
     proposal_t proposals[MAX_PROPOSALS];
+    double first[MAX_PROPOSALS];
+    for (int i = 0; i < MAX_PROPOSALS; ++i)
+        first[i] = INFINITY;
     const int count = ask(plan, proposals);
     double least = INFINITY;
     algorithm_t best = {{0}};
-    for (int i = 0; i < ROUNDS * count; ++i) {
-        if (proposals[i % count].state != 0)
+    for (int i = 0; i < 2 * count; ++i) {
+        const int which = i % count;
+        if (proposals[which].state != 0 || (i >= count && !(first[which] <= hopeless * least)))
             continue;
-        plan->algorithm = proposals[i % count].algorithm;
+        plan->algorithm = proposals[which].algorithm;
         const double seconds = time_of(plan, set);
+        if (i < count)
+            first[which] = seconds;
         if (seconds < least) {
             least = seconds;
             best = plan->algorithm;

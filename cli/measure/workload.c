@@ -13,6 +13,10 @@
 
 enum { GUARD_BYTES = 256, MARK = 0xA5, NAN_BYTE = 0xFF };
 
+/* Random numbers repeat behind so many, a prime, so that no two lines of a matrix are the same:
+ * making more would take longer than most products. */
+enum { RANDOM_PERIOD = 4194301 };
+
 void *workload_allocate(size_t bytes) {
     void *block = NULL;
     if (bytes > SIZE_MAX - 4096 || posix_memalign(&block, 64, bytes ? bytes : 1) != 0)
@@ -45,6 +49,17 @@ static void mark_padding(const layout_t *x, void *data, int byte) {
         }
 }
 
+static void fill_random(const layout_t *x, void *data, uint64_t seed, char name) {
+    const size_t size = (size_t)tcgemm_dtype_bits(x->dtype) / 8;
+    const bool repeats = size > 0 && x->elements > RANDOM_PERIOD;
+    random_fill(x->dtype, data, repeats ? RANDOM_PERIOD : x->elements, seed, name);
+    if (!repeats)
+        return;
+    const size_t period = RANDOM_PERIOD * size;
+    for (size_t done = period; done < x->bytes; done += period)
+        memcpy((char *)data + done, data, x->bytes - done < period ? x->bytes - done : period);
+}
+
 static void *fill_operand(const layout_t *x, uint64_t seed, char name, bool with_nan) {
     void *data = workload_allocate(x->bytes);
     if (!data)
@@ -52,7 +67,7 @@ static void *fill_operand(const layout_t *x, uint64_t seed, char name, bool with
     if (with_nan)
         memset(data, NAN_BYTE, x->bytes);
     else
-        random_fill(x->dtype, data, x->elements, seed, name);
+        fill_random(x, data, seed, name);
     mark_padding(x, data, NAN_BYTE);
     return data;
 }

@@ -41,13 +41,17 @@ const command_t command_table[NUM_COMMANDS] = {
          "tcgemm bench --type f32_f32 --shapes shapes.txt --csv out.csv  # a file of shapes\n"
          "tcgemm bench --type f32_f32 --shapes shapes.txt --resume out.csv  # and on after Ctrl-C\n"
          "tcgemm bench --device 0 --type f16_f32 --shape 8192 --vs cublaslt  # on a GPU\n"
+         "tcgemm bench --suite h200 --vs cublaslt --csv h200.csv  # a line for each class\n"
+         "tcgemm bench --suite cpu --threads 1 --vs openblas,onednn --csv cpu.csv  # several "
+         "peers\n"
          "tcgemm bench --shape 64:2048:*2 --vs openblas --plot out.svg  # throughput over size\n"
          "tcgemm bench -m 512 -n 512 -k 64:8192:*2 --plot out.html  # over k\n"},
     [COMMAND_PLOT] =
         {"plot", "FILE...", "draw what bench has measured",
          "Draws the tables that bench --csv has written, without measuring again: throughput over "
          "size, over k, by kernel and tile, beside a peer, or as a roofline, whichever suits what "
-         "varies in them. --type, --algo, --kernel, --shape and --threads choose among their "
+         "varies in them. --type, --algo, --kernel, --shape, --class and --threads choose among "
+         "their "
          "rows. Needs gnuplot.",
          "tcgemm plot sizes.csv -o sizes.svg  # what suits the table\n"
          "tcgemm plot a.csv b.csv --algo wmma-shared --plot-kind roofline -o roof.html  # "
@@ -108,6 +112,13 @@ const option_row_t option_table[] = {
     {"shapes", 0, OPTION_TEXT, "FILE", GROUP_PROBLEM, BENCH,
      "one problem a line: [NN|NT|TN|TT,]m,n,k or MxNxK; # starts a comment", "@file", AT(shapes), 0,
      0},
+    {"suite", 0, OPTION_TEXT, "NAME", GROUP_PROBLEM, BENCH,
+     "the classes of problems of h200 or cpu, or of your own FILE, each judged by its goal; --type "
+     "and "
+     "--threads choose among them",
+     "h200|cpu", AT(suite), 0, 0},
+    {"class", 0, OPTION_TEXT, "NAMES", GROUP_PROBLEM, BENCH | PLOT,
+     "of the suite these classes alone: a list", NULL, AT(classes), 0, 0},
     {"type", 't', OPTION_TEXT, "TYPE", GROUP_PROBLEM, RUN,
      "types of the inputs and the output, such as bf16_f32 (default: what the files hold, or "
      "f32_f32)",
@@ -182,14 +193,26 @@ const option_row_t option_table[] = {
 
     {"repeat", 'r', OPTION_COUNT, "N", GROUP_MEASURE, RUN,
      "run N times and report the median (default: 1)", NULL, AT(repeat), 1, 1000000},
-    {"vs", 0, OPTION_CHOICE, "PEER", GROUP_MEASURE, BENCH,
-     "run in turns with openblas (its sgemm where it lacks the type), on a GPU with cublaslt, or "
-     "with our own f32",
-     "openblas|cublaslt|f32", AT(vs), 0, 0},
+    {"vs", 0, OPTION_TEXT, "PEERS", GROUP_MEASURE, BENCH,
+     "run in turns with other libraries, a list of openblas, scipy-openblas, scipy-openblas64, "
+     "blis, "
+     "onednn, mkl, or the path of any library with the CBLAS interface (its sgemm where it lacks "
+     "the "
+     "type); on a GPU with cublaslt; or with our own f32. The screen shows the best peer of each "
+     "problem, the other formats all",
+     "openblas|blis|onednn|mkl|cublaslt|f32", AT(vs), 0, 0},
+    {"pause", 0, OPTION_NUMBER, "S", GROUP_MEASURE, BENCH,
+     "on several threads beside other libraries, rest this long before each block of samples of a "
+     "candidate, so that the waiting threads of another have gone to sleep; 0: take turns sample "
+     "by "
+     "sample (default: 0.05)",
+     NULL, AT(pause), 0, 0},
     {"min-seconds", 0, OPTION_NUMBER, "S", GROUP_MEASURE, BENCH,
-     "time at least this long per candidate (default: 0.5)", NULL, AT(min_seconds), 0, 0},
-    {"samples", 0, OPTION_COUNT, "N", GROUP_MEASURE, BENCH, "and at least this often (default: 10)",
-     NULL, AT(samples), 1, 1000000},
+     "time at least this long per candidate (default: 0.5, or what the suite says)", NULL,
+     AT(min_seconds), 0, 0},
+    {"samples", 0, OPTION_COUNT, "N", GROUP_MEASURE, BENCH,
+     "and at least this often (default: 10, or what the suite says)", NULL, AT(samples), 1,
+     1000000},
     {"cold", 0, OPTION_FLAG, NULL, GROUP_MEASURE, BENCH,
      "take fresh operands each time, beyond three times the last cache (twice a GPU's L2)", NULL,
      AT(cold), 0, 0},

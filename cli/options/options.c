@@ -240,13 +240,12 @@ static settings_t defaults(command_id_t command) {
         .alpha = 1,
         .batch = 1,
         .repeat = 1,
-        .samples = 10,
-        .min_seconds = 0.5,
+        .min_seconds = OPTIONS_NOT_SAID,
+        .pause = OPTIONS_NOT_SAID,
         .a_dtype = ELEMENTS_NOT_SAID,
         .b_dtype = ELEMENTS_NOT_SAID,
         .c_dtype = ELEMENTS_NOT_SAID,
         .print = PRINT_NOTHING,
-        .vs = PEER_NONE,
         .plot_kind = PLOT_AUTO,
     };
 }

@@ -90,9 +90,11 @@ typedef enum plot_choice {
     PLOT_ROOFLINE,
     PLOT_MODEL
 } plot_choice_t;
-typedef enum peer_choice { PEER_NONE = -1, PEER_OPENBLAS, PEER_CUBLASLT, PEER_F32 } peer_choice_t;
 
 enum { OPTIONS_MAX_FILES = 64 };
+
+/* A number that no option is given. */
+#define OPTIONS_NOT_SAID (-1e300)
 
 /* Everything a command line can say. Sizes, types and threads are texts, because `bench` takes
  * lists of what `run` takes one of. */
@@ -113,10 +115,10 @@ typedef struct settings {
 
     const char *algo, *kernel, *tile, *device, *gpu, *threads;
 
-    int64_t repeat, samples;
-    double min_seconds;
+    int64_t repeat, samples;   /* samples: 0 if not said */
+    double min_seconds, pause; /* OPTIONS_NOT_SAID */
     bool cold;
-    int vs; /* peer_choice_t */
+    const char *vs, *suite, *classes;
 
     bool simulate, trace;
 

@@ -94,8 +94,10 @@ static plot_row_t read_row(cursor_t *c) {
         .order = text_of(c, "order"),
         .algo = text_of(c, "algo"),
         .kernel = text_of(c, "kernel"),
+        .class_name = text_of(c, "class"),
         .peer = text_of(c, "peer"),
         .peer_version = text_of(c, "peer_version"),
+        .is_best = strcmp(text_of(c, "peer_is_best"), "no") != 0,
         .device = text_of(c, "device"),
         .cpu = text_of(c, "cpu"),
         .driver = text_of(c, "driver"),
@@ -130,9 +132,16 @@ static int check_columns(const csv_t *table, const char *name) {
     return CLI_OK;
 }
 
-/* A product of size 0 has no speed and cannot be drawn. */
+/* A product of size 0 has no speed and cannot be drawn; of several peers the best one is. */
 static bool is_drawable(const plot_row_t *row) {
-    return row->ours.rate > 0 && row->m > 0 && row->n > 0 && row->k > 0;
+    return row->is_best && row->ours.rate > 0 && row->m > 0 && row->n > 0 && row->k > 0;
+}
+
+/* Where one library is the best at one point and another at the next, the best are one line. */
+static void join_peers(plot_row_t *rows, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        if (rows[i].theirs.rate > 0 && plot_row_peer_has_type(&rows[i]))
+            rows[i].peer = "best peer";
 }
 
 static int add_rows(plot_data_t *data, const char *name, const csv_t *table) {
@@ -140,13 +149,18 @@ static int add_rows(plot_data_t *data, const char *name, const csv_t *table) {
     if (!rows)
         return message_fail(CLI_NO_MEMORY, "%s: no memory for its rows", name);
     data->rows = rows;
+    const size_t before = data->count;
+    bool several_peers = false;
     cursor_t c = {.table = table, .name = name, .status = check_columns(table, name)};
     for (; c.row < table->num_rows && c.status == CLI_OK; ++c.row) {
         plot_row_t row = read_row(&c);
         find_bandwidth(&row);
+        several_peers |= !row.is_best;
         if (c.status == CLI_OK && is_drawable(&row))
             data->rows[data->count++] = row;
     }
+    if (several_peers)
+        join_peers(rows + before, data->count - before);
     return c.status;
 }
 
@@ -211,7 +225,8 @@ static bool has_shape(const filter_t *f, const plot_row_t *row) {
 static bool is_kept(const filter_t *f, const plot_row_t *row) {
     const settings_t *s = f->settings;
     return is_listed(s->type, tcgemm_type_info(row->type)->name) && is_listed(s->algo, row->algo) &&
-           is_listed(s->kernel, row->kernel) && has_threads(f, row) && has_shape(f, row);
+           is_listed(s->kernel, row->kernel) && is_listed(s->classes, row->class_name) &&
+           has_threads(f, row) && has_shape(f, row);
 }
 
 static int parse_filter(filter_t *f) {
@@ -251,11 +266,14 @@ const char *plot_row_machine(const plot_row_t *row) {
     return *row->cpu ? row->cpu : "CPU";
 }
 
-/* "cublaslt" does as asked; "openblas sgemm" and "tcgemm f32_f32" name the type they compute. */
+/* "cublaslt" does as asked; "openblas sgemm" and "tcgemm f32_f32" stand in for what they lack. */
 bool plot_row_peer_has_type(const plot_row_t *row) {
-    return !strchr(row->peer, ' ') ||
-           (strncmp(row->peer, "openblas", 8) == 0 &&
-            (row->type == TCGEMM_F32_F32 || row->type == TCGEMM_F64_F64));
+    static const char *const words[] = {"sgemm", "f32", "f32_f32"};
+    const char *blank = strrchr(row->peer, ' ');
+    for (size_t i = 0; blank && i < sizeof words / sizeof *words; ++i)
+        if (strcmp(blank + 1, words[i]) == 0)
+            return row->type == TCGEMM_F32_F32;
+    return true;
 }
 
 double plot_row_intensity(const plot_row_t *row) {

@@ -23,7 +23,8 @@ typedef struct plot_row {
     int64_t m, n, k, batch, threads;
     bool cold;
     const char *ops, *order, *algo, *kernel;
-    const char *peer, *peer_version;
+    const char *class_name, *peer, *peer_version;
+    bool is_best; /* no other peer was faster here */
     const char *device, *cpu, *driver, *commit, *date;
     double seconds, predicted; /* predicted: by the planner's model; 0: not known */
     plot_speed_t ours, theirs; /* theirs: the peer's */
@@ -44,7 +45,8 @@ typedef struct plot_data {
 /* Adds the rows of a CSV text, which came from `name`. Returns an exit status. */
 int plot_data_add(plot_data_t *data, const char *name, const char *text, size_t length);
 
-/* Keeps what --type, --algo, --kernel, --shape and --threads list. Returns an exit status. */
+/* Keeps what --type, --algo, --kernel, --shape, --class and --threads list. Returns an exit status.
+ */
 int plot_data_filter(plot_data_t *data, const settings_t *settings);
 
 void plot_data_free(plot_data_t *data);

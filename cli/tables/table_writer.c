@@ -9,6 +9,7 @@ struct table {
     const table_column_t *columns;
     size_t num_columns;
     json_t *cells;  /* all of them, row after row */
+    json_t *hidden; /* the rows that a screen leaves out, in rising order */
     size_t *widths; /* of the columns on a screen, for the heading and the rows measured so far */
     size_t num_measured;
     bool out_of_memory;
@@ -20,15 +21,19 @@ table_t *table_new(const table_column_t *columns, size_t num_columns) {
     table_t *table = malloc(sizeof *table);
     if (!table)
         return NULL;
-    *table = (table_t){.columns = columns, .num_columns = num_columns, .cells = json_array()};
+    *table = (table_t){.columns = columns,
+                       .num_columns = num_columns,
+                       .cells = json_array(),
+                       .hidden = json_array()};
     table->widths = calloc(num_columns, sizeof *table->widths);
-    table->out_of_memory = !table->cells || !table->widths;
+    table->out_of_memory = !table->cells || !table->hidden || !table->widths;
     return table;
 }
 
 void table_free(table_t *table) {
     if (table) {
         json_decref(table->cells);
+        json_decref(table->hidden);
         free(table->widths);
     }
     free(table);
@@ -64,6 +69,28 @@ void table_empty(table_t *table) {
 
 size_t table_num_rows(const table_t *table) {
     return table && table->num_columns > 0 ? json_array_size(table->cells) / table->num_columns : 0;
+}
+
+void table_hide_row(table_t *table) {
+    const json_int_t row = (json_int_t)table_num_rows(table) - 1;
+    if (table && json_array_append_new(table->hidden, json_integer(row)) != 0)
+        table->out_of_memory = true;
+}
+
+static bool is_hidden(const table_t *table, size_t row) {
+    size_t low = 0;
+    size_t high = json_array_size(table->hidden);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const size_t found = (size_t)json_integer_value(json_array_get(table->hidden, middle));
+        if (found == row)
+            return true;
+        if (found < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
 }
 
 static json_t *cell_at(const table_t *table, size_t row, size_t col) {
@@ -121,8 +148,9 @@ static void measure(table_t *table) {
         widen(table, col, width_of(column->heading));
         for (size_t row = table->num_measured; row < table_num_rows(table); ++row) {
             char buffer[CELL_SIZE];
-            widen(table, col,
-                  width_of(cell_text(cell_at(table, row, col), column->digits, buffer)));
+            if (!is_hidden(table, row))
+                widen(table, col,
+                      width_of(cell_text(cell_at(table, row, col), column->digits, buffer)));
         }
     }
     table->num_measured = table_num_rows(table);
@@ -246,13 +274,20 @@ static bool write_line(const table_t *table, size_t row, FILE *out) {
     return good;
 }
 
+json_t *table_rows(const table_t *table) {
+    json_t *rows = table && !table->out_of_memory ? json_array() : NULL;
+    for (size_t row = 0; rows && row < table_num_rows(table); ++row)
+        if (json_array_append_new(rows, row_object(table, row)) != 0) {
+            json_decref(rows);
+            return NULL;
+        }
+    return rows;
+}
+
 static bool write_document(const table_t *table, const char *schema, FILE *out) {
-    json_t *rows = json_array();
-    bool good = rows != NULL;
-    for (size_t row = 0; good && row < table_num_rows(table); ++row)
-        good = json_array_append_new(rows, row_object(table, row)) == 0;
-    json_t *document = good ? json_pack("{s:s, s:O}", "schema", schema, "rows", rows) : NULL;
-    good = document && table_write_json(document, TABLE_FORMAT_JSON, out);
+    json_t *rows = table_rows(table);
+    json_t *document = rows ? json_pack("{s:s, s:O}", "schema", schema, "rows", rows) : NULL;
+    const bool good = document && table_write_json(document, TABLE_FORMAT_JSON, out);
     json_decref(document);
     json_decref(rows);
     return good;
@@ -263,7 +298,8 @@ static bool write_row(const table_t *table, long row, table_format_t format, FIL
     switch (format) {
     case TABLE_FORMAT_TEXT:
     case TABLE_FORMAT_MD:
-        write_screen_row(table, row, format == TABLE_FORMAT_MD, out);
+        if (row < 0 || !is_hidden(table, (size_t)row))
+            write_screen_row(table, row, format == TABLE_FORMAT_MD, out);
         break;
     case TABLE_FORMAT_CSV:
     case TABLE_FORMAT_TSV:

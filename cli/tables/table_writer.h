@@ -57,6 +57,9 @@ void table_real(table_t *table, double value); /* NaN and infinities become empt
 void table_truth(table_t *table, bool value);  /* "yes" or "no"; true or false in JSON */
 void table_empty(table_t *table);
 
+/* Leaves the row that was added last out of text and Markdown. */
+void table_hide_row(table_t *table);
+
 size_t table_num_rows(const table_t *table);
 
 /* Makes the column of that name at least so many characters wide on a screen, for tables that are
@@ -68,6 +71,9 @@ void table_set_width(table_t *table, const char *name, size_t width);
  * nothing is. Both return false without memory. */
 bool table_write_heading(table_t *table, table_format_t format, FILE *out);
 bool table_write_rows(table_t *table, table_format_t format, size_t first, FILE *out);
+
+/* The rows as an array of JSON objects; NULL without memory. */
+json_t *table_rows(const table_t *table);
 
 /* Writes the whole. JSON is {"schema": ..., "rows": [{...}]}, JSON lines one object a row. Returns
  * false without memory; a fault of the stream is left to ferror(). */

@@ -110,7 +110,8 @@ static PyObject *pack(state_t *state, PyObject *object, unsigned operand, bool i
     return NULL;
 }
 
-PyObject *tcpy_pack(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+static PyObject *read_and_pack(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                               PyObject *names) {
     state_t *const state = PyModule_GetState(module);
     PyObject *found[NUM_KEYS] = {NULL};
     enum {
@@ -130,6 +131,14 @@ PyObject *tcpy_pack(PyObject *module, PyObject *const *args, Py_ssize_t count, P
         read_operand_name(found[KEY_OPERAND], &operand) < 0)
         return NULL;
     return pack(state, args[0], operand, is_transposed, &options);
+}
+
+PyObject *tcpy_pack(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    PyObject *result;
+    TCPY_BEGIN(module)
+    result = read_and_pack(module, args, count, names);
+    TCPY_END
+    return result;
 }
 
 /* ---- the object ---- */

@@ -227,9 +227,33 @@ static int read_stream(PyObject *object, void **stream) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* What the library has fields for, which its kernels do not serve yet: it says so itself. On the
+ * day it does not refuse them, neither may we keep quiet: the run without a plan fails. */
+static int check_unserved(state_t *state, PyObject **found) {
+    static const double one = 1.0;
+    tcgemm_data_t data = tcgemm_data(&one, &one, NULL);
+    if (!found[KEY_EPILOGUE] && !found[KEY_SCALE_A] && !found[KEY_SCALE_B])
+        return 0;
+    if (found[KEY_EPILOGUE]) {
+        char name[MAX_NAME] = "";
+        if (read_name("epilogue", found[KEY_EPILOGUE], name, sizeof name) < 0)
+            return -1;
+        if (strcmp(name, "bias") != 0) {
+            PyErr_Format(PyExc_ValueError, "epilogue is '%s': the library knows \"bias\"", name);
+            return -1;
+        }
+        data.bias = &one;
+    }
+    if (found[KEY_SCALE_A])
+        data.row_scale = &one;
+    if (found[KEY_SCALE_B])
+        data.col_scale = &one;
+    tcpy_raise(state, tcgemm_execute(NULL, &data, NULL));
+    return -1;
+}
+
 /* What matmul, plan and verify have in common. */
 int tcpy_read_call(state_t *state, PyObject **found, call_t *call) {
-    (void)state;
     call->c = found[KEY_C];
     call->out = found[KEY_OUT];
     call->alpha = 1.0;
@@ -252,5 +276,7 @@ int tcpy_read_call(state_t *state, PyObject **found, call_t *call) {
         if (read_stream(found[KEY_STREAM], &call->stream) < 0)
             return -1;
     }
-    return tcpy_read_options(found, &call->options);
+    if (tcpy_read_options(found, &call->options) < 0)
+        return -1;
+    return check_unserved(state, found);
 }

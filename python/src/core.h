@@ -22,6 +22,22 @@
 
 #include "dlpack.h"
 
+/* What the functions of the module share - packages, plans, notes of fast.c - is guarded by the
+ * GIL. A free-threaded Python has none: there a function holds the module's critical section, which
+ * Python suspends where it would let go of the GIL, and whoever may come in then could have come in
+ * before. Plans are counted apart: they go when the last of their users does, also while nobody
+ * holds a section. */
+#ifdef Py_GIL_DISABLED
+#include <stdatomic.h>
+typedef atomic_int tcpy_count_t;
+#define TCPY_BEGIN(module) Py_BEGIN_CRITICAL_SECTION(module);
+#define TCPY_END           Py_END_CRITICAL_SECTION();
+#else
+typedef int tcpy_count_t;
+#define TCPY_BEGIN(module) (void)(module);
+#define TCPY_END
+#endif
+
 enum { MAX_DIMS = 64, MAX_PACKAGES = 32, MAX_CACHED_PLANS = 64, MAX_LEARNED = 16, MAX_FAST = 16 };
 
 /* What arrays hold beside the dtypes of the library: bits that only a type gives a meaning. */
@@ -65,14 +81,14 @@ typedef struct options {
     char algo[MAX_NAME], kernel[2 * MAX_NAME], tile[MAX_NAME], gpu[MAX_NAME];
 } options_t;
 
-/* A plan of the library that calls share; `users` is guarded by the GIL. */
+/* A plan of the library that calls share. */
 typedef struct shared_plan {
     options_t options;
     tcgemm_problem_t problem;
     uint64_t hash;
     tcgemm_context_t *context;
     tcgemm_plan_t *plan;
-    int users; /* running calls, and the cache */
+    tcpy_count_t users; /* running calls, the cache, notes, a tcgemm.Plan */
 } shared_plan_t;
 
 /* ---- NumPy's arrays, and products that have been seen ------------------------------------------
@@ -91,16 +107,23 @@ enum { NUMPY_WRITEABLE = 0x0400 };
 /* What a matrix was, but for its address. Types and dtypes are kept by the state. */
 typedef struct mark {
     PyTypeObject *type;
-    PyObject *dtype;
-    Py_ssize_t shape[2], strides[2];
+    PyObject *dtype;                 /* NumPy's; NULL: a tensor */
+    uint64_t element;                /* of a tensor: its dtype and its device as DLPack has them */
+    Py_ssize_t shape[2], strides[2]; /* strides in bytes, of a tensor in elements */
 } mark_t;
 
 typedef struct fast { /* see fast.c */
     mark_t a, b, d;
-    PyObject *shape;     /* of the result, for numpy.empty */
+    PyObject *shape;     /* of the result, for numpy.empty; NULL: a tensor */
     shared_plan_t *plan; /* NULL: only noted */
     bool is_noted, is_short;
 } fast_t;
+
+/* Two operands of a call, perhaps out, as their package's exchange table shows them. */
+typedef struct views {
+    const package_t *package; /* NULL: they are not all tensors of one type */
+    tcpy_dl_tensor_t a, b, d;
+} views_t;
 
 /* ---- State of the module -------------------------------------------------------------------- */
 
@@ -127,6 +150,9 @@ enum { /* keyword arguments, in the order of `keyword_names` (arguments.c) */
        KEY_SEED,
        KEY_OPERAND,
        KEY_TRANS,
+       KEY_EPILOGUE,
+       KEY_SCALE_A,
+       KEY_SCALE_B,
        NUM_KEYS
 };
 
@@ -188,6 +214,8 @@ int tcpy_operand_read(state_t *state, operand_t *x, PyObject *object, bool is_wr
 void tcpy_operand_release(operand_t *x);
 const package_t *tcpy_package_of(state_t *state, PyObject *object);
 int tcpy_current_stream(const operand_t *x, void **stream);
+/* Whether a tensor of torch is no more than its memory: no gradient to record, no sign to apply. */
+bool tcpy_tensor_is_plain(const state_t *state, PyObject *tensor, bool may_be_negative);
 /* The operand's axes as stored in C order, of a new block of memory. */
 void tcpy_own_strides(operand_t *x);
 size_t tcpy_operand_count(const operand_t *x);
@@ -313,9 +341,8 @@ tcgemm_status_t tcpy_make_plan(const options_t *options, const tcgemm_problem_t 
                                unsigned pack, shared_plan_t **made);
 
 /* fast.c */
-fast_t *tcpy_fast_slot(state_t *state, PyObject *a, PyObject *b);
-PyObject *tcpy_fast(state_t *state, const fast_t *fast, double alpha, PyObject *a, PyObject *b,
-                    PyObject *out);
+PyObject *tcpy_fast(state_t *state, fast_t *own, double alpha, PyObject *a, PyObject *b,
+                    PyObject *out, fast_t **slot);
 void tcpy_fast_note(state_t *state, fast_t *fast, const operand_t *a, const operand_t *b,
                     const operand_t *d, const tcgemm_problem_t *problem, const options_t *options,
                     shared_plan_t *plan, bool is_short);
@@ -331,6 +358,9 @@ int tcpy_read_scalar(const char *name, PyObject *object, double *value);
 int tcpy_read_call(state_t *state, PyObject **found, call_t *call);
 int tcpy_read_options(PyObject **found, options_t *options);
 int tcpy_read_bool(const char *name, PyObject *object, bool *value);
+
+/* ffi.c */
+PyObject *tcpy_ffi_address(PyObject *module, PyObject *none);
 
 /* info.c */
 

@@ -24,18 +24,24 @@ static const char *const key_names[NUM_KEYS] = {
     [KEY_SEED] = "seed",
     [KEY_OPERAND] = "operand",
     [KEY_TRANS] = "trans",
+    [KEY_EPILOGUE] = "epilogue",
+    [KEY_SCALE_A] = "scale_a",
+    [KEY_SCALE_B] = "scale_b",
 };
 
 #define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS
 
 static const char matmul_doc[] =
     "matmul(a, b, /, c=None, *, alpha=1, beta=None, out=None, type=None, trans_a=False, "
-    "trans_b=False, accuracy=None, reproducible=False, xor=False, algo=None, kernel=None, "
-    "tile=None, device=None, stream=None, threads=None)\n--\n\n"
+    "trans_b=False, accuracy=None, reproducible=False, xor=False, epilogue=None, scale_a=None, "
+    "scale_b=None, algo=None, kernel=None, tile=None, device=None, stream=None, "
+    "threads=None)\n--\n\n"
     "alpha * a @ b + beta * c, for arrays of any package.\n\n"
     "a and b are vectors, matrices or batches of them, as in numpy.matmul; batch axes are\n"
     "broadcast without copies. beta is 1 if c is given. The result is an array of the kind of a,\n"
-    "or `out`, which has the shape and the dtype of the result.\n\n"
+    "or `out`, which has the shape and the dtype of the result. No kernel serves epilogue, "
+    "scale_a\n"
+    "and scale_b yet: they are refused.\n\n"
     ">>> import numpy as np\n"
     ">>> a = np.array([[1, 2], [3, 4]], np.float32)\n"
     ">>> tcgemm.matmul(a, a)\n"
@@ -47,8 +53,8 @@ static const char matmul_doc[] =
 static const char plan_doc[] =
     "plan(a=None, b=None, /, c=None, *, shape=None, alpha=1, beta=None, out=None, type=None, "
     "trans_a=False, "
-    "trans_b=False, accuracy=None, reproducible=False, xor=False, algo=None, kernel=None, "
-    "tile=None, device=None, gpu=None, threads=None)\n--\n\n"
+    "trans_b=False, accuracy=None, reproducible=False, xor=False, epilogue=None, scale_a=None, "
+    "scale_b=None, algo=None, kernel=None, tile=None, device=None, gpu=None, threads=None)\n--\n\n"
     "A product that is planned once and run often, for arrays like these or for a shape: (m, n, "
     "k)\n"
     "or the shapes of a and b.\n\n"
@@ -85,6 +91,8 @@ static PyMethodDef methods[] = {
      "device_reason()\n--\n\nWhy there is no GPU; '' if there is one."},
     {"known_gpus", tcpy_known_gpus, METH_NOARGS,
      "known_gpus()\n--\n\nGPUs that plans can be made for."},
+    {"ffi_address", tcpy_ffi_address, METH_NOARGS,
+     "ffi_address()\n--\n\nWhere a compiler's custom call finds the product (ffi_call.h)."},
     {"build_info", tcpy_build_info, METH_NOARGS, "build_info()\n--\n\nHow the library was built."},
     {NULL, NULL, 0, NULL}};
 
@@ -191,7 +199,11 @@ static void module_free(void *module) {
             tcpy_drop_plan(state->plans[i]);
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)module_exec}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)module_exec},
+#ifdef Py_GIL_DISABLED
+                                   {Py_mod_gil, Py_MOD_GIL_NOT_USED}, /* see TCPY_BEGIN */
+#endif
+                                   {0, NULL}};
 
 static PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
                                  .m_name = "tcgemm._core",

@@ -407,33 +407,49 @@ static int view_exchange(operand_t *x, const tcpy_dl_exchange_t *table) {
 
 /* What a tensor of torch has beside its memory and its table does not tell: a gradient to be
  * recorded ... */
-static int check_gradient(const state_t *state, const operand_t *x) {
-    PyObject *const flag = PyObject_GetAttr(x->object, state->requires_grad);
-    const bool is_recording = flag == Py_True;
+static int has_gradient(const state_t *state, PyObject *tensor) {
+    PyObject *const flag = PyObject_GetAttr(tensor, state->requires_grad);
+    const int is_recording = flag == Py_True;
     Py_XDECREF(flag);
-    if (!is_recording)
-        return PyErr_Occurred() ? -1 : 0;
-    PyErr_Format(PyExc_BufferError,
-                 "%s requires a gradient, which this product would not record: use "
-                 "torch.ops.tcgemm.mm (import tcgemm.torch), or %s.detach()",
-                 x->name, x->name);
-    return -1;
+    return is_recording ? 1 : PyErr_Occurred() ? -1 : 0;
 }
 
-/* ... and a sign that is yet to be applied. Only imaginary parts of conjugates have it, whose
- * strides are all even: the question costs more than a small product. */
+static int check_gradient(const state_t *state, const operand_t *x) {
+    const int found = has_gradient(state, x->object);
+    if (found > 0)
+        PyErr_Format(PyExc_BufferError,
+                     "%s requires a gradient, which this product would not record: use "
+                     "torch.ops.tcgemm.mm (import tcgemm.torch), or %s.detach()",
+                     x->name, x->name);
+    return found == 0 ? 0 : -1;
+}
+
+/* ... and a sign that is yet to be applied. */
+static int has_sign(const state_t *state, PyObject *tensor) {
+    PyObject *const sign = PyObject_CallMethodObjArgs(tensor, state->is_neg, NULL);
+    const int is_negative = sign == Py_True;
+    Py_XDECREF(sign);
+    return is_negative ? 1 : PyErr_Occurred() ? -1 : 0;
+}
+
+/* Only imaginary parts of conjugates have a sign, whose strides are all even: the question costs
+ * more than a small product. */
 static int check_sign(const state_t *state, const operand_t *x) {
     for (int i = 0; i < x->ndim; ++i)
         if (x->itemsize > 0 && x->strides[i] / x->itemsize % 2 != 0)
             return 0;
-    PyObject *const sign = PyObject_CallMethodObjArgs(x->object, state->is_neg, NULL);
-    const bool is_negative = sign == Py_True;
-    Py_XDECREF(sign);
-    if (!is_negative)
-        return PyErr_Occurred() ? -1 : 0;
-    PyErr_Format(PyExc_BufferError, "%s is a negative view of its memory: use %s.resolve_neg()",
-                 x->name, x->name);
-    return -1;
+    const int found = has_sign(state, x->object);
+    if (found > 0)
+        PyErr_Format(PyExc_BufferError, "%s is a negative view of its memory: use %s.resolve_neg()",
+                     x->name, x->name);
+    return found == 0 ? 0 : -1;
+}
+
+bool tcpy_tensor_is_plain(const state_t *state, PyObject *tensor, bool may_be_negative) {
+    if (has_gradient(state, tensor) == 0 && (!may_be_negative || has_sign(state, tensor) == 0))
+        return true;
+    PyErr_Clear();
+    return false;
 }
 
 static int read_tensor(state_t *state, operand_t *x) {

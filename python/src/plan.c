@@ -124,14 +124,15 @@ typedef struct plan {
 enum { OF_CALL = 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_STREAM };
 
 /* One bit of the count says that args[-1] may be used: nobody does here. */
-static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names) {
+static PyObject *call_plan(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names) {
     plan_t *const plan = (plan_t *)self;
     const Py_ssize_t count = (Py_ssize_t)(flagged & ~((size_t)1 << (8 * sizeof(size_t) - 1)));
     PyObject *found[NUM_KEYS] = {NULL}, *out = NULL;
+    fast_t *slot;
     call_t call;
     if (count == 2 && tcpy_is_plain(plan->state, args, count, names, &out)) {
         PyObject *const result =
-            tcpy_fast(plan->state, &plan->fast, plan->alpha, args[0], args[1], out);
+            tcpy_fast(plan->state, &plan->fast, plan->alpha, args[0], args[1], out, &slot);
         if (result)
             return result;
     }
@@ -160,6 +161,14 @@ static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t flagged
     call.ndim_of_a = plan->a_ndim;
     call.ndim_of_b = plan->b_ndim;
     return tcpy_multiply(plan->state, &call, plan->first, &plan->fast);
+}
+
+static PyObject *plan_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
+    PyObject *result;
+    TCPY_BEGIN(((plan_t *)self)->module)
+    result = call_plan(self, args, count, names);
+    TCPY_END
+    return result;
 }
 
 static PyObject *plan_tp_call(PyObject *self, PyObject *args, PyObject *keywords) {
@@ -522,10 +531,11 @@ static void set_plan(plan_t *plan, const call_t *call, bool has_beta, const oper
 }
 
 enum {
-    OF_PLAN = 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE |
-              1 << KEY_TRANS_A | 1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE |
-              1 << KEY_XOR | 1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE |
-              1 << KEY_GPU | 1 << KEY_THREADS | 1 << KEY_SHAPE
+    OF_PLAN = 1 << KEY_EPILOGUE | 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C |
+              1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE | 1 << KEY_TRANS_A |
+              1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE | 1 << KEY_XOR |
+              1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE | 1 << KEY_GPU |
+              1 << KEY_THREADS | 1 << KEY_SHAPE
 };
 
 static int read_arguments(state_t *state, PyObject *const *args, Py_ssize_t count, PyObject *names,
@@ -555,7 +565,8 @@ static int read_arguments(state_t *state, PyObject *const *args, Py_ssize_t coun
     return failed || (beta && tcpy_read_scalar("beta", beta, &call->beta) < 0) ? -1 : 0;
 }
 
-PyObject *tcpy_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+static PyObject *read_and_plan(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                               PyObject *names) {
     state_t *const state = PyModule_GetState(module);
     PyObject *found[NUM_KEYS] = {NULL};
     operand_t a, b;
@@ -583,6 +594,14 @@ PyObject *tcpy_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, P
         tcpy_raise(state, status);
     Py_DECREF(plan);
     return NULL;
+}
+
+PyObject *tcpy_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    PyObject *result;
+    TCPY_BEGIN(module)
+    result = read_and_plan(module, args, count, names);
+    TCPY_END
+    return result;
 }
 
 static PyMethodDef plan_methods[] = {

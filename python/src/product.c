@@ -211,16 +211,21 @@ static int on_gpu(const product_t *p) {
     return p->a.device != TCGEMM_DEVICE_CPU || p->a.package.kind == KIND_CUDA;
 }
 
+/* Arrays on a GPU are multiplied there. */
+static options_t options_of(const product_t *p, const call_t *call) {
+    options_t options = call->options;
+    if (on_gpu(p) && options.device == TCGEMM_DEVICE_AUTO && options.gpu[0] == '\0')
+        options.device = p->a.device;
+    return options;
+}
+
 /* Products on a GPU are queued in the stream of the caller's package; those of the host are done
  * when the call returns. */
 static int run_product(state_t *state, product_t *p, const call_t *call, shared_plan_t *preferred) {
     run_t run = {.alpha = call->alpha, .beta = call->beta};
     shared_plan_t *plan = NULL;
-    options_t options;
     if (on_gpu(p)) {
-        options = call->options;
-        if (options.device == TCGEMM_DEVICE_AUTO && options.gpu[0] == '\0')
-            options.device = p->a.device;
+        const options_t options = options_of(p, call);
         run.is_async = true;
         run.stream = call->stream;
         if (!call->has_stream && tcpy_current_stream(&p->a, &run.stream) < 0)
@@ -294,7 +299,8 @@ static void note(state_t *state, fast_t *fast, const product_t *p, const call_t 
         return;
     if (preferred && !tcpy_is_same_problem(&preferred->problem, &l->problem))
         return;
-    tcpy_fast_note(state, fast, &p->a, &p->b, &p->out, &l->problem, &call->options, preferred,
+    const options_t options = options_of(p, call);
+    tcpy_fast_note(state, fast, &p->a, &p->b, &p->out, &l->problem, &options, preferred,
                    is_short(l));
 }
 
@@ -333,20 +339,21 @@ static int read_positional(state_t *state, const char *function, PyObject *const
 }
 
 enum {
-    OF_PRODUCT = 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE |
-                 1 << KEY_TRANS_A | 1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE |
-                 1 << KEY_XOR | 1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE |
+    OF_PRODUCT = 1 << KEY_EPILOGUE | 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C |
+                 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE | 1 << KEY_TRANS_A |
+                 1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE | 1 << KEY_XOR |
+                 1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE |
                  1 << KEY_STREAM | 1 << KEY_THREADS
 };
 
-PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+static PyObject *matmul(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                        PyObject *names) {
     state_t *const state = PyModule_GetState(module);
     fast_t *slot = NULL;
     call_t call;
     PyObject *out = NULL;
     if (count == 2 && tcpy_is_plain(state, args, count, names, &out)) {
-        slot = tcpy_fast_slot(state, args[0], args[1]);
-        PyObject *const result = tcpy_fast(state, slot, 1.0, args[0], args[1], out);
+        PyObject *const result = tcpy_fast(state, NULL, 1.0, args[0], args[1], out, &slot);
         if (result)
             return result;
     }
@@ -354,6 +361,14 @@ PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count,
     if (read_positional(state, "matmul", args, count, names, OF_PRODUCT, &call) < 0)
         return NULL;
     return tcpy_multiply(state, &call, NULL, slot);
+}
+
+PyObject *tcpy_matmul(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    PyObject *result;
+    TCPY_BEGIN(module)
+    result = matmul(module, args, count, names);
+    TCPY_END
+    return result;
 }
 
 /* ---- the layout that a plan is made for ---- */
@@ -502,7 +517,8 @@ static PyObject *verify(state_t *state, call_t *call, tcgemm_verify_mode_t mode,
     return failed || status != TCGEMM_STATUS_OK ? NULL : report_of(&report);
 }
 
-PyObject *tcpy_verify(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+static PyObject *read_and_verify(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                                 PyObject *names) {
     state_t *const state = PyModule_GetState(module);
     PyObject *found[NUM_KEYS] = {NULL};
     tcgemm_verify_mode_t mode = TCGEMM_VERIFY_AUTO;
@@ -529,4 +545,12 @@ PyObject *tcpy_verify(PyObject *module, PyObject *const *args, Py_ssize_t count,
     call.b = args[1];
     call.out = args[2];
     return verify(state, &call, mode, seed);
+}
+
+PyObject *tcpy_verify(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    PyObject *result;
+    TCPY_BEGIN(module)
+    result = read_and_verify(module, args, count, names);
+    TCPY_END
+    return result;
 }

@@ -9,8 +9,8 @@ array([[ 3.,  3.],
        [12., 12.]], dtype=float32)
 
 matmul multiplies, plan does so often, pack brings weights into their final form once, verify proves a
-result, tune measures which kernel is best, info tells of this machine. `python -m tcgemm` multiplies
-files.
+result, tune measures which kernel is best, bench how fast they are, info tells of this machine.
+`python -m tcgemm` multiplies files.
 """
 
 from . import _core
@@ -42,6 +42,7 @@ __all__ = [
     "Plan",
     "Report",
     "__version__",
+    "bench",
     "devices",
     "info",
     "kernels",
@@ -109,52 +110,53 @@ def verify(a, b, d, /, c=None, **options):
     return Report(_core.verify(a, b, d, c, **options))
 
 
-def tune(plan, /, *, top=4, seconds=0.05):
+def tune(plan, /, *, top=4, seconds=0.05, progress=None):
     """Measures the kernels that the model likes best for a plan's problem, and returns a plan with the fastest.
 
-    The operands are zeros of the plan's shapes; each kernel runs for about `seconds`.
+    The operands are zeros of the plan's shapes; each kernel runs for about `seconds`. A bar on standard error tells how
+    far it is while that is a terminal or a notebook; progress=False keeps quiet, a function gets (done, total, what).
 
     >>> tuned = tune(_core.plan(shape=(64, 64, 64), type="f32_f32"), top=2, seconds=0.001)
     >>> tuned.problem["m"]
     64
     """
-    from time import perf_counter
+    from ._bench import Progress, best_time, zeros
 
     arguments = plan.__reduce__()[0].keywords
     if arguments.get("gpu"):
         raise ValueError("a plan for a GPU that is not here cannot be measured")
     if plan.info["device_index"] >= 0:
         raise ValueError("tune measures plans of the CPU")
-    # Packed elements stand for any bytes, floats of 16 and 8 bits for their zeros.
     of_type = next(x for x in types() if x["name"] == plan.type)
-    operands = [_zeros(shape, of_type[name]) for name, shape in zip("ab", arguments["shape"])]
-    best, best_time = plan, float("inf")
-    for estimate in plan.estimates()[:top]:
-        candidate = _core.plan(**{**arguments, "algo": None, "tile": None, "kernel": estimate["kernel"]})
-        candidate(*operands)  # the first run finds its memory
-        took, end = float("inf"), perf_counter() + seconds
-        while (start := perf_counter()) < end:
-            candidate(*operands)
-            took = min(took, perf_counter() - start)
-        if took < best_time:
-            best, best_time = candidate, took
+    operands = [zeros(shape, of_type[name]) for name, shape in zip("ab", arguments["shape"])]
+    best, best_seconds = plan, float("inf")
+    estimates = plan.estimates()[:top]
+    bar = Progress(len(estimates), progress)
+    try:
+        for estimate in estimates:
+            bar.step(estimate["kernel"])
+            candidate = _core.plan(**{**arguments, "algo": None, "tile": None, "kernel": estimate["kernel"]})
+            took = best_time(candidate, operands, seconds)
+            if took < best_seconds:
+                best, best_seconds = candidate, took
+    finally:
+        bar.end()
     return best
 
 
-_FORMATS = {"f64": ("d", 8), "f32": ("f", 4), "f16": ("H", 2), "bf16": ("H", 2), "s8": ("b", 1), "u8": ("B", 1)}
+def bench(shapes, types=("f32_f32",), *, seconds=0.1, progress=None, **options):
+    """Measures products on the CPU: each shape, (m, n, k) or one number for all three, in each type.
 
+    The result is a list of dictionaries that prints as a table; in a notebook it shows itself as a plot. Options are
+    those of `plan`, such as threads and kernel; progress is as of `tune`.
 
-def _zeros(shape, dtype):
-    """A buffer of zeros that the library takes as this dtype."""
-    count = 1
-    for extent in shape:
-        count *= extent
-    if dtype in ("s4", "u4", "b1"):
-        return Packed(bytes(count), tuple(shape), dtype)
-    code, size = _FORMATS.get(dtype, ("B", 1))
-    if count == 0:
-        raise ValueError("a product without elements has nothing to measure")
-    return memoryview(bytearray(count * size)).cast("B").cast(code, tuple(shape))
+    >>> found = bench([16, (8, 16, 32)], ["f32_f32", "s8_s32"], seconds=0.001)
+    >>> len(found), found[0]["type"], found[3]["k"]
+    (4, 'f32_f32', 32)
+    """
+    from ._bench import bench as measure
+
+    return measure(shapes, types, seconds, progress, **options)
 
 
 class Info(dict):

@@ -1,5 +1,6 @@
-from typing import Any, Literal
+from typing import Any, Callable, Literal, Sequence
 
+from ._bench import Bench
 from ._core import (
     Array as Array,
     CopyWarning as CopyWarning,
@@ -28,6 +29,7 @@ __all__ = [
     "Plan",
     "Report",
     "__version__",
+    "bench",
     "devices",
     "info",
     "kernels",
@@ -73,5 +75,20 @@ def verify(
     xor: bool = False,
     threads: int | None = None,
 ) -> Report: ...
-def tune(plan: Plan, /, *, top: int = 4, seconds: float = 0.05) -> Plan: ...
+def tune(
+    plan: Plan,
+    /,
+    *,
+    top: int = 4,
+    seconds: float = 0.05,
+    progress: bool | Callable[[int, int, str], Any] | None = None,
+) -> Plan: ...
+def bench(
+    shapes: Sequence[int | tuple[int, int, int]],
+    types: Sequence[str] = ("f32_f32",),
+    *,
+    seconds: float = 0.1,
+    progress: bool | Callable[[int, int, str], Any] | None = None,
+    **options: Any,
+) -> Bench: ...
 def info() -> Info: ...

@@ -105,6 +105,9 @@ def matmul(
     accuracy: _Accuracy | None = None,
     reproducible: bool = False,
     xor: bool = False,
+    epilogue: Literal["bias"] | None = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
     algo: str | None = None,
     kernel: str | None = None,
     tile: str | None = None,
@@ -128,6 +131,9 @@ def plan(
     accuracy: _Accuracy | None = None,
     reproducible: bool = False,
     xor: bool = False,
+    epilogue: Literal["bias"] | None = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
     algo: str | None = None,
     kernel: str | None = None,
     tile: str | None = None,
@@ -155,3 +161,4 @@ def devices() -> list[dict[str, Any]]: ...
 def device_reason() -> str: ...
 def known_gpus() -> list[str]: ...
 def build_info() -> str: ...
+def ffi_address() -> int: ...

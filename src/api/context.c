@@ -9,17 +9,21 @@
 #include "base/struct.h"
 #include "cuda/backend.h"
 #include "device/known_gpus.h"
+#include "host/features.h"
 #include "host/threads.h"
 #include "problem/canonical.h"
 
-/* Problems of so few multiply-adds run on one thread whatever the number, and need not ask it. */
-static const double most_of_one_thread = 25.0 * 25.0 * 25.0;
+/* Problems of so few multiply-adds run on one thread whatever the number, and need not ask it: with
+ * vector units, and without. */
+static double most_of_one_thread(void) {
+    return tcgemm_cpu_features() & TCGEMM_CPU_AVX2 ? 40.0 * 40.0 * 40.0 : 25.0 * 25.0 * 25.0;
+}
 
 static int is_for_one_thread(const tcgemm_problem_t *problem) {
     tcgemm_problem_t p;
     if (tcgemm_problem_read(problem, &p) != TCGEMM_STATUS_OK)
         return 1; /* it will be refused */
-    return p.batch <= 1 && (double)p.m * (double)p.n * (double)p.k <= most_of_one_thread &&
+    return p.batch <= 1 && (double)p.m * (double)p.n * (double)p.k <= most_of_one_thread() &&
            p.m <= 4096 && p.n <= 4096 && p.k <= 4096;
 }
 

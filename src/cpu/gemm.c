@@ -5,21 +5,27 @@
  *     for jc over n by nc                        columns of D
  *       for ic over m by mt                      rows of D
  *         for pc over k by kc
- *           pack B(pc, jc), pack A(ic, pc)       all threads, a panel each in turn
- *           --- barrier ---
- *           for units of mc x nb                 threads take them as they come
+ *           pack B(pc, jc), pack A(ic, pc)       a panel each in turn
+ *           --- when all panels are packed ---
+ *           for units of mc x nb
  *             for panels of B, for panels of A   one register tile
- *           --- barrier ---
+ *           --- when all units are done ---
+ *
+ * The caller and its workers take panels and units as they come (host/pool.h):
  *
  *     time   thread 0  [pack][unit 0][unit 2][unit 3]|[pack][unit 0] ...
  *            thread 1  [pack][unit 1   ][unit 4]     |[pack][unit 1] ...
+ *
+ * Many threads pack ahead (`overlaps`), so that nobody is idle while the last units are done:
+ *
+ *            thread 0  [pack]|[unit 0][unit 2][pack]|[unit 0] ...
+ *            thread 1  [pack]|[unit 1   ][unit 3][p]|[unit 1] ...
  *
  * The steps of k (kc) depend on k and the kernel alone, and a unit is computed by one thread, so
  * the bits of D depend neither on the number of threads nor on who did what.
  */
 #include "cpu/gemm.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -40,7 +46,9 @@ static size_t align64(int64_t bytes) {
 
 /* Offsets of the parts in one workspace; equal offsets: the part is empty. */
 typedef struct layout {
-    size_t a, b, a_terms, b_terms, a_special, b_special, sums, end;
+    size_t a, b, a_terms, b_terms, a_special, b_special, partials;
+    size_t packed; /* all of these, twice where packing is ahead; then ... */
+    size_t sums, end;
 } layout_t;
 
 /* Columns of B that a thread packs for a unit of its own, and the threads that do. */
@@ -52,6 +60,12 @@ static int packers(const struct tcgemm_plan *plan) {
     return plan->cpu.split_batch ? 1 : plan->num_threads;
 }
 
+/* Bytes of the sums of all tiles of a unit. */
+static size_t partials_of_unit(const struct tcgemm_plan *plan) {
+    const int64_t rows = round_up(plan->cpu.mc, plan->kernel->cpu->mr);
+    return (size_t)(rows * own_columns(plan)) * sizeof(float);
+}
+
 static layout_t layout_of(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
@@ -60,6 +74,7 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const int64_t cols = ceil_div(min_i64(s->nc, g->n), u->nr) * u->nr;
     const int64_t packed_cols = s->packs_units ? own_columns(plan) * packers(plan) : cols;
     const int64_t steps = ceil_div(min_i64(s->kc, g->k), u->ku);
+    const int64_t b_steps = s->packs_units ? ceil_div(s->kb, u->ku) : steps;
     const int64_t flags = u->exact != NULL;
     const int64_t integer = tcgemm_family_has_terms(u->family);
     layout_t l;
@@ -67,11 +82,13 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const bool pack_a = s->pack_a && !g->a.packed_bytes;
     const bool pack_b = s->pack_b && !g->b.packed_bytes;
     l.b = l.a + align64(pack_a ? rows * steps * u->lane_bytes : 0);
-    l.a_terms = l.b + align64(pack_b ? packed_cols * steps * u->lane_bytes : 0);
+    l.a_terms = l.b + align64(pack_b ? packed_cols * b_steps * u->lane_bytes : 0);
     l.b_terms = l.a_terms + align64(pack_a ? integer * rows * 4 : 0);
     l.a_special = l.b_terms + align64(pack_b ? integer * packed_cols * 4 : 0);
     l.b_special = l.a_special + align64(pack_a ? flags * rows / u->mr : 0);
-    l.sums = l.b_special + align64(pack_b ? flags * packed_cols / u->nr : 0);
+    l.partials = l.b_special + align64(pack_b ? flags * packed_cols / u->nr : 0);
+    l.packed = l.partials + (s->packs_units ? (size_t)packers(plan) * partials_of_unit(plan) : 0);
+    l.sums = s->overlaps ? 2 * l.packed : l.packed;
     const bool has_sums = !s->direct_output && !(u->finishes_tiles && s->kc >= g->k);
     l.end = l.sums + align64(has_sums ? rows * cols * 4 : 0);
     return l;
@@ -90,76 +107,26 @@ tcgemm_cpu_sizes_t tcgemm_cpu_sizes(const struct tcgemm_plan *plan) {
 
 /* ---- one product ---- */
 
-/* Where the time goes, in nanoseconds of the monotonic clock. */
-typedef struct phases {
-    atomic_uint_fast64_t packed, multiplied; /* when the last thread was through with the phase */
-    uint64_t begin;                          /* of the present phase; thread 0's, as what follows */
-    double pack_seconds, product_seconds;
-} phases_t;
+typedef tcgemm_cpu_block_t block_t;
 
-/* What the threads of one product share. */
-typedef struct product {
-    const struct tcgemm_plan *plan;
-    const tcgemm_cpu_ukernel_t *u;
-    const tcgemm_call_t *call; /* of the batch */
-    tcgemm_call_t item;        /* of this item; set by thread 0 */
+/* Where panels are packed. */
+typedef struct buffers {
+    char *a, *b;
+    uint32_t *a_terms, *b_terms;
+    bool *a_special, *b_special; /* a flag a panel: it holds a bf16 subnormal */
+    char *partials;              /* of the units of each thread */
+} buffers_t;
+
+/* One block of D and k, of one item of the batch. */
+typedef struct step {
+    block_t block;
+    buffers_t buffers;
+    tcgemm_call_t item;
     int64_t item_index;
     int64_t a_offset, b_offset; /* of this item in A and B, in elements */
-    char *a, *b;                /* panels of the current block, packed now ... */
-    uint32_t *a_terms, *b_terms;
-    bool *a_special, *b_special;     /* a flag a panel: it holds a bf16 subnormal */
-    tcgemm_prepacked_t a_all, b_all; /* ... or ahead */
-    float *sums;                     /* of narrow results: mt x nc */
-    int64_t ld_sums;
-    tcgemm_signs_t signs;
-    atomic_int_fast64_t next_panel; /* of those still to be packed, then of ... */
-    atomic_int_fast64_t next_unit;  /* ... the units still to be multiplied */
-    tcgemm_barrier_t barrier;
-    phases_t phases;
-    bool timed;
-} product_t;
+} step_t;
 
-typedef tcgemm_cpu_block_t block_t; /* the current one */
-
-/* ---- the statistics ---- */
-
-/* Thread t is through with a phase. A phase ends when its last thread arrives at the barrier: when
- * the others leave it does not count, for the operating system may let one of them sleep until all
- * work of the next phase is done. */
-static void arrive(product_t *x, atomic_uint_fast64_t *last) {
-    if (!x->timed)
-        return;
-    const uint64_t now = now_nanoseconds();
-    uint64_t latest = atomic_load_explicit(last, memory_order_relaxed);
-    while (latest < now && !atomic_compare_exchange_weak(last, &latest, now))
-        ;
-}
-
-/* Ends a phase for the statistics: by thread 0, between this barrier and the next one. */
-static void close_phase(product_t *x, const atomic_uint_fast64_t *last, double *seconds) {
-    if (!x->timed)
-        return;
-    const uint64_t end = atomic_load(last);
-    *seconds += 1e-9 * (double)(end - x->phases.begin);
-    x->phases.begin = end;
-}
-
-static void set_up_workspace(product_t *x, char *workspace) {
-    const layout_t l = layout_of(x->plan);
-    char *const base = workspace;
-    x->a = base + l.a;
-    x->b = base + l.b;
-    x->a_terms = (uint32_t *)(void *)(base + l.a_terms);
-    x->b_terms = (uint32_t *)(void *)(base + l.b_terms);
-    x->a_special = (bool *)(base + l.a_special);
-    x->b_special = (bool *)(base + l.b_special);
-    x->sums = (float *)(void *)(base + l.sums);
-    x->ld_sums = ceil_div(min_i64(x->plan->cpu.nc, x->plan->g.n), x->u->nr) * x->u->nr;
-}
-
-/* ---- packing ---- */
-
-/* One operand's panels of the current block. */
+/* One operand's panels of a step. */
 typedef struct panels {
     tcgemm_pack_t pack;
     int64_t count;
@@ -171,7 +138,63 @@ typedef struct panels {
     bool *special;
 } panels_t;
 
-enum { PANELS_OF_GROUP = 4 };
+/* Where the time of all threads goes, in nanoseconds. */
+typedef struct times {
+    atomic_uint_fast64_t packing, multiplying;
+} times_t;
+
+/* What the threads of one product share; it changes between phases only. */
+typedef struct product {
+    const struct tcgemm_plan *plan;
+    const tcgemm_cpu_ukernel_t *u;
+    const tcgemm_call_t *call; /* of the batch */
+    int64_t next_item, end_item;
+    step_t now;                      /* whose units are multiplied in this phase ... */
+    int64_t num_units;               /* ... if there are any */
+    bool has_next;                   /* and ... */
+    step_t next;                     /* ... whose panels are packed */
+    panels_t a_panels, b_panels;     /* those */
+    tcgemm_prepacked_t a_all, b_all; /* operands packed ahead of the call */
+    buffers_t buffers[2];
+    int a_buffer, b_buffer; /* of `next` */
+    float *sums;            /* of narrow results: mt x nc */
+    int64_t ld_sums;
+    tcgemm_signs_t signs;
+    times_t *times; /* NULL: nobody asks */
+} product_t;
+
+/* ---- the statistics ---- */
+
+static uint64_t start_timing(const product_t *x) {
+    return x->times ? now_nanoseconds() : 0;
+}
+
+static void stop_timing(const product_t *x, uint64_t start, atomic_uint_fast64_t *sum) {
+    if (x->times)
+        atomic_fetch_add_explicit(sum, now_nanoseconds() - start, memory_order_relaxed);
+}
+
+static void set_up_workspace(product_t *x, char *workspace) {
+    const layout_t l = layout_of(x->plan);
+    for (int i = 0; i < 2; ++i) {
+        char *const base = workspace + (x->plan->cpu.overlaps ? (size_t)i * l.packed : 0);
+        x->buffers[i] = (buffers_t){
+            .a = base + l.a,
+            .b = base + l.b,
+            .a_terms = (uint32_t *)(void *)(base + l.a_terms),
+            .b_terms = (uint32_t *)(void *)(base + l.b_terms),
+            .a_special = (bool *)(base + l.a_special),
+            .b_special = (bool *)(base + l.b_special),
+            .partials = base + l.partials,
+        };
+    }
+    x->sums = (float *)(void *)(workspace + l.sums);
+    x->ld_sums = ceil_div(min_i64(x->plan->cpu.nc, x->plan->g.n), x->u->nr) * x->u->nr;
+}
+
+/* ---- packing ---- */
+
+enum { PANELS_OF_GROUP = 4, MOST_OF_GROUP = 64 };
 
 static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
     const int64_t first = i * p->width;
@@ -189,7 +212,7 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
 static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
     const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku);
     tcgemm_pack_t part = p->pack;
-    bool found[PANELS_OF_GROUP] = {false};
+    bool found[MOST_OF_GROUP] = {false};
     for (int64_t step = 0; step < steps; ++step) {
         part.k = min_i64(x->u->ku, p->pack.k - step * x->u->ku);
         part.origin = p->pack.origin + step * x->u->ku * p->pack.k_stride;
@@ -221,52 +244,45 @@ static int group_of(const product_t *x, bool along_k) {
     return x->u->lane_bytes == 64 && !along_k ? PANELS_OF_GROUP : 1;
 }
 
-static panels_t panels_of_a(const product_t *x, const block_t *block) {
+static panels_t panels_of_a(const product_t *x, const step_t *s) {
+    const bool is_packed_here = x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes;
     return (panels_t){
-        .pack =
-            tcgemm_pack_of_a(&x->plan->g, x->u->family, &x->signs, x->item.a, x->a_offset, block),
-        .count =
-            x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes ? ceil_div(block->rows, x->u->mr) : 0,
-        .lines = block->rows,
+        .pack = tcgemm_pack_of_a(&x->plan->g, x->u->family, &x->signs, s->item.a, s->a_offset,
+                                 &s->block),
+        .count = is_packed_here ? ceil_div(s->block.rows, x->u->mr) : 0,
+        .lines = s->block.rows,
         .width = x->u->mr,
         .group = group_of(x, x->plan->g.a.col_stride == 1),
-        .data = x->a,
-        .terms = x->signs.use_a_terms ? x->a_terms : NULL,
-        .special = x->a_special,
+        .data = s->buffers.a,
+        .terms = x->signs.use_a_terms ? s->buffers.a_terms : NULL,
+        .special = s->buffers.a_special,
     };
 }
 
-static panels_t panels_of_b(const product_t *x, const block_t *block, bool is_packed) {
+/* Columns col .. col + cols of the block alone. */
+static panels_t panels_of_b(const product_t *x, const step_t *s, int64_t col, int64_t cols) {
+    const bool is_packed_here = x->plan->cpu.pack_b && !x->plan->g.b.packed_bytes;
+    block_t block = s->block;
+    block.col += col;
     return (panels_t){
         .pack =
-            tcgemm_pack_of_b(&x->plan->g, x->u->family, &x->signs, x->item.b, x->b_offset, block),
-        .count = x->plan->cpu.pack_b && !is_packed && !x->plan->g.b.packed_bytes
-                     ? ceil_div(block->cols, x->u->nr)
-                     : 0,
-        .lines = block->cols,
+            tcgemm_pack_of_b(&x->plan->g, x->u->family, &x->signs, s->item.b, s->b_offset, &block),
+        .count = is_packed_here ? ceil_div(cols, x->u->nr) : 0,
+        .lines = cols,
         .width = x->u->nr,
         .group = group_of(x, x->plan->g.b.row_stride == 1),
-        .data = x->b,
-        .terms = x->signs.use_b_terms ? x->b_terms : NULL,
-        .special = x->b_special,
+        .data = s->buffers.b,
+        .terms = x->signs.use_b_terms ? s->buffers.b_terms : NULL,
+        .special = s->buffers.b_special,
     };
 }
 
-/* The threads take panels as they come, those of B first: they are the larger ones. */
-static void pack_block(product_t *x, const block_t *block, bool b_is_packed) {
-    const panels_t b = panels_of_b(x, block, b_is_packed || x->plan->cpu.packs_units);
-    const panels_t a = panels_of_a(x, block);
-    if (a.count + b.count == 0)
-        return;
-    for (;;) {
-        const int64_t i = atomic_fetch_add_explicit(&x->next_panel, 1, memory_order_relaxed);
-        if (i < num_groups(&b))
-            pack_group(x, &b, i);
-        else if (i < num_groups(&b) + num_groups(&a))
-            pack_group(x, &a, i - num_groups(&b));
-        else
-            return;
-    }
+/* Those of B first: they are the larger ones. */
+static void pack_item(const product_t *x, int64_t i) {
+    if (i < num_groups(&x->b_panels))
+        pack_group(x, &x->b_panels, i);
+    else
+        pack_group(x, &x->a_panels, i - num_groups(&x->b_panels));
 }
 
 /* ---- multiplying ---- */
@@ -282,11 +298,11 @@ static bool d_is_large(const tcgemm_canonical_t *g) {
 }
 
 /* alpha, beta and where C and D are, for the step of k at hand. */
-static tcgemm_tile_t tile_of_block(const product_t *x, const block_t *block) {
+static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     tcgemm_tile_t tile = {
-        .steps = tcgemm_panel_steps(block->ks, x->u->ku),
+        .steps = tcgemm_panel_steps(step->block.ks, x->u->ku),
         .a_row = s->pack_a ? 1 : g->a.row_stride,
         .a_step = s->pack_a ? x->u->mr : g->a.col_stride,
         .b_step = s->pack_b ? x->u->nr : g->b.row_stride,
@@ -294,10 +310,10 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const block_t *block) {
         .a_is_signed = x->signs.a_is_signed,
         .b_is_signed = x->signs.b_is_signed,
     };
-    const double alpha = s->direct_output ? x->item.alpha : 1.0;
-    const double beta = block->first ? x->item.beta : 1.0;
-    tile.continues = !block->first && alpha == 1.0;
-    tile.streams = block->last && s->direct_output && x->u->begin && d_is_large(g);
+    const double alpha = s->direct_output ? step->item.alpha : 1.0;
+    const double beta = step->block.first ? step->item.beta : 1.0;
+    tile.continues = !step->block.first && alpha == 1.0;
+    tile.streams = step->block.last && s->direct_output && x->u->begin && d_is_large(g);
     if (g->type->accumulator == TCGEMM_DTYPE_F64) {
         tile.alpha.f64 = alpha;
         tile.beta.f64 = beta;
@@ -311,31 +327,32 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const block_t *block) {
     return tile;
 }
 
-static void place_output(const product_t *x, const block_t *block, int64_t i, int64_t j,
+static void place_output(const product_t *x, const step_t *step, int64_t i, int64_t j,
                          tcgemm_tile_t *tile) {
     const tcgemm_canonical_t *g = &x->plan->g;
     if (!x->plan->cpu.direct_output) {
         tile->d = x->sums + i * x->ld_sums + j;
-        tile->c = block->first ? NULL : tile->d;
+        tile->c = step->block.first ? NULL : tile->d;
         tile->ldd = tile->ldc = x->ld_sums;
         return;
     }
     const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    tile->d = element_at(x->item.d, (block->row + i) * g->ldd + block->col + j, bytes);
+    tile->d = element_at(step->item.d, (step->block.row + i) * g->ldd + step->block.col + j, bytes);
     tile->ldd = g->ldd;
-    if (!block->first) {
+    if (!step->block.first) {
         tile->c = tile->d;
         tile->ldc = g->ldd;
     } else {
-        tile->c = x->item.c
-                      ? element_at(x->item.c, (block->row + i) * g->ldc + block->col + j, bytes)
+        tile->c = step->item.c
+                      ? element_at(step->item.c,
+                                   (step->block.row + i) * g->ldc + step->block.col + j, bytes)
                       : NULL;
         tile->ldc = g->ldc;
     }
 }
 
 /* How rows i .. i+rows, columns j .. j+cols of the block become f16 or bf16. */
-static tcgemm_finish_t finish_of(const product_t *x, const block_t *block, int64_t i, int64_t rows,
+static tcgemm_finish_t finish_of(const product_t *x, const step_t *step, int64_t i, int64_t rows,
                                  int64_t j, int64_t cols) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
@@ -343,15 +360,16 @@ static tcgemm_finish_t finish_of(const product_t *x, const block_t *block, int64
         .dtype = g->type->d,
         .sums = x->sums + i * x->ld_sums + j,
         .ld_sums = x->ld_sums,
-        .c = x->item.c ? element_at(x->item.c, (block->row + i) * g->ldc + block->col + j, bytes)
-                       : NULL,
-        .d = element_at(x->item.d, (block->row + i) * g->ldd + block->col + j, bytes),
+        .c = step->item.c ? element_at(step->item.c,
+                                       (step->block.row + i) * g->ldc + step->block.col + j, bytes)
+                          : NULL,
+        .d = element_at(step->item.d, (step->block.row + i) * g->ldd + step->block.col + j, bytes),
         .ldc = g->ldc,
         .ldd = g->ldd,
         .rows = rows,
         .cols = cols,
-        .alpha = (float)x->item.alpha,
-        .beta = (float)x->item.beta,
+        .alpha = (float)step->item.alpha,
+        .beta = (float)step->item.beta,
     };
 }
 
@@ -363,47 +381,53 @@ typedef struct parts {
     int64_t first; /* row or column of the block: the first of the panels */
 } parts_t;
 
-static parts_t parts_of_a(const product_t *x, const block_t *block) {
-    const int64_t k_block = block->k / x->plan->cpu.kc;
+static parts_t parts_of_a(const product_t *x, const step_t *step) {
+    const int64_t k_block = step->block.k / x->plan->cpu.kc;
     if (!x->plan->g.a.packed_bytes)
-        return (parts_t){x->a, x->a_terms, x->a_special, 0};
+        return (parts_t){step->buffers.a, step->buffers.a_terms, step->buffers.a_special, 0};
     const void *const data = x->call->a;
     return (parts_t){
-        tcgemm_prepacked_panel(&x->a_all, data, x->item_index, k_block, block->row),
-        tcgemm_prepacked_terms(&x->a_all, data, x->item_index, k_block) + block->row,
-        tcgemm_prepacked_flags(&x->a_all, data, x->item_index, k_block) + block->row / x->u->mr, 0};
+        tcgemm_prepacked_panel(&x->a_all, data, step->item_index, k_block, step->block.row),
+        tcgemm_prepacked_terms(&x->a_all, data, step->item_index, k_block) + step->block.row,
+        tcgemm_prepacked_flags(&x->a_all, data, step->item_index, k_block) +
+            step->block.row / x->u->mr,
+        0};
 }
 
-static parts_t parts_of_b(const product_t *x, const block_t *block) {
-    const int64_t k_block = block->k / x->plan->cpu.kc;
+static parts_t parts_of_b(const product_t *x, const step_t *step) {
+    const int64_t k_block = step->block.k / x->plan->cpu.kc;
     if (!x->plan->g.b.packed_bytes)
-        return (parts_t){x->b, x->b_terms, x->b_special, 0};
+        return (parts_t){step->buffers.b, step->buffers.b_terms, step->buffers.b_special, 0};
     const void *const data = x->call->b;
     return (parts_t){
-        tcgemm_prepacked_panel(&x->b_all, data, x->item_index, k_block, block->col),
-        tcgemm_prepacked_terms(&x->b_all, data, x->item_index, k_block) + block->col,
-        tcgemm_prepacked_flags(&x->b_all, data, x->item_index, k_block) + block->col / x->u->nr, 0};
+        tcgemm_prepacked_panel(&x->b_all, data, step->item_index, k_block, step->block.col),
+        tcgemm_prepacked_terms(&x->b_all, data, step->item_index, k_block) + step->block.col,
+        tcgemm_prepacked_flags(&x->b_all, data, step->item_index, k_block) +
+            step->block.col / x->u->nr,
+        0};
 }
 
-static const void *panel_of_a(const product_t *x, const block_t *block, const char *panels,
+static const void *panel_of_a(const product_t *x, const step_t *step, const char *panels,
                               int64_t i) {
     if (x->plan->cpu.pack_a)
         return panels +
-               tcgemm_panel_at(i, tcgemm_panel_steps(block->ks, x->u->ku), x->u->lane_bytes);
+               tcgemm_panel_at(i, tcgemm_panel_steps(step->block.ks, x->u->ku), x->u->lane_bytes);
     const tcgemm_operand_t *a = &x->plan->g.a;
-    const int64_t index = x->a_offset + (block->row + i) * a->row_stride + block->k * a->col_stride;
-    return element_at(x->item.a, index, x->u->lane_bytes);
+    const int64_t index =
+        step->a_offset + (step->block.row + i) * a->row_stride + step->block.k * a->col_stride;
+    return element_at(step->item.a, index, x->u->lane_bytes);
 }
 
-static const void *panel_of_b(const product_t *x, const block_t *block, const parts_t *parts,
+static const void *panel_of_b(const product_t *x, const step_t *step, const parts_t *parts,
                               int64_t j) {
     if (x->plan->cpu.pack_b)
         return parts->panels + tcgemm_panel_at(j - parts->first,
-                                               tcgemm_panel_steps(block->ks, x->u->ku),
+                                               tcgemm_panel_steps(step->block.ks, x->u->ku),
                                                x->u->lane_bytes);
     const tcgemm_operand_t *b = &x->plan->g.b;
-    const int64_t index = x->b_offset + block->k * b->row_stride + (block->col + j) * b->col_stride;
-    return element_at(x->item.b, index, x->u->lane_bytes);
+    const int64_t index =
+        step->b_offset + step->block.k * b->row_stride + (step->block.col + j) * b->col_stride;
+    return element_at(step->item.b, index, x->u->lane_bytes);
 }
 
 static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64_t a_panel,
@@ -417,133 +441,308 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     return x->u->packed;
 }
 
-/* B's panels for columns j0 .. j1 of the block, packed by thread t for itself. */
-static parts_t pack_own_b(const product_t *x, const block_t *block, int64_t j0, int64_t j1, int t) {
-    const int64_t cols = own_columns(x->plan);
-    const int64_t steps = tcgemm_panel_steps(min_i64(x->plan->cpu.kc, x->plan->g.k), x->u->ku);
-    block_t own = *block;
-    own.col += j0;
-    own.cols = j1 - j0;
-    panels_t p = panels_of_b(x, &own, false);
-    p.data += t * cols * steps * x->u->lane_bytes;
-    p.special += t * cols / x->u->nr;
-    if (p.terms)
-        p.terms += t * cols;
-    for (int64_t group = 0; group < num_groups(&p); ++group)
-        pack_group(x, &p, group);
-    return (parts_t){p.data, p.terms, p.special, j0};
-}
-
-static void multiply_unit(const product_t *x, const block_t *block, int64_t unit, int t) {
+static void multiply_unit(const product_t *x, int64_t unit) {
+    const step_t *const step = &x->now;
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    const tcgemm_unit_t at = tcgemm_unit_at(unit, block->rows, s->mc, s->nb);
+    const tcgemm_unit_t at = tcgemm_unit_at(unit, step->block.rows, s->mc, s->nb);
     const int64_t i0 = at.row;
     const int64_t j0 = at.col;
-    const int64_t i1 = min_i64(i0 + s->mc, block->rows);
-    const int64_t j1 = min_i64(j0 + s->nb, block->cols);
-    const parts_t a = parts_of_a(x, block);
-    const bool packs_unit = s->packs_units && s->pack_b && !x->plan->g.b.packed_bytes;
-    const parts_t b = packs_unit ? pack_own_b(x, block, j0, j1, t) : parts_of_b(x, block);
-    tcgemm_tile_t tile = tile_of_block(x, block);
-    const bool finishes_tiles = block->last && !s->direct_output && x->u->finishes_tiles;
+    const int64_t i1 = min_i64(i0 + s->mc, step->block.rows);
+    const int64_t j1 = min_i64(j0 + s->nb, step->block.cols);
+    const parts_t a = parts_of_a(x, step);
+    const parts_t b = parts_of_b(x, step);
+    tcgemm_tile_t tile = tile_of_block(x, step);
+    const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
     for (int64_t j = j0; j < j1; j += x->u->nr) {
         tile.n = (int)min_i64(x->u->nr, j1 - j);
-        tile.b = panel_of_b(x, block, &b, j);
+        tile.b = panel_of_b(x, step, &b, j);
         tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
         for (int64_t i = i0; i < i1; i += x->u->mr) {
             tile.m = (int)min_i64(x->u->mr, i1 - i);
-            tile.a = panel_of_a(x, block, a.panels, i);
+            tile.a = panel_of_a(x, step, a.panels, i);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
-            place_output(x, block, i, j, &tile);
+            place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
             if (finishes_tiles) {
-                finish = finish_of(x, block, i, tile.m, j, tile.n);
+                finish = finish_of(x, step, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
             tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
         }
     }
-    if (block->last && !s->direct_output && !x->u->finishes_tiles) {
-        const tcgemm_finish_t finish = finish_of(x, block, i0, i1 - i0, j0, j1 - j0);
+    if (step->block.last && !s->direct_output && !x->u->finishes_tiles) {
+        const tcgemm_finish_t finish = finish_of(x, step, i0, i1 - i0, j0, j1 - j0);
         x->u->finish(&finish);
     }
 }
 
-/* One step of k for one block of D, by thread t. */
-static void do_block(product_t *x, const block_t *block, bool b_is_packed, int t, int num_threads) {
-    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    /* Each counter is set back while nobody uses it: the units' while panels are packed, the
-     * panels' while units are multiplied. */
-    if (t == 0)
-        atomic_store_explicit(&x->next_unit, 0, memory_order_relaxed);
-    pack_block(x, block, b_is_packed);
-    arrive(x, &x->phases.packed);
-    tcgemm_barrier_wait(&x->barrier, num_threads);
-    if (t == 0) {
-        close_phase(x, &x->phases.packed, &x->phases.pack_seconds);
-        atomic_store_explicit(&x->next_panel, 0, memory_order_relaxed);
-    }
+/* ---- units of few rows, whose part of B nobody else needs ---- */
 
-    const int64_t num_units = tcgemm_unit_count(block->rows, block->cols, s->mc, s->nb);
-    if (x->u->begin)
-        x->u->begin();
-    for (;;) {
-        const int64_t unit = atomic_fetch_add_explicit(&x->next_unit, 1, memory_order_relaxed);
-        if (unit >= num_units)
-            break;
-        multiply_unit(x, block, unit, t);
-    }
-    if (x->u->end)
-        x->u->end();
-    arrive(x, &x->phases.multiplied);
-    tcgemm_barrier_wait(&x->barrier, num_threads);
-    if (t == 0)
-        close_phase(x, &x->phases.multiplied, &x->phases.product_seconds);
+/* What the thread has for its unit: columns j0 .. j1 and all rows of the block. */
+typedef struct own_unit {
+    const step_t *step;
+    int64_t i1, j0, j1;
+    panels_t b;                     /* kb elements of k of all columns */
+    char *partials;                 /* the tiles' sums in between, down the rows first */
+    bool is_special[MOST_OF_GROUP]; /* panels of B in which a bf16 subnormal was found */
+} own_unit_t;
+
+static own_unit_t own_unit(const product_t *x, int64_t unit, int t) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_unit_t at = tcgemm_unit_at(unit, x->now.block.rows, s->mc, s->nb);
+    const int64_t cols = own_columns(x->plan);
+    own_unit_t own = {
+        .step = &x->now,
+        .i1 = x->now.block.rows,
+        .j0 = at.col,
+        .j1 = min_i64(at.col + s->nb, x->now.block.cols),
+        .partials = x->now.buffers.partials + (size_t)t * partials_of_unit(x->plan),
+    };
+    own.b = panels_of_b(x, own.step, own.j0, own.j1 - own.j0);
+    own.b.data += t * cols * tcgemm_panel_steps(s->kb, x->u->ku) * x->u->lane_bytes;
+    own.b.special += t * cols / x->u->nr;
+    if (own.b.group > 1)
+        own.b.group = MOST_OF_GROUP; /* whole rows of the unit: long pieces of each page */
+    return own;
 }
 
-/* One item of the batch, by thread t of num_threads that all come here. */
-static void do_item(product_t *x, int t, int num_threads) {
-    const tcgemm_canonical_t *g = &x->plan->g;
-    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    block_t block;
-    for (block.col = 0; block.col < g->n; block.col += s->nc) {
-        block.cols = min_i64(s->nc, g->n - block.col);
-        for (block.row = 0; block.row < g->m; block.row += s->mt) {
-            block.rows = min_i64(s->mt, g->m - block.row);
-            for (block.k = 0; block.k < g->k; block.k += s->kc) {
-                block.ks = min_i64(s->kc, g->k - block.k);
-                block.first = block.k == 0;
-                block.last = block.k + block.ks == g->k;
-                /* With one step of k the panel of B serves all rows. */
-                const bool b_is_packed = block.row > 0 && block.first && block.last;
-                do_block(x, &block, b_is_packed, t, num_threads);
+/* B's panels for elements k .. k + kb of the block. */
+static void pack_own_b(const product_t *x, own_unit_t *own, int64_t k) {
+    panels_t b = own->b;
+    b.pack.origin += k * b.pack.k_stride;
+    b.pack.k = min_i64(x->plan->cpu.kb, own->step->block.ks - k);
+    for (int64_t group = 0; group < num_groups(&b); ++group)
+        pack_group(x, &b, group);
+    for (int64_t j = 0; x->u->exact && j < b.count; ++j)
+        own->is_special[j] |= b.special[j];
+}
+
+/* All tiles for elements k .. k + kb, whose panels of B are there. A tile with a subnormal of B
+ * anywhere along k is to be computed by the exact kernel from the first k on, but that is known
+ * only at the end: such tiles are left alone then, and done in a second round. */
+static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, bool is_again) {
+    const tcgemm_cpu_ukernel_t *u = x->u;
+    const step_t *step = own->step;
+    const parts_t a = parts_of_a(x, step);
+    const int64_t steps = tcgemm_panel_steps(min_i64(x->plan->cpu.kb, step->block.ks - k), u->ku);
+    const bool is_last = k + x->plan->cpu.kb >= step->block.ks;
+    const bool finishes_tiles = step->block.last && !x->plan->cpu.direct_output;
+    tcgemm_tile_t tile = tile_of_block(x, step);
+    tile.steps = steps;
+    tile.resumes = k > 0;
+    tile.pauses = !is_last;
+    for (int64_t j = own->j0; j < own->j1; j += u->nr) {
+        const int64_t panel = (j - own->j0) / u->nr;
+        tile.n = (int)min_i64(u->nr, own->j1 - j);
+        tile.b = own->b.data + tcgemm_panel_at(j - own->j0, steps, u->lane_bytes);
+        for (int64_t i = 0; i < own->i1; i += u->mr) {
+            const bool is_exact =
+                u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a.special[i / u->mr]);
+            const bool waits = u->exact && !is_exact && own->is_special[panel];
+            if (is_again ? !waits : waits && is_last)
+                continue;
+            tile.m = (int)min_i64(u->mr, own->i1 - i);
+            tile.a =
+                (const char *)panel_of_a(x, step, a.panels, i) + k / u->ku * u->mr * u->lane_bytes;
+            tile.partial = own->partials + (panel * ceil_div(own->i1, u->mr) + i / u->mr) * u->mr *
+                                               u->nr * (int64_t)sizeof(float);
+            place_output(x, step, i, j, &tile);
+            tcgemm_finish_t finish;
+            if (finishes_tiles) {
+                finish = finish_of(x, step, i, tile.m, j, tile.n);
+                tile.finish = &finish;
             }
+            (is_exact || is_again ? u->exact : u->packed)(&tile);
         }
+    }
+}
+
+static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
+    const int64_t ks = x->now.block.ks;
+    const int64_t kb = x->plan->cpu.kb;
+    own_unit_t own = own_unit(x, unit, t);
+    bool is_special = false;
+    for (int64_t k = 0; k < ks; k += kb) {
+        pack_own_b(x, &own, k);
+        multiply_own(x, &own, k, false);
+    }
+    for (int64_t j = 0; j < own.b.count; ++j)
+        is_special |= own.is_special[j];
+    for (int64_t k = 0; k < ks && is_special; k += kb) {
+        pack_own_b(x, &own, k);
+        multiply_own(x, &own, k, true);
+    }
+}
+
+/* ---- small products ---- */
+
+/* One block of one item by one thread, of A and B where they are: all that is needed is tiles. */
+static bool is_small(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const tcgemm_canonical_t *g = &plan->g;
+    return plan->num_threads == 1 && !s->pack_a && !s->pack_b && s->direct_output &&
+           g->batch == 1 && g->k <= s->kc && g->n <= s->nc && g->m <= s->mt;
+}
+
+static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call) {
+    const tcgemm_canonical_t *const g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    tcgemm_tile_t tile = {
+        .steps = g->k,
+        .a_row = g->a.row_stride,
+        .a_step = g->a.col_stride,
+        .b_step = g->b.row_stride,
+        .ldd = g->ldd,
+        .ldc = g->ldc,
+        .scale = 1,
+    };
+    if (g->type->accumulator == TCGEMM_DTYPE_F64) {
+        tile.alpha.f64 = call->alpha;
+        tile.beta.f64 = call->beta;
+    } else {
+        tile.alpha.f32 = (float)call->alpha;
+        tile.beta.f32 = (float)call->beta;
+    }
+    for (int64_t j = 0; j < g->n; j += u->nr) {
+        tile.n = (int)min_i64(u->nr, g->n - j);
+        tile.b = element_at(call->b, j * g->b.col_stride, u->lane_bytes);
+        for (int64_t i = 0; i < g->m; i += u->mr) {
+            tile.m = (int)min_i64(u->mr, g->m - i);
+            tile.a = element_at(call->a, i * g->a.row_stride, u->lane_bytes);
+            tile.d = element_at(call->d, i * g->ldd + j, d_bytes);
+            tile.c = call->c ? element_at(call->c, i * g->ldc + j, d_bytes) : NULL;
+            u->strided(&tile);
+        }
+    }
+}
+
+/* ---- phases ---- */
+
+/* A and B stay where they are and get an element offset: items of sub-byte elements may begin
+ * within a byte. */
+static void select_item(const product_t *x, step_t *step, int64_t item) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    step->item = *x->call;
+    step->item_index = item;
+    step->item.d = element_at(x->call->d, item * g->stride_d, d_bytes);
+    if (x->call->c)
+        step->item.c = element_at(x->call->c, item * g->stride_c, d_bytes);
+    step->a_offset = item * g->a.batch_stride;
+    step->b_offset = item * g->b.batch_stride;
+}
+
+/* The block behind this one, k the fastest; false: that was the last one of the item. */
+static bool next_block(const product_t *x, block_t *block) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_canonical_t *g = &x->plan->g;
+    block->k += s->kc;
+    if (block->k < g->k)
+        return true;
+    block->k = 0;
+    block->row += s->mt;
+    if (block->row < g->m)
+        return true;
+    block->row = 0;
+    block->col += s->nc;
+    return block->col < g->n;
+}
+
+/* Sets x->next to the step behind it; false: that was the last one. */
+static bool next_step(product_t *x) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_canonical_t *g = &x->plan->g;
+    block_t *const block = &x->next.block;
+    if (block->rows == 0 || !next_block(x, block)) {
+        block->rows = 0; /* where the walk begins and ends */
+        if (x->next_item == x->end_item)
+            return false;
+        select_item(x, &x->next, x->next_item++);
+        block->row = block->col = block->k = 0;
+    }
+    block->rows = min_i64(s->mt, g->m - block->row);
+    block->cols = min_i64(s->nc, g->n - block->col);
+    block->ks = min_i64(s->kc, g->k - block->k);
+    block->first = block->k == 0;
+    block->last = block->k + block->ks == g->k;
+    return true;
+}
+
+/* Where the panels of x->next go, and which they are. */
+static void choose_panels(product_t *x) {
+    const block_t *block = &x->next.block;
+    /* With one step of k the panels of B serve all rows. */
+    const bool has_b = block->row > 0 && block->first && block->last;
+    x->a_buffer ^= 1;
+    if (!has_b)
+        x->b_buffer ^= 1;
+    x->next.buffers = x->buffers[x->a_buffer];
+    x->next.buffers.b = x->buffers[x->b_buffer].b;
+    x->next.buffers.b_terms = x->buffers[x->b_buffer].b_terms;
+    x->next.buffers.b_special = x->buffers[x->b_buffer].b_special;
+    x->a_panels = panels_of_a(x, &x->next);
+    x->b_panels = panels_of_b(x, &x->next, 0, block->cols);
+    if (has_b || x->plan->cpu.packs_units)
+        x->b_panels.count = 0;
+}
+
+/* The units of the step whose panels are there, then the panels of the next one; but where packing
+ * is not ahead, only one of the two. */
+static int64_t next_phase(void *argument) {
+    product_t *const x = argument;
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    int64_t count;
+    do {
+        x->num_units = 0;
+        if (x->has_next) {
+            x->now = x->next;
+            x->num_units = tcgemm_unit_count(x->now.block.rows, x->now.block.cols, s->mc, s->nb);
+        }
+        x->has_next = (s->overlaps || x->num_units == 0) && next_step(x);
+        count = x->num_units;
+        if (x->has_next) {
+            choose_panels(x);
+            count += num_groups(&x->a_panels) + num_groups(&x->b_panels);
+        }
+    } while (count == 0 && x->has_next);
+    return count;
+}
+
+static void do_unit(const product_t *x, int64_t unit, int t) {
+    if (x->u->begin)
+        x->u->begin();
+    if (x->plan->cpu.packs_units)
+        multiply_own_unit(x, unit, t);
+    else
+        multiply_unit(x, unit);
+    if (x->u->end)
+        x->u->end();
+}
+
+static void do_item(void *argument, int t, int64_t item) {
+    const product_t *const x = argument;
+    const uint64_t start = start_timing(x);
+    if (item < x->num_units) {
+        do_unit(x, item, t);
+        stop_timing(x, start, x->times ? &x->times->multiplying : NULL);
+    } else {
+        pack_item(x, item - x->num_units);
+        stop_timing(x, start, x->times ? &x->times->packing : NULL);
     }
 }
 
 /* ---- the batch ---- */
 
-typedef struct job {
-    const struct tcgemm_plan *plan;
-    const tcgemm_call_t *call;
-    char *workspace; /* 64-byte aligned */
-    bool timed;
-    product_t shared; /* of all threads, unless each takes items of its own */
-    atomic_int_fast64_t next_item;
-    pthread_mutex_t stats_lock;           /* for the threads with items of their own: ... */
-    double slowest_seconds;               /* ... the longest time of one, ... */
-    double pack_seconds, product_seconds; /* ... and the sums over all of them */
-} job_t;
-
-static void set_up_product(product_t *x, const job_t *job, char *workspace) {
+static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                           char *workspace, times_t *times) {
     memset(x, 0, sizeof *x);
-    x->plan = job->plan;
-    x->u = job->plan->kernel->cpu;
-    x->call = job->call;
-    x->timed = job->timed;
-    x->phases.begin = job->timed ? now_nanoseconds() : 0;
-    x->signs = tcgemm_signs_of(&job->plan->g, x->u->family);
+    x->plan = plan;
+    x->u = plan->kernel->cpu;
+    x->call = call;
+    x->end_item = plan->g.batch;
+    x->times = times;
+    x->signs = tcgemm_signs_of(&plan->g, x->u->family);
     if (x->plan->g.a.packed_bytes)
         x->a_all = tcgemm_cpu_prepacked(x->plan, false);
     if (x->plan->g.b.packed_bytes)
@@ -551,85 +750,79 @@ static void set_up_product(product_t *x, const job_t *job, char *workspace) {
     set_up_workspace(x, workspace);
 }
 
-/* A and B stay where they are and get an element offset: items of sub-byte elements may begin
- * within a byte. */
-static void select_item(product_t *x, int64_t item) {
-    const tcgemm_canonical_t *g = &x->plan->g;
-    const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    x->item = *x->call;
-    x->item_index = item;
-    x->item.d = element_at(x->call->d, item * g->stride_d, d_bytes);
-    if (x->call->c)
-        x->item.c = element_at(x->call->c, item * g->stride_c, d_bytes);
-    x->a_offset = item * g->a.batch_stride;
-    x->b_offset = item * g->b.batch_stride;
+/* Items that are many and small: each thread takes some whole ones. */
+typedef struct batch {
+    const struct tcgemm_plan *plan;
+    const tcgemm_call_t *call;
+    char *workspace;        /* of all threads */
+    size_t workspace_bytes; /* of each */
+    times_t *times;
+    int64_t share; /* of items, that are taken together */
+    bool is_begun;
+} batch_t;
+
+enum { SHARES_PER_THREAD = 16 };
+
+static int64_t whole_batch(void *argument) {
+    batch_t *const b = argument;
+    if (b->is_begun)
+        return 0;
+    b->is_begun = true;
+    return ceil_div(b->plan->g.batch, b->share);
 }
 
-/* A thread with items of its own is through with them. */
-static void report_times(job_t *job, const phases_t *own) {
-    const double seconds = own->pack_seconds + own->product_seconds;
-    (void)pthread_mutex_lock(&job->stats_lock);
-    job->pack_seconds += own->pack_seconds;
-    job->product_seconds += own->product_seconds;
-    if (seconds > job->slowest_seconds)
-        job->slowest_seconds = seconds;
-    (void)pthread_mutex_unlock(&job->stats_lock);
-}
-
-/* The time of the slowest thread, divided as that of all threads is: the slowest may have been
- * stopped in its only packing. */
-static void fill_stats(const job_t *job, tcgemm_run_stats_t *stats) {
-    const phases_t *const shared = &job->shared.phases;
-    const double all = job->pack_seconds + job->product_seconds;
-    const double share = all > 0.0 ? job->slowest_seconds / all : 0.0;
-    stats->pack_seconds = shared->pack_seconds + share * job->pack_seconds;
-    stats->product_seconds = shared->product_seconds + share * job->product_seconds;
-}
-
-/* Items are many and small: each thread takes whole ones. */
-static void do_items_apart(job_t *job, int t) {
+static void do_share(void *argument, int t, int64_t index) {
+    const batch_t *const b = argument;
     product_t own;
-    set_up_product(&own, job, job->workspace + (size_t)t * layout_of(job->plan).end);
-    for (;;) {
-        const int64_t item = atomic_fetch_add(&job->next_item, 1);
-        if (item >= job->plan->g.batch)
-            break;
-        select_item(&own, item);
-        do_item(&own, 0, 1);
-    }
-    if (job->timed)
-        report_times(job, &own.phases);
+    set_up_product(&own, b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, b->times);
+    own.next_item = index * b->share;
+    own.end_item = min_i64(own.next_item + b->share, b->plan->g.batch);
+    tcgemm_pool_work(1, &(tcgemm_work_t){next_phase, do_item, &own});
 }
 
-static void worker(void *argument, int t, int num_threads) {
-    job_t *const job = argument;
-    product_t *const x = &job->shared;
-    if (job->plan->cpu.split_batch) {
-        do_items_apart(job, t);
-        return;
-    }
-    for (int64_t item = 0; item < job->plan->g.batch; ++item) {
-        if (t == 0)
-            select_item(x, item);
-        tcgemm_barrier_wait(&x->barrier, num_threads);
-        do_item(x, t, num_threads);
-    }
+static void run_items_apart(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                            char *workspace, times_t *times) {
+    const int64_t shares = (int64_t)plan->num_threads * SHARES_PER_THREAD;
+    batch_t batch = {
+        .plan = plan,
+        .call = call,
+        .workspace = workspace,
+        .workspace_bytes = layout_of(plan).end,
+        .times = times,
+        .share = ceil_div(plan->g.batch, shares),
+    };
+    tcgemm_pool_work(plan->num_threads, &(tcgemm_work_t){whole_batch, do_share, &batch});
+}
+
+/* The time that it took, divided as the threads' own times are. */
+static void fill_stats(const times_t *times, double seconds, tcgemm_run_stats_t *stats) {
+    const double packing = (double)atomic_load(&times->packing);
+    const double multiplying = (double)atomic_load(&times->multiplying);
+    const double all = packing + multiplying;
+    stats->pack_seconds = all > 0.0 ? seconds * packing / all : 0.0;
+    stats->product_seconds = seconds - stats->pack_seconds;
+}
+
+static void run_product(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *workspace,
+                        times_t *times) {
+    product_t product;
+    set_up_product(&product, plan, call, workspace, times);
+    tcgemm_pool_work(plan->num_threads, &(tcgemm_work_t){next_phase, do_item, &product});
 }
 
 tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcgemm_call *call,
                                void *workspace, tcgemm_run_stats_t *stats) {
-    job_t job;
-    job.plan = plan;
-    job.call = call;
-    job.workspace = workspace ? (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64 : NULL;
-    job.timed = stats != NULL;
-    job.slowest_seconds = job.pack_seconds = job.product_seconds = 0.0;
-    (void)pthread_mutex_init(&job.stats_lock, NULL);
-    atomic_init(&job.next_item, 0);
-    set_up_product(&job.shared, &job, job.workspace);
-    tcgemm_pool_run(plan->num_threads, worker, &job);
-    (void)pthread_mutex_destroy(&job.stats_lock);
+    char *const aligned =
+        workspace ? (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64 : NULL;
+    times_t times = {0};
+    const double start = stats ? now_seconds() : 0.0;
+    if (is_small(plan))
+        run_small(plan, call);
+    else if (plan->cpu.split_batch)
+        run_items_apart(plan, call, aligned, stats ? &times : NULL);
+    else
+        run_product(plan, call, aligned, stats ? &times : NULL);
     if (stats)
-        fill_stats(&job, stats);
+        fill_stats(&times, now_seconds() - start, stats);
     return TCGEMM_STATUS_OK;
 }

@@ -27,7 +27,10 @@ enum {
     MAX_MATRIX_ROWS =
         4096, /* matrix units are so fast that packing twice would show, so these ... */
     MAX_MATRIX_COLS = 8192,        /* ... may lie in memory */
-    OWN_PANEL_BYTES = 1 << 20,     /* of B, that a thread packs for its own unit: in the L2 cache */
+    OWN_PANEL_BYTES = 1 << 19,     /* of B, that a thread packs for its own unit, ... */
+    OWN_SUMS_BYTES = 1 << 18,      /* ... and of its sums: in the L2 cache */
+    MOST_OWN_COLS = 1024,          /* of that unit, ... */
+    LEAST_OWN_COLS = 128,          /* ... and if there are enough: long pieces of B's rows */
     MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
@@ -88,17 +91,25 @@ static int64_t most_rows(const struct tcgemm_plan *plan) {
 static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t panels = ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->kernel->cpu->nr);
     return is_matrix(plan->kernel->cpu) && plan->cpu.pack_b && !plan->g.b.packed_bytes &&
-           plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
+           plan->g.m > 0 && plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
 }
 
 /* Columns of a unit of work. */
 static int64_t most_columns(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    if (!plan->cpu.packs_units || plan->g.k == 0)
+    if (!plan->cpu.packs_units)
         return u->nb;
-    const int64_t bytes = ceil_div(min_i64(plan->cpu.kc, plan->g.k), u->ku) * u->lane_bytes;
-    const int64_t panels = OWN_PANEL_BYTES / (bytes * u->nr);
-    return min_i64(u->nb, (panels > 1 ? panels : 1) * u->nr);
+    if (plan->g.b.row_stride == 1) /* long pieces of the columns of B instead */
+        return LEAST_OWN_COLS;
+    const int64_t by_sums = OWN_SUMS_BYTES / (4 * round_up(plan->g.m, u->mr));
+    return min_i64(MOST_OWN_COLS, by_sums / u->nr * u->nr);
+}
+
+/* Elements of k that are packed and multiplied at a time, where units pack. */
+static int64_t own_depth(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const int64_t steps = OWN_PANEL_BYTES / (plan->cpu.nb * u->lane_bytes);
+    return (steps > 1 ? steps : 1) * u->ku;
 }
 
 /* Enough units of work that no thread waits long for the last one. */
@@ -110,12 +121,19 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     s->mc = even_part(rows, most_rows(plan), u->mr);
     s->packs_units = packs_units(plan, num_threads);
     s->nb = even_part(cols, most_columns(plan), u->nr);
+    /* Units that pack for themselves are as wide as possible, if there is one for each thread. */
+    while (s->packs_units && s->nb > LEAST_OWN_COLS && ceil_div(cols, s->nb) < num_threads)
+        s->nb = round_up(s->nb / 2, u->nr);
+    if (s->packs_units) {
+        s->kb = own_depth(plan);
+        return;
+    }
     while (num_threads > 1 && ceil_div(rows, s->mc) * ceil_div(cols, s->nb) < 4 * num_threads) {
-        if (!s->packs_units && s->mc > 4 * u->mr && s->mc * u->nr >= s->nb * u->mr)
+        if (s->mc > 4 * u->mr && s->mc * u->nr >= s->nb * u->mr)
             s->mc = round_up(s->mc / 2, u->mr);
         else if (s->nb > u->nr)
             s->nb = round_up(s->nb / 2, u->nr);
-        else if (!s->packs_units && s->mc > u->mr)
+        else if (s->mc > u->mr)
             s->mc = round_up(s->mc / 2, u->mr);
         else
             break;
@@ -135,7 +153,7 @@ static void choose_blocks(struct tcgemm_plan *plan) {
         s->nc = even_part(g->n, s->direct_output ? MAX_COLS : MAX_NARROW_COLS, u->nr);
         s->mt = even_part(g->m, s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS, u->mr);
     }
-    s->split_batch = false;
+    s->split_batch = s->overlaps = false;
     choose_packing(plan);
 }
 
@@ -242,7 +260,19 @@ static double sum(cycles_t c) {
     return c.pack + c.multiply + c.store;
 }
 
-/* Returns how often the threads wait at a barrier in the whole product. */
+/* With this many threads the last units of a step leave some of them idle for long enough that it
+ * is worth twice the workspace to let them pack. */
+enum { THREADS_TO_OVERLAP = 4 };
+
+static bool overlaps(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const bool has_many_steps = g->batch > 1 || s->kc < g->k || s->mt < g->m || s->nc < g->n;
+    return plan->num_threads >= THREADS_TO_OVERLAP && has_many_steps && !s->split_batch &&
+           (s->pack_a || s->pack_b);
+}
+
+/* Returns how often the threads wait for one another in the whole product. */
 static double choose_threads(struct tcgemm_plan *plan, double item, int max_threads) {
     const double all = item * (double)plan->g.batch;
     const double useful = fmax(1.0, all / CYCLES_PER_THREAD);
@@ -255,6 +285,7 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
     if (!plan->cpu.split_batch && threads > units)
         threads = units > 1 ? (int)units : 1;
     plan->num_threads = threads;
+    plan->cpu.overlaps = overlaps(plan);
     return threads > 1 ? (double)plan->g.batch * (double)ceil_div(plan->g.k, plan->cpu.kc) : 0.0;
 }
 

@@ -77,7 +77,7 @@ tcgemm_status_t tcgemm_gpu_prepare(struct tcgemm_plan *plan) {
 static CUtensorMapDataType data_type_of(const tcgemm_tensor_t *t) {
     if (t->rounds_to_tf32)
         return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    return t->element_bytes == 4   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+    return t->element_bytes == 4   ? CU_TENSOR_MAP_DATA_TYPE_UINT32
            : t->element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
                                    : CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
@@ -96,18 +96,20 @@ static tcgemm_status_t make_map(tcgemm_gpu_t *gpu, const tcgemm_tensor_t *t,
             (CUtensorMap *)map, data_type_of(t), RANK, (void *)(uintptr_t)t->base, size, stride,
             box, each, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-        "describing an operand to the tensor memory accelerator");
+        "describing a matrix to the tensor memory accelerator");
 }
 
 /* What the kernel of a product receives: tensor maps behind its arguments where it wants them. */
 static tcgemm_status_t complete(tcgemm_gpu_t *gpu, const tcgemm_step_t *step,
                                 tcgemm_tensor_args_t *x) {
-    tcgemm_tensor_t a, b;
+    tcgemm_tensor_t a, b, d;
     if (!step->kernel->gpu->tensor_maps)
         return TCGEMM_STATUS_OK;
     tcgemm_gpu_tensors(step, &x->args, &a, &b);
     TCGEMM_FORWARD(make_map(gpu, &a, &x->a));
-    return make_map(gpu, &b, &x->b);
+    TCGEMM_FORWARD(make_map(gpu, &b, &x->b));
+    x->has_d = tcgemm_gpu_tensor_of_d(step, &x->args, &d);
+    return x->has_d ? make_map(gpu, &d, &x->d) : TCGEMM_STATUS_OK;
 }
 
 /* ---- launching ---- */

@@ -17,6 +17,9 @@
  * no thread can run; LAST, at once; else in pieces, at any time, in any order. Its bytes are
  * counted when the last of them is there.
  *
+ * A box that leaves reads its place when it is asked for or when it is waited for, as the adversary
+ * likes, and nobody may write there in between; what threads wrote there, each must have fenced.
+ *
  * A wgmma reads its operands when it is called or when it is waited for, as the adversary likes.
  * Its accumulators are poison in between, and no load or store may touch them (hooks.c; clang tells
  * the hooks of some accesses to a thread's stack only: then it is the poison that shows).
@@ -55,6 +58,8 @@ typedef struct line {
     uint8_t barrier;          /* ... of this mbarrier, counted from 1; 0: it was no box */
     bool is_pending;          /* a box has yet to bring it */
     bool is_touched;          /* by ordinary loads and stores */
+    uint32_t leaving;         /* boxes that have yet to read it */
+    uint32_t unfenced;        /* lanes that wrote it, and have called no fence since */
 } line_t;
 
 typedef struct async {
@@ -90,6 +95,11 @@ void tcgemm_line_store(uint32_t at, uint32_t size);
 /* A box will be written by order of the running thread; its bytes are there. */
 void tcgemm_line_issue(uint32_t at, uint32_t size);
 void tcgemm_line_deliver(uint32_t at, uint32_t size, const barrier_t *barrier);
+/* A box of the running thread will read the line, which is good for it; it has read it. */
+void tcgemm_line_leave(uint32_t at);
+void tcgemm_line_left(uint32_t at);
+void tcgemm_line_fence(void);
+void tcgemm_line_reset(void);
 /* The wgmma of four warps, the first of them `warp`, that know this. */
 void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known);
 
@@ -101,6 +111,8 @@ int tcgemm_box_count(void);
 void tcgemm_box_reset(void);
 /* A chance for boxes to come. */
 void tcgemm_box_tick(void);
+/* A thread has ended: no box of it may be leaving. */
+void tcgemm_box_end(const thread_t *thread);
 
 /* ---- wgmma.c ---- */
 

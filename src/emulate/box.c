@@ -1,5 +1,6 @@
-/* box.c - boxes of a tensor, as the tensor memory accelerator fetches them: row by row, 128 bytes
- * each, in the 128-byte swizzle; zeros where the tensor ends. When they come: async.h. */
+/* box.c - boxes of a tensor, as the tensor memory accelerator fetches and writes them: row by row,
+ * 128 bytes each, in the 128-byte swizzle; zeros where the tensor ends. When they come and go:
+ * async.h. */
 #include <string.h>
 
 #include "emulate/async.h"
@@ -18,8 +19,21 @@ typedef struct flight {
 static flight_t flights[MAX_BOXES]; /* in the order in which they were asked for */
 static int num_flights;
 
+/* A box that leaves. */
+typedef struct departure {
+    tcgemm_emulate_box_t box;
+    uint32_t from, lines;
+    uint32_t thread, group;
+    bool is_read;
+} departure_t;
+
+static departure_t departures[MAX_BOXES];
+static int num_departures;
+static uint32_t groups[MAX_THREADS]; /* that each thread has committed */
+
 void tcgemm_box_reset(void) {
-    num_flights = 0;
+    num_flights = num_departures = 0;
+    memset(groups, 0, sizeof groups);
 }
 
 int tcgemm_box_count(void) {
@@ -59,6 +73,11 @@ static void round_to_tf32(char *row) {
     }
 }
 
+/* Chunk c of the line at shared byte `at`. */
+static char *chunk_of(uint32_t at, uint32_t c) {
+    return tcgemm_emulate_shared + at + (c ^ (at / LINE % 8)) * CHUNK;
+}
+
 static void move(const flight_t *f, uint32_t line) {
     char row[LINE] = {0};
     uint32_t from, to;
@@ -69,7 +88,7 @@ static void move(const flight_t *f, uint32_t line) {
         round_to_tf32(row);
     const uint32_t at = f->to + line * LINE;
     for (uint32_t c = 0; c < LINE / CHUNK; ++c)
-        memcpy(tcgemm_emulate_shared + at + (c ^ (at / LINE % 8)) * CHUNK, row + c * CHUNK, CHUNK);
+        memcpy(chunk_of(at, c), row + c * CHUNK, CHUNK);
 }
 
 /* ---- when they come ---- */
@@ -134,15 +153,17 @@ static const char *wrong_with(const tcgemm_emulate_box_t *x, uint32_t to) {
     const size_t bytes = (size_t)x->extent[1] * x->extent[2] * LINE;
     if (to > tcgemm_machine.launch->smem_bytes || bytes > tcgemm_machine.launch->smem_bytes - to)
         return "beyond the end of shared memory";
-    return num_flights == MAX_BOXES ? "that is one too many for the model" : NULL;
+    return num_flights == MAX_BOXES || num_departures == MAX_BOXES
+               ? "that is one too many for the model"
+               : NULL;
 }
 
-static void read_tensor(const tcgemm_emulate_box_t *x, uint32_t lines) {
+static void access_tensor(const tcgemm_emulate_box_t *x, uint32_t lines, bool write) {
     for (uint32_t i = 0; i < lines; ++i) {
         uint32_t from, to;
-        const char *source = row_of(x, i, &from, &to);
-        if (source)
-            tcgemm_memory_access(source, to - from, false);
+        const char *at = row_of(x, i, &from, &to);
+        if (at)
+            tcgemm_memory_access(at, to - from, write);
     }
 }
 
@@ -156,7 +177,7 @@ void tcgemm_emulate_box_load(uint32_t to, const tcgemm_emulate_box_t *x, uint32_
     }
     const uint32_t lines = x->extent[1] * x->extent[2];
     self->request.op = OP_BOX;
-    read_tensor(x, lines);
+    access_tensor(x, lines, false);
     tcgemm_trace_box(to, lines * LINE);
     self->request.op = OP_NONE;
     tcgemm_line_issue(to, lines * LINE);
@@ -171,4 +192,72 @@ void tcgemm_emulate_box_load(uint32_t to, const tcgemm_emulate_box_t *x, uint32_
         bring(f, lines);
     else
         tcgemm_box_tick();
+}
+
+/* ---- boxes that leave ---- */
+
+static void read_place(departure_t *x) {
+    for (uint32_t line = 0; line < x->lines; ++line) {
+        char row[LINE];
+        uint32_t from, to;
+        const char *target = row_of(&x->box, line, &from, &to);
+        for (uint32_t c = 0; c < LINE / CHUNK; ++c)
+            memcpy(row + c * CHUNK, chunk_of(x->from + line * LINE, c), CHUNK);
+        if (target)
+            memcpy((char *)(uintptr_t)target, row + from, to - from);
+    }
+    x->is_read = true;
+}
+
+void tcgemm_emulate_box_store(uint32_t from, const tcgemm_emulate_box_t *x) {
+    const thread_t *self = self_thread();
+    const char *wrong = wrong_with(x, from);
+    if (wrong) {
+        tcgemm_machine_fault("a box from %u %s", from, wrong);
+        tcgemm_machine_stop();
+    }
+    const uint32_t lines = x->extent[1] * x->extent[2];
+    access_tensor(x, lines, true);
+    departure_t *d = &departures[num_departures++];
+    *d = (departure_t){*x, from, lines, self->index, groups[self->index], false};
+    for (uint32_t i = 0; i < lines; ++i)
+        tcgemm_line_leave(from + i * LINE);
+    if (tcgemm_machine.launch->order == TCGEMM_EMULATE_LAST || tcgemm_machine_random(4) == 0)
+        read_place(d);
+}
+
+void tcgemm_emulate_box_commit(void) {
+    groups[self_thread()->index] += 1;
+}
+
+void tcgemm_emulate_box_wait(uint32_t pending) {
+    const uint32_t self = self_thread()->index;
+    const uint32_t done = groups[self] > pending ? groups[self] - pending : 0;
+    int kept = 0;
+    for (int i = 0; i < num_departures; ++i) {
+        departure_t *x = &departures[i];
+        if (x->thread != self || x->group >= done) {
+            departures[kept++] = *x;
+            continue;
+        }
+        if (!x->is_read)
+            read_place(x);
+        for (uint32_t line = 0; line < x->lines; ++line)
+            tcgemm_line_left(x->from + line * LINE);
+    }
+    num_departures = kept;
+    tcgemm_machine_give_way();
+}
+
+void tcgemm_emulate_box_fence(void) {
+    tcgemm_line_fence();
+}
+
+void tcgemm_box_end(const thread_t *thread) {
+    for (int i = 0; i < num_departures; ++i)
+        if (departures[i].thread == thread->index) {
+            tcgemm_machine_fault("the thread ends while a box leaves shared byte %u",
+                                 departures[i].from);
+            return;
+        }
 }

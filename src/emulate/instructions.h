@@ -50,6 +50,8 @@ uint32_t tcgemm_emulate_shared_address(const void *p);
 uint32_t tcgemm_emulate_lds_32(uint32_t from);
 tcgemm_emulate_u2_t tcgemm_emulate_lds_64(uint32_t from);
 tcgemm_emulate_d2_t tcgemm_emulate_lds_128_f64(uint32_t from);
+void tcgemm_emulate_sts_32(uint32_t to, uint32_t value);
+void tcgemm_emulate_sts_64(uint32_t to, tcgemm_emulate_u2_t value);
 void tcgemm_emulate_sts_128(uint32_t to, tcgemm_emulate_u4_t value);
 tcgemm_emulate_u4_t tcgemm_emulate_ldmatrix_x4(uint32_t from, int trans);
 
@@ -79,6 +81,12 @@ typedef struct tcgemm_emulate_box {
 } tcgemm_emulate_box_t;
 
 void tcgemm_emulate_box_load(uint32_t to, const tcgemm_emulate_box_t *box, uint32_t barrier);
+void tcgemm_emulate_box_store(uint32_t from, const tcgemm_emulate_box_t *box);
+void tcgemm_emulate_box_commit(void);
+/* Until all but the newest `pending` groups have been read. */
+void tcgemm_emulate_box_wait(uint32_t pending);
+/* What the thread has written to shared memory may leave by boxes. */
+void tcgemm_emulate_box_fence(void);
 
 /* ---- products: c + a * b, m x n x k of one instruction (emulate/product.h) ---- */
 

@@ -41,6 +41,12 @@ static void check_readers(uint32_t at, const line_t *line) {
     }
 }
 
+static void check_leaving(uint32_t at, const line_t *line) {
+    if (line->leaving > 0)
+        tcgemm_machine_fault(
+            "shared byte %u is overwritten, which a box that leaves has yet to read", at);
+}
+
 void tcgemm_line_load(uint32_t at, uint32_t size) {
     for (uint32_t i = at / LINE; LINE * i < at + size; ++i)
         tcgemm_async.lines[i].is_touched = true;
@@ -56,6 +62,42 @@ void tcgemm_line_load(uint32_t at, uint32_t size) {
     }
 }
 
+/* ---- stores, and the fence that follows them ---- */
+
+enum { MOST_UNFENCED = 64, TOO_MANY = MOST_UNFENCED + 1 };
+
+/* Of each thread: the lines that it has written since its last fence. */
+static struct {
+    uint32_t count;
+    uint16_t line[MOST_UNFENCED];
+} unfenced[MAX_THREADS];
+
+static void note_store(uint32_t index) {
+    const thread_t *self = self_thread();
+    line_t *line = &tcgemm_async.lines[index];
+    if (line->unfenced >> self->lane & 1)
+        return;
+    line->unfenced |= 1u << self->lane;
+    if (unfenced[self->index].count < MOST_UNFENCED)
+        unfenced[self->index].line[unfenced[self->index].count++] = (uint16_t)index;
+    else
+        unfenced[self->index].count = TOO_MANY;
+}
+
+void tcgemm_line_fence(void) {
+    const thread_t *self = self_thread();
+    const bool all = unfenced[self->index].count == TOO_MANY;
+    const uint32_t count = all ? NUM_LINES : unfenced[self->index].count;
+    for (uint32_t i = 0; i < count; ++i)
+        tcgemm_async.lines[all ? i : unfenced[self->index].line[i]].unfenced &= ~(1u << self->lane);
+    unfenced[self->index].count = 0;
+}
+
+void tcgemm_line_reset(void) {
+    for (uint32_t i = 0; i < tcgemm_machine.num_warps * LANES; ++i)
+        unfenced[i].count = 0;
+}
+
 void tcgemm_line_store(uint32_t at, uint32_t size) {
     for (uint32_t i = at / LINE; LINE * i < at + size; ++i)
         tcgemm_async.lines[i].is_touched = true;
@@ -69,8 +111,28 @@ void tcgemm_line_store(uint32_t at, uint32_t size) {
         else if (!is_known(known_by_self(), line))
             report_unknown(at, line, "written");
         check_readers(at, line);
+        check_leaving(at, line);
         line->barrier = 0;
+        note_store(i);
     }
+}
+
+/* ---- boxes ---- */
+
+void tcgemm_line_leave(uint32_t at) {
+    line_t *line = &tcgemm_async.lines[at / LINE];
+    if (line->unfenced)
+        tcgemm_machine_fault(
+            "a box leaves shared byte %u, and a thread that wrote it has called no "
+            "fence since",
+            at);
+    tcgemm_shared_read(at, LINE);
+    line->leaving += 1;
+}
+
+void tcgemm_line_left(uint32_t at) {
+    tcgemm_async.lines[at / LINE].leaving -= 1;
+    tcgemm_shared_read(at, LINE);
 }
 
 void tcgemm_line_issue(uint32_t at, uint32_t size) {
@@ -82,6 +144,7 @@ void tcgemm_line_issue(uint32_t at, uint32_t size) {
         else if (!is_known(known_by_self(), line))
             report_unknown(LINE * i, line, "overwritten by a box");
         check_readers(LINE * i, line);
+        check_leaving(LINE * i, line);
         if (line->is_touched)
             tcgemm_shared_claim(LINE * i, LINE);
         line->is_pending = true;

@@ -272,6 +272,7 @@ static void run_thread(void) {
     thread_t *self = m->self;
     warp_t *warp = &m->warps[self->warp];
     tcgemm_copy_end(self);
+    tcgemm_box_end(self);
     tcgemm_wgmma_end(self);
     warp->ready &= ~(1u << self->lane);
     warp->ended |= 1u << self->lane;

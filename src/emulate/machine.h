@@ -23,10 +23,9 @@
  * its thread has waited for the group, and then for other threads until the next barrier.
  *
  * Not modelled: time, caches, bank conflicts, registers but for their sum; the order of weak memory
- * beyond barriers; blocks that run at once, so neither clusters nor multicast; named barriers;
- * stores by TMA, and with them fence.proxy.async: what ordinary stores have written, a wgmma may
- * not read. Products are summed exactly and rounded once an instruction, where tensor cores
- * truncate (product.c).
+ * beyond barriers; blocks that run at once, so neither clusters nor multicast; named barriers; what
+ * ordinary stores have written as the operand of a wgmma: it may not read it. Products are summed
+ * exactly and rounded once an instruction, where tensor cores truncate (product.c).
  */
 #ifndef TCGEMM_EMULATE_MACHINE_H
 #define TCGEMM_EMULATE_MACHINE_H
@@ -46,7 +45,7 @@ enum {
     SHARED_ROOM = 262144,  /* what is taken for shared memory, in or out of bounds */
     STACK_BYTES = 131072,  /* of a fiber, ... */
     STACK_GUARD = 4096,    /* ... that many of them forbidden */
-    PARAMETER_WORDS = 80,
+    PARAMETER_WORDS = 96,
     POISON = 0xFF /* NaN in each float format */
 };
 

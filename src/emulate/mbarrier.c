@@ -237,6 +237,7 @@ void tcgemm_async_reset(void) {
     if (x->num_barriers > 0)
         memset(x->known, 0, sizeof x->known);
     x->num_barriers = 0;
+    tcgemm_line_reset();
     tcgemm_box_reset();
     tcgemm_wgmma_reset();
 }

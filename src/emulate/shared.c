@@ -193,13 +193,25 @@ tcgemm_emulate_d2_t tcgemm_emulate_lds_128_f64(uint32_t from) {
     return r;
 }
 
-void tcgemm_emulate_sts_128(uint32_t to, tcgemm_emulate_u4_t value) {
-    if (to % sizeof value != 0) {
-        tcgemm_machine_fault("16 bytes of shared memory are written at %u", to);
+static void store(uint32_t to, const void *from, uint32_t size) {
+    if (to % size != 0) {
+        tcgemm_machine_fault("%u bytes of shared memory are written at %u", size, to);
         tcgemm_machine_stop();
     }
-    tcgemm_shared_write(to, sizeof value);
-    memcpy(tcgemm_emulate_shared + to, &value, sizeof value);
+    tcgemm_shared_write(to, size);
+    memcpy(tcgemm_emulate_shared + to, from, size);
+}
+
+void tcgemm_emulate_sts_32(uint32_t to, uint32_t value) {
+    store(to, &value, sizeof value);
+}
+
+void tcgemm_emulate_sts_64(uint32_t to, tcgemm_emulate_u2_t value) {
+    store(to, &value, sizeof value);
+}
+
+void tcgemm_emulate_sts_128(uint32_t to, tcgemm_emulate_u4_t value) {
+    store(to, &value, sizeof value);
 }
 
 tcgemm_emulate_u4_t tcgemm_emulate_ldmatrix_x4(uint32_t from, int trans) {

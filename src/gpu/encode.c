@@ -196,9 +196,9 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
 /* ---- tensor maps ---- */
 
 /* An operand of `lines` rows of `length` elements, in boxes of 128 bytes by `box_lines`. */
-static tcgemm_tensor_t tensor_of(const void *base, tcgemm_type_t type, tcgemm_dtype_t dtype,
-                                 int64_t lines, int64_t length, int64_t ld, int64_t batch,
-                                 int64_t stride, int box_lines) {
+static tcgemm_tensor_t tensor_of(const void *base, tcgemm_dtype_t dtype, int64_t lines,
+                                 int64_t length, int64_t ld, int64_t batch, int64_t stride,
+                                 int box_lines) {
     const int64_t bytes = tcgemm_dtype_bits(dtype) / 8;
     const int64_t row = lines > 1 ? ld * bytes : round_up(length * bytes, PIECE);
     const bool shared = batch == 1 || stride == 0;
@@ -208,19 +208,29 @@ static tcgemm_tensor_t tensor_of(const void *base, tcgemm_type_t type, tcgemm_dt
         .stride = {(uint64_t)row, (uint64_t)(shared ? row : stride * bytes)},
         .box = {(uint32_t)(TCGEMM_TENSOR_ROW / bytes), (uint32_t)box_lines, 1},
         .element_bytes = (uint16_t)bytes,
-        .rounds_to_tf32 = type == TCGEMM_TF32_F32,
     };
 }
 
 void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, tcgemm_tensor_t *a,
                         tcgemm_tensor_t *b) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
-    *a = tensor_of(x->a, row->type, step->a.at.dtype, x->a_trans ? x->k : x->m,
-                   x->a_trans ? x->m : x->k, x->lda, x->batch, x->stride_a,
-                   x->a_trans ? row->bk : row->bm);
-    *b = tensor_of(x->b, row->type, step->b.at.dtype, x->b_trans ? x->n : x->k,
-                   x->b_trans ? x->k : x->n, x->ldb, x->batch, x->stride_b,
-                   x->b_trans ? row->bn : row->bk);
+    *a = tensor_of(x->a, step->a.at.dtype, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
+                   x->lda, x->batch, x->stride_a, x->a_trans ? row->bk : row->bm);
+    *b = tensor_of(x->b, step->b.at.dtype, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
+                   x->ldb, x->batch, x->stride_b, x->b_trans ? row->bn : row->bk);
+    a->rounds_to_tf32 = b->rounds_to_tf32 = row->type == TCGEMM_TF32_F32;
+}
+
+bool tcgemm_gpu_tensor_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
+                            tcgemm_tensor_t *d) {
+    const int64_t bytes = tcgemm_dtype_bits(step->d.at.dtype) / 8, most = (int64_t)1 << 40;
+    const int rows = step->kernel->gpu->box_rows;
+    if (rows == 0 || x->c || x->vector_d < PIECE || x->ldd * bytes >= most ||
+        x->stride_d * bytes >= most)
+        return false;
+    *d = tensor_of(x->d, step->d.at.dtype, x->m, x->n, x->ldd, x->batch * x->splits, x->stride_d,
+                   rows);
+    return true;
 }
 
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,

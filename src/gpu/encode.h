@@ -22,6 +22,10 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
 /* A and B of a product by tensor maps, for the arguments of a launch. */
 void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, tcgemm_tensor_t *a,
                         tcgemm_tensor_t *b);
+/* D likewise; false if it cannot leave by boxes: C is added, or rows are not on 16-byte boundaries.
+ */
+bool tcgemm_gpu_tensor_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
+                            tcgemm_tensor_t *d);
 
 /* The steps for these pointers: those for aligned ones, if A and B are. */
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,

@@ -26,6 +26,7 @@ typedef struct tcgemm_gpu_row {
     bool pads_rows;   /* ... and rows that end in padding of zeros */
     bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
     bool k_rows;      /* ... with k contiguous, or turned round while they are packed */
+    int box_rows;     /* ... and D can leave by boxes of so many rows; 0: it cannot */
 } tcgemm_gpu_row_t;
 
 #define TCGEMM_SUMS_F16_wide false

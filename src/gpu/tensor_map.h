@@ -1,8 +1,8 @@
-/* tensor_map.h - operands that the tensor memory accelerator fetches, box by box (sm_90). Plain C
- * for host and device.
+/* tensor_map.h - matrices that the tensor memory accelerator moves, box by box (sm_90). Plain C for
+ * host and device.
  *
  * A kernel of such a family (gpu_row.h, tensor_maps) receives tcgemm_tensor_args_t instead of
- * tcgemm_gpu_args_t: the same, then a map of A and one of B. A map says what the tensor is like
+ * tcgemm_gpu_args_t: the same, then maps of A, B and D. A map says what the tensor is like
  * (tcgemm_tensor_t); its 128 bytes are the driver's (cuTensorMapEncodeTiled), in the emulator a
  * tcgemm_tensor_t as it stands here.
  *
@@ -10,9 +10,9 @@
  *     dimension 1   the rows, stride[0] bytes apart
  *     dimension 2   the items of the batch, stride[1] apart; one, where they share an operand
  *
- * A box lands in shared memory row by row, 128 bytes a row, at a multiple of 1024 bytes, its
- * 16-byte chunks in the order of the 128-byte swizzle: chunk c of row r at chunk c ^ (r & 7). What
- * of it lies outside the tensor becomes zero.
+ * A box lies in shared memory row by row, 128 bytes a row, at a multiple of 1024 bytes, its 16-byte
+ * chunks in the order of the 128-byte swizzle: chunk c of row r at chunk c ^ (r & 7). What of it
+ * lies outside the tensor comes as zeros, and does not leave.
  */
 #ifndef TCGEMM_GPU_TENSOR_MAP_H
 #define TCGEMM_GPU_TENSOR_MAP_H
@@ -44,7 +44,9 @@ typedef struct tcgemm_tensor_map {
 
 typedef struct tcgemm_tensor_args {
     tcgemm_gpu_args_t args;
-    tcgemm_tensor_map_t a, b;
+    tcgemm_tensor_map_t a, b, d;
+    uint32_t has_d; /* 0: there is no map of D, whose rows are not on 16-byte boundaries, or C is
+                       added */
 } tcgemm_tensor_args_t;
 
 #endif

@@ -11,6 +11,23 @@
 #define TCGEMM_CPU_POOL_H
 
 #include <stdatomic.h>
+#include <stdint.h>
+
+/* Work that is done in phases, each so many items in any order; no item of a phase begins before
+ * all of the last one are done. */
+typedef struct tcgemm_work {
+    /* Prepares the next phase, while nobody does anything else, and returns the number of its
+     * items, of which the caller alone would do all; 0: that was the last one. */
+    int64_t (*next_phase)(void *argument);
+    /* One item, by thread 0 .. num_threads - 1, which does no other one meanwhile. */
+    void (*do_item)(void *argument, int thread, int64_t item);
+    void *argument;
+} tcgemm_work_t;
+
+/* Does all phases: the caller takes items and so do the workers that come, at most num_threads
+ * threads in all. Nobody waits for a thread that holds no item, be it that it has not begun, has no
+ * processor or cannot be had. */
+void tcgemm_pool_work(int num_threads, const tcgemm_work_t *work);
 
 typedef void tcgemm_task_fn(void *argument, int thread, int num_threads);
 
@@ -18,11 +35,11 @@ typedef void tcgemm_task_fn(void *argument, int thread, int num_threads);
  * are done. n is num_threads, or less if threads cannot be had. */
 void tcgemm_pool_run(int num_threads, tcgemm_task_fn *task, void *argument);
 
-/* Where the threads of one job wait for one another. Start with {0}. */
+/* Where the threads of one task wait for one another. Start with {0}. */
 typedef struct tcgemm_barrier {
     atomic_uint arrived;
     atomic_uint generation;
-    atomic_uint sleepers;
+    atomic_uint asleep;
 } tcgemm_barrier_t;
 
 void tcgemm_barrier_wait(tcgemm_barrier_t *barrier, int num_threads);

@@ -79,10 +79,12 @@ typedef struct tcgemm_steps {
  */
 typedef struct tcgemm_cpu_blocking {
     int64_t mc, kc, nc, mt, nb;
-    bool pack_a;        /* false: A is read in place */
-    bool pack_b;        /* false: B is read in place */
-    bool packs_units;   /* B's panels are packed by who takes the unit: no other one needs them */
-    bool split_batch;   /* each thread computes whole items of the batch */
+    bool pack_a;      /* false: A is read in place */
+    bool pack_b;      /* false: B is read in place */
+    bool packs_units; /* B's panels are packed by who takes the unit: no other one needs them ... */
+    int64_t kb;       /* ... and so many elements of k at a time: multiplied from the cache */
+    bool overlaps;    /* panels of the next step are packed while this one is multiplied */
+    bool split_batch; /* each thread computes whole items of the batch */
     bool direct_output; /* true: tiles are stored straight into D; false: through f32 sums */
 } tcgemm_cpu_blocking_t;
 

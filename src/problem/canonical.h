@@ -35,6 +35,7 @@ typedef struct tcgemm_canonical {
     tcgemm_operand_t a; /* m x k */
     tcgemm_operand_t b; /* k x n */
     int64_t ldc, ldd, stride_c, stride_d;
+    uint64_t most_bytes; /* from the first to the last of the largest of the four matrices */
 } tcgemm_canonical_t;
 
 /* The data of one run, with a and b already in canonical places. Null a, b or c: not to be read.

@@ -123,6 +123,15 @@ static double ratio_of(double residual, double scale) {
     return fmin(fabs(residual) / scale, DBL_MAX);
 }
 
+/* sqrt(x^2 + y^2) of numbers that are not negative, without overflow. Not hypot: glibc has had two
+ * versions of it since 2.35, and a binary would ask for the newer one. */
+static double length_of(double x, double y) {
+    const double large = x > y ? x : y, small = x > y ? y : x;
+    if (!(large > 0.0) || !isfinite(large))
+        return x + y;
+    return large * sqrt(1.0 + (small / large) * (small / large));
+}
+
 static void score_float_row(const job_t *job, int64_t i) {
     const tcgemm_judge_t *judge = job->judge;
     const tcgemm_call_t *call = judge->call;
@@ -132,8 +141,8 @@ static void score_float_row(const job_t *job, int64_t i) {
         inner += call->alpha * call->alpha * job->z[i].f.square;
     if (call->beta != 0)
         inner += call->beta * call->beta * job->cx[i].f.square;
-    const double scale =
-        hypot(judge->accumulator_unit * sqrt(inner), judge->rounding * sqrt(job->dx[i].f.square));
+    const double scale = length_of(judge->accumulator_unit * sqrt(inner),
+                                   judge->rounding * sqrt(job->dx[i].f.square));
     job->scales[i] = scale;
     for (int v = 0; v < 2; ++v) {
         tcgemm_wide_t r = job->dx[i].f.sum[v];

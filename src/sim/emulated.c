@@ -153,10 +153,13 @@ static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, const tcge
     memset(&with_maps, 0, sizeof with_maps);
     with_maps.args = *args;
     if (has_maps) {
-        tcgemm_tensor_t a, b;
+        tcgemm_tensor_t a, b, d;
         tcgemm_gpu_tensors(step, args, &a, &b);
         memcpy(&with_maps.a, &a, sizeof a);
         memcpy(&with_maps.b, &b, sizeof b);
+        with_maps.has_d = tcgemm_gpu_tensor_of_d(step, args, &d);
+        if (with_maps.has_d)
+            memcpy(&with_maps.d, &d, sizeof d);
     }
     tcgemm_emulate_launch_t launch = {
         .struct_size = sizeof launch,

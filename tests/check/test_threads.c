@@ -76,6 +76,33 @@ static void same_bits_for_any_number_of_threads(void **state) {
     assert_no_failures();
 }
 
+/* Few rows: threads may pack B for themselves, some elements of k at a time, and learn of a
+ * subnormal that asks for another kernel when most of the sum is done. */
+static void same_bits_with_late_subnormals(void **state) {
+    (void)state;
+    static const int counts[] = {2, 7, 16};
+    static const int64_t shape[] = {5, 1000, 700};
+    for (uint64_t layout = 0; layout < 4; ++layout) {
+        testcase_t t = case_of(TCGEMM_BF16_F32, shape, layout);
+        operands_t x;
+        operands_make(&t, &x);
+        uint16_t *const b = (uint16_t *)(void *)x.b.data;
+        const int64_t k_stride = t.p.op_b == TCGEMM_OP_N ? t.p.ldb : 1;
+        const int64_t n_stride = t.p.op_b == TCGEMM_OP_N ? 1 : t.p.ldb;
+        b[690 * k_stride + 77 * n_stride] = 1;
+        b[3 * k_stride + 500 * n_stride] = 0x8003;
+        t.num_threads = 1;
+        const uint64_t expected = hash_of_run(&t, &x);
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+            t.num_threads = counts[i];
+            if (hash_of_run(&t, &x) != expected)
+                testcase_fail(&t, "other bits than with one thread");
+        }
+        operands_free(&x);
+    }
+    assert_no_failures();
+}
+
 static void same_bits_at_any_address(void **state) {
     (void)state;
     for (int type = 1; type <= tcgemm_type_count(); ++type)
@@ -378,6 +405,7 @@ static void verification_beside_products(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_for_any_number_of_threads),
+        cmocka_unit_test(same_bits_with_late_subnormals),
         cmocka_unit_test(same_bits_at_any_address),
         cmocka_unit_test(same_bits_run_after_run),
         cmocka_unit_test(rows_do_not_depend_on_their_place),

@@ -311,6 +311,22 @@ def test_bars():
             expect(abs(width / ordered[1] - rate / 600) < 0.01, f"bars are {ordered} wide")
 
 
+def test_classes_and_several_peers():
+    columns = ("type", "m", "n", "k", "algo", "kernel", "gflops", "class", "peer", "peer_is_best",
+               "peer_gflops", "time_median_seconds")
+    rows = [("f32_f32", n, n, n, "cpu", "k", 100 + n, name, peer, best, 50 + n, 1e-3)
+            for name, step in (("one", 0), ("two", 7))
+            for n, peer, best in ((64 + step, "a sgemm", "yes"), (64 + step, "b sgemm", "no"),
+                                  (128 + step, "a sgemm", "no"), (128 + step, "b sgemm", "yes"),
+                                  (256 + step, "b sgemm", "yes"))]
+    write_table("classes.csv", rows, columns)
+    good("plot", "classes.csv", "--class", "two", "-o", "classes.svg", "--force")
+    drawn = series(picture("classes.svg"))
+    counts = {name: len(points) for name, points in drawn.items()}
+    expect(counts == {"tcgemm": 3, "best peer": 3}, f"{drawn}")
+    refused(3, "", "plot", "classes.csv", "--class", "three", "-o", "none.svg")
+
+
 def test_hostile_texts():
     """Texts of a table reach gnuplot, XML and HTML as texts."""
     name = '"x`touch owned` \'\'<b>&amp; $(touch owned) %d\\n"""'
@@ -404,7 +420,8 @@ if not shutil.which("gnuplot"):
     print("skipped: no gnuplot")
     shutil.rmtree(folder)
     sys.exit(1 if failures else 77)
-for test in (test_refusals_with_gnuplot, test_over_k, test_roofline, test_close_peaks, test_model, test_bars, test_hostile_texts,
+for test in (test_refusals_with_gnuplot, test_over_k, test_roofline, test_close_peaks, test_model, test_bars,
+             test_classes_and_several_peers, test_hostile_texts,
              test_many_series, test_bench, test_bench_by_kernel):
     test()
 left = [path.name for path in folder.iterdir() if path.name.endswith(".part")]

@@ -14,14 +14,16 @@
 #include "support/exit_status.h"
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
 tcgemm_status_t __wrap_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
                                   const void *b, double beta, const void *c, void *d);
 
 enum { MAX_CALLS = 1 << 16 };
 
 static int64_t nanoseconds;   /* the time */
+static double pause_seconds;  /* of the next run */
 static int64_t cost[2];       /* of a product of either candidate */
-static char order[MAX_CALLS]; /* who multiplied: 'a', 'b' */
+static char order[MAX_CALLS]; /* who multiplied: 'a', 'b'; '.' is a pause */
 static const void *operands[MAX_CALLS];
 static int num_calls;
 static int fail_at; /* the call that fails; -1: none */
@@ -29,6 +31,15 @@ static int fail_at; /* the call that fails; -1: none */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now) {
     (void)clock;
     *now = (struct timespec){nanoseconds / 1000000000, nanoseconds % 1000000000};
+    return 0;
+}
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest) {
+    (void)rest;
+    assert_true(time->tv_sec == 0 && time->tv_nsec == 50000000);
+    assert_true(num_calls < MAX_CALLS);
+    order[num_calls++] = '.';
+    nanoseconds += time->tv_nsec;
     return 0;
 }
 
@@ -51,7 +62,7 @@ static rotation_t data;
 static candidate_t both[2];
 
 static int run(int64_t cost_a, int64_t cost_b, int64_t samples, double seconds, int64_t *rounds) {
-    const sampling_limits_t limits = {samples, seconds};
+    const sampling_limits_t limits = {samples, seconds, pause_seconds};
     memset(both, 0, sizeof both);
     for (int i = 0; i < 2; ++i)
         both[i] =
@@ -132,6 +143,34 @@ static void cold_operands(void **state) {
     rotation_free(&data);
 }
 
+/* With pauses: each candidate's block behind a rest and a call that only wakes its threads. */
+static void blocks_with_pauses(void **state) {
+    (void)state;
+    int64_t rounds = 0;
+    make_data(0);
+    pause_seconds = 0.05;
+    assert_int_equal(run(1000000, 3000000, 7, 0, &rounds), CLI_OK);
+    assert_int_equal(rounds, 8); /* four blocks of two */
+    static const char blocks[] = ".aaa.bbb.aaa.bbb.aaa.bbb.aaa.bbb";
+    const int length = (int)sizeof blocks - 1;
+    assert_memory_equal(order + num_calls - length, blocks, (size_t)length);
+    for (int i = 0; i < 8; ++i) {
+        assert_true(both[0].samples[i] > 0.99e-3 && both[0].samples[i] < 1.01e-3);
+        assert_true(both[1].samples[i] > 2.99e-3 && both[1].samples[i] < 3.01e-3);
+    }
+    candidates_free(both, 2);
+    /* Short products: longer blocks, and samples so long that four of them last 0.1 s. */
+    assert_int_equal(run(10000, 100000, 3, 0.1, &rounds), CLI_OK);
+    assert_int_equal(rounds, 32);
+    assert_true(both[0].inner >= 312 && both[0].inner <= 314);
+    assert_true(both[0].sum >= 0.1 && both[0].sum < 0.101 && both[1].sum >= 0.1 &&
+                both[1].sum < 0.11);
+    assert_true(both[0].samples[31] > 0.99e-5 && both[0].samples[31] < 1.01e-5);
+    candidates_free(both, 2);
+    pause_seconds = 0;
+    rotation_free(&data);
+}
+
 static void a_failing_product_ends_it(void **state) {
     (void)state;
     int64_t rounds = 0;
@@ -151,6 +190,7 @@ int main(void) {
         cmocka_unit_test(short_products_are_called_often),
         cmocka_unit_test(when_it_is_enough),
         cmocka_unit_test(cold_operands),
+        cmocka_unit_test(blocks_with_pauses),
         cmocka_unit_test(a_failing_product_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

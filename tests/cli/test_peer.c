@@ -3,9 +3,11 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -36,10 +38,13 @@ static void check(tcgemm_problem_t p) {
     for (int x = 0; x < 3; ++x)
         for (int i = 0; i < ROOM; ++i)
             f[x][i] = (float)(d[x][i] = entry(x, i));
-    if (wide)
-        peer_run(peer, &p, 2, d[0], d[1], 3, d[2]);
-    else
-        peer_run(peer, &p, 2, f[0], f[1], 3, f[2]);
+    peer_product_t *product = peer_product(peer, &p, 2, 3);
+    assert_non_null(product);
+    assert_int_equal(peer_product_problem(product)->type, p.type);
+    assert_string_equal(peer_product_label(product), wide ? "openblas dgemm" : "openblas sgemm");
+    assert_true(wide ? peer_product_run(product, d[0], d[1], d[2])
+                     : peer_product_run(product, f[0], f[1], f[2]));
+    peer_product_free(product);
     for (int64_t t = 0; t < BATCH; ++t)
         for (int64_t i = 0; i < M; ++i)
             for (int64_t j = 0; j < N; ++j) {
@@ -65,19 +70,54 @@ static void every_order_transpose_and_batch(void **state) {
     }
 }
 
+static bool can(tcgemm_problem_t p) {
+    assert_int_equal(layout_place(&p, 0), TCGEMM_STATUS_OK);
+    peer_product_t *product = peer_product(peer, &p, 1, 0);
+    const bool good = product != NULL;
+    peer_product_free(product);
+    return good;
+}
+
 static void sizes_beyond_an_int(void **state) {
     (void)state;
-    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 3, 3, (int64_t)1 << 31);
-    assert_false(peer_can(&p));
-    p.k = 3;
-    assert_true(peer_can(&p));
+    assert_false(can(tcgemm_problem(TCGEMM_F32_F32, 3, 3, (int64_t)1 << 31)));
+    assert_true(can(tcgemm_problem(TCGEMM_F32_F32, 3, 3, 3)));
+    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 3, 1, 3);
     p.lda = (int64_t)1 << 31;
-    assert_false(peer_can(&p));
+    p.ldb = p.ldd = p.ldc = 1;
+    peer_product_t *product = peer_product(peer, &p, 1, 0);
+    assert_null(product);
+}
+
+/* Its f32 stands in for what it lacks, in the same layout; for f64 nothing would. */
+static void a_type_that_it_lacks(void **state) {
+    (void)state;
+    tcgemm_problem_t p = tcgemm_problem(TCGEMM_S8_S32, M, N, K);
+    p.op_b = TCGEMM_OP_T;
+    p.order = TCGEMM_COL_MAJOR;
+    assert_int_equal(layout_place(&p, 3), TCGEMM_STATUS_OK);
+    peer_product_t *product = peer_product(peer, &p, 1, 0);
+    assert_non_null(product);
+    const tcgemm_problem_t *theirs = peer_product_problem(product);
+    assert_int_equal(theirs->type, TCGEMM_F32_F32);
+    assert_string_equal(peer_product_label(product), "openblas sgemm");
+    for (const char *x = "ABD"; *x; ++x)
+        assert_int_equal(layout_of(theirs, *x).ld, layout_of(&p, *x).ld);
+    peer_product_free(product);
+}
+
+static void names_that_nobody_knows(void **state) {
+    (void)state;
+    char why[PEER_WHY_SIZE];
+    assert_null(peer_open("openblass", why));
+    assert_non_null(strstr(why, "'openblass' is none of openblas, "));
+    assert_null(peer_open("./nowhere.so", why));
+    assert_non_null(strstr(why, "nowhere.so"));
 }
 
 int main(void) {
-    const char *why;
-    peer = peer_open(&why);
+    char why[PEER_WHY_SIZE];
+    peer = peer_open("openblas", why);
     if (!peer) {
         printf("skipped: %s\n", why);
         return 77;
@@ -86,6 +126,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_order_transpose_and_batch),
         cmocka_unit_test(sizes_beyond_an_int),
+        cmocka_unit_test(a_type_that_it_lacks),
+        cmocka_unit_test(names_that_nobody_knows),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     peer_close(peer);

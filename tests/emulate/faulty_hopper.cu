@@ -2,12 +2,13 @@
  *
  * D (tiles x 64 x 16, floats) = A (tiles x 64 rows of k) * B (16 rows of k), bf16, k contiguous. A
  * warpgroup fetches blocks of 64 k into a ring of three slots, others multiply: one, or two that
- * take turns with the tiles (gpu/families/wgmma/wgmma.cuh). test_faults_hopper.c knows the words
- * that are expected of each.
+ * take turns with the tiles (gpu/families/wgmma/wgmma.cuh). D is written, or leaves by boxes.
+ * test_faults_hopper.c knows the words that are expected of each.
  */
 #include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/mbarrier.cuh"
 #include "gpu/ptx/setmaxnreg.cuh"
+#include "gpu/ptx/shared.cuh"
 #include "gpu/ptx/tma.cuh"
 #include "gpu/ptx/wgmma.cuh"
 #include "gpu/tensor_map.h"
@@ -49,7 +50,15 @@
     X(ends_with_a_box_under_way)                                                                   \
     X(too_many_registers)                                                                          \
     X(no_turns)                                                                                    \
-    X(the_turn_is_passed_too_early)
+    X(the_turn_is_passed_too_early)                                                                \
+    X(no_fence_before_the_box_leaves)                                                              \
+    X(no_syncwarp_before_the_box_leaves)                                                           \
+    X(writes_again_before_the_box_is_read)                                                         \
+    X(others_write_again_without_syncwarp)                                                         \
+    X(ends_while_a_box_leaves)                                                                     \
+    X(no_commit_of_the_box_that_leaves)                                                            \
+    X(the_box_leaves_unswizzled)                                                                   \
+    X(the_box_leaves_for_the_wrong_row)
 
 enum fault {
 #define FAULT(name) name,
@@ -64,10 +73,12 @@ enum {
     A_BYTES = 64 * ROW,
     B_BYTES = N * ROW,
     SLOT = A_BYTES + B_BYTES,
-    BARRIERS = STAGES * SLOT
+    BARRIERS = STAGES * SLOT,
+    PLACES = BARRIERS + 1024, /* of each warp, for a box that leaves: 8 rows of D */
+    PLACE = 8 * ROW
 };
 
-template <int FAULT, int CONSUMERS> struct ring {
+template <int FAULT, int CONSUMERS, int BOXES> struct ring {
     uint32_t smem;
 
     uint32_t filled(uint32_t slot) const {
@@ -225,7 +236,42 @@ template <int FAULT, int CONSUMERS> struct ring {
             d[i / 2 % 2 * 8 * args.ldd + i / 4 * 8 + i % 2] = c[i];
     }
 
-    void consume(const tcgemm_gpu_args_t &args, uint32_t consumer, uint32_t tiles,
+    /* One row of 8 of a place: 16 columns of D, and 16 that lie beyond it. */
+    static void lay_down(uint32_t place, uint32_t row, const float (&c)[N / 2], uint32_t half) {
+        for (uint32_t i = 0; i < 4; ++i) {
+            const uint32_t at = i * 32 + threadIdx.x % 4 * 8;
+            const uint32_t chunk = FAULT == the_box_leaves_unswizzled ? at / 16 : at / 16 ^ row;
+            const float v[2] = {i < 2 ? c[4 * i + 2 * half] : 0,
+                                i < 2 ? c[4 * i + 2 * half + 1] : 0};
+            uint2 bits;
+            memcpy(&bits, v, sizeof bits);
+            tcgemm_sts_64(place + row * ROW + chunk * 16 + at % 16, bits);
+        }
+    }
+
+    void send(const tcgemm_tensor_args_t &x, const float (&c)[N / 2], uint32_t tile) {
+        const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        for (uint32_t half = 0; half < 2; ++half) {
+            const uint32_t place = smem + PLACES + warp * PLACE;
+            if (lane == 0 && FAULT != writes_again_before_the_box_is_read)
+                tcgemm_tma_wait_read<0>();
+            if (FAULT != others_write_again_without_syncwarp)
+                __syncwarp();
+            lay_down(place, lane / 4, c, half);
+            if (FAULT != no_fence_before_the_box_leaves)
+                tcgemm_tma_fence();
+            if (FAULT != no_syncwarp_before_the_box_leaves)
+                __syncwarp();
+            if (lane == 0) {
+                const uint32_t row = FAULT == the_box_leaves_for_the_wrong_row ? 0 : 8 * half;
+                tcgemm_tma_store(&x.d, place, 0, (int32_t)(tile * 64 + warp % 4 * 16 + row), 0);
+                if (FAULT != no_commit_of_the_box_that_leaves)
+                    tcgemm_tma_commit();
+            }
+        }
+    }
+
+    void consume(const tcgemm_tensor_args_t &x, uint32_t consumer, uint32_t tiles,
                  uint32_t blocks) {
         cursor at = {0, 0};
         float c[N / 2];
@@ -246,9 +292,14 @@ template <int FAULT, int CONSUMERS> struct ring {
             if ((FAULT != one_block_is_never_released || blocks > 1) && FAULT != never_released &&
                 FAULT != released_before_the_wait && FAULT != released_a_block_early)
                 arrive(emptied(last));
-            finish(args, c, tile);
+            if (BOXES)
+                send(x, c, tile);
+            else
+                finish(x.args, c, tile);
             at.skip((CONSUMERS - 1) * blocks);
         }
+        if (BOXES && threadIdx.x % 32 == 0 && FAULT != ends_while_a_box_leaves)
+            tcgemm_tma_wait_read<0>();
     }
 
     void run(const tcgemm_tensor_args_t &x) {
@@ -267,18 +318,22 @@ template <int FAULT, int CONSUMERS> struct ring {
         } else {
             if (FAULT == too_many_registers)
                 tcgemm_registers_more<256>();
-            consume(x.args, warpgroup, tiles, blocks);
+            consume(x, warpgroup, tiles, blocks);
         }
     }
 };
 
 #define KERNELS(name)                                                                              \
     extern "C" __global__ void alone_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 1> kernel;                                                                      \
+        ring<name, 1, 0> kernel;                                                                   \
         kernel.run(x);                                                                             \
     }                                                                                              \
     extern "C" __global__ void turns_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 2> kernel;                                                                      \
+        ring<name, 2, 0> kernel;                                                                   \
+        kernel.run(x);                                                                             \
+    }                                                                                              \
+    extern "C" __global__ void boxes_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
+        ring<name, 1, 1> kernel;                                                                   \
         kernel.run(x);                                                                             \
     }
 FAULTS(KERNELS)

@@ -23,14 +23,14 @@ enum {
     ROWS = 64,
     N = 16,
     BK = 64,
-    SMEM_BYTES = 3 * (ROWS + N) * 128 + 3 * 16 + 2 * 8,
+    SMEM_BYTES = 3 * (ROWS + N) * 128 + 1024 + 8 * 1024,
     SEEDS = 12
 };
 
 static void *module;
 static uint16_t a[MAX_TILES * ROWS][MAX_BLOCKS * BK] __attribute__((aligned(16)));
 static uint16_t b[N][MAX_BLOCKS * BK] __attribute__((aligned(16)));
-static float d[MAX_TILES * ROWS][N];
+static float d[MAX_TILES * ROWS][N] __attribute__((aligned(16)));
 
 static void fill(void) {
     uint32_t x = 1;
@@ -78,6 +78,12 @@ static tcgemm_emulate_launch_t run(const char *name, int tiles, int blocks, uint
     memset(&args, 0, sizeof args);
     args.a = map_of(a, m, k, ROWS);
     args.b = map_of(b, N, k, N);
+    const tcgemm_tensor_t of_d = {.base = d,
+                                  .size = {N, (uint64_t)m, 1},
+                                  .stride = {sizeof d[0], sizeof d},
+                                  .box = {32, 8, 1},
+                                  .element_bytes = 4};
+    memcpy(args.d.opaque, &of_d, sizeof of_d);
     args.args.m = m;
     args.args.n = args.args.ldd = N;
     args.args.k = k;
@@ -171,7 +177,7 @@ static const struct {
     {"alone_barriers_are_not_made_known", "which no fence has made known", 1, 1},
     {"alone_a_wait_where_no_barrier_is", "where nobody has made an mbarrier", 1, 1},
     {"alone_the_box_lies_unaligned", "no multiple of 1024", 1, 2},
-    {"alone_the_box_covers_the_barriers", "beyond the end of shared memory", 1, 3},
+    {"alone_the_box_covers_the_barriers", "where an mbarrier is", 1, 3},
     {"alone_reads_the_slot_too_early", "shared byte", 1, 1},
     {"alone_writes_into_the_slot", "which no box has brought", 1, 1},
     {"alone_fetches_twice_into_a_slot", "shared byte", 1, 1},
@@ -179,6 +185,16 @@ static const struct {
     {"turns_too_many_registers", "registers a thread together", 1, 1},
     {"turns_no_turns", "shared byte", 4, 4},
     {"turns_the_turn_is_passed_too_early", "shared byte|waits at wgmma", 4, 4},
+    {"boxes_sound", "", 1, 1},
+    {"boxes_sound", "", 3, 2},
+    {"boxes_no_fence_before_the_box_leaves", "has called no fence since", 1, 1},
+    {"boxes_no_syncwarp_before_the_box_leaves", "shared byte|no fence since", 1, 1},
+    {"boxes_writes_again_before_the_box_is_read", "a box that leaves has yet to read", 2, 1},
+    {"boxes_others_write_again_without_syncwarp", "shared byte", 3, 1},
+    {"boxes_ends_while_a_box_leaves", "ends while a box leaves", 1, 1},
+    {"boxes_no_commit_of_the_box_that_leaves", "has yet to read|ends while a box leaves", 2, 1},
+    {"boxes_the_box_leaves_unswizzled", "D", 1, 1},
+    {"boxes_the_box_leaves_for_the_wrong_row", "D", 1, 1},
 };
 
 static bool is_told(const char *fault, const char *words) {

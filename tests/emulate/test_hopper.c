@@ -23,7 +23,7 @@
 typedef struct row {
     const char *entry;
     tcgemm_type_t type;
-    int bm, bn, bk, consumers, stages, swap;
+    int bm, bn, bk, consumers, stages, swap, blocks_per_sm;
 } row_t;
 
 #define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, tag)   \
@@ -34,7 +34,8 @@ typedef struct row {
      bk,                                                                                           \
      consumers,                                                                                    \
      stages,                                                                                       \
-     swap},
+     swap,                                                                                         \
+     blocks},
 static const row_t rows[] = {
 #include "gpu/families/wgmma/rows.def"
 };
@@ -102,7 +103,7 @@ typedef struct problem {
     int64_t m, n, k, batch, splits, split_k;
     bool a_mn, b_mn; /* m, n contiguous */
     int beta, alpha, padding;
-    bool shares_b;
+    bool shares_b, boxes; /* rows of D on 16-byte boundaries, to leave by boxes */
     uint64_t seed;
     matrix_t a, b, c, d;
 } problem_t;
@@ -118,25 +119,29 @@ static matrix_t operand(tcgemm_dtype_t dtype, int64_t extent, int64_t k, bool mn
     return x;
 }
 
-static matrix_t result(tcgemm_dtype_t dtype, int64_t m, int64_t n, int64_t batch, int padding) {
+/* Rows `unit` elements apart, or a multiple of that. */
+static matrix_t result(tcgemm_dtype_t dtype, int64_t m, int64_t n, int64_t batch, int padding,
+                       int64_t unit) {
+    const int64_t ld = (n + unit - 1) / unit * unit + padding * unit;
     return (matrix_t){.dtype = dtype,
                       .lines = m,
                       .width = n,
-                      .ld = n + padding,
+                      .ld = ld,
                       .batch = batch,
-                      .stride = (n + padding) * m + padding};
+                      .stride = ld * m + padding * unit};
 }
 
-/* A box of `lines` of 128 bytes; where k is contiguous, else of 64 m (n) for each k. */
-static tcgemm_tensor_map_t map_of(const matrix_t *x, bool mn, int tile, int bk, bool is_shared) {
+/* Boxes of so many lines of 128 bytes. */
+static tcgemm_tensor_map_t map_of(const matrix_t *x, int box_lines, bool is_shared,
+                                  bool rounds_to_tf32) {
     const uint32_t bytes = (uint32_t)bytes_of(x);
     const tcgemm_tensor_t t = {
         .base = x->data,
         .size = {(uint64_t)x->width, (uint64_t)x->lines, is_shared ? 1 : (uint64_t)x->batch},
         .stride = {(uint64_t)x->ld * bytes, (uint64_t)x->stride * bytes},
-        .box = {128 / bytes, (uint32_t)(mn ? bk : tile), 1},
+        .box = {128 / bytes, (uint32_t)box_lines, 1},
         .element_bytes = (uint16_t)bytes,
-        .rounds_to_tf32 = bytes == 4,
+        .rounds_to_tf32 = rounds_to_tf32,
     };
     tcgemm_tensor_map_t map;
     memset(&map, 0, sizeof map);
@@ -156,8 +161,14 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
     const bool is_integer = p->d.dtype == TCGEMM_DTYPE_S32;
     tcgemm_tensor_args_t x;
     memset(&x, 0, sizeof x);
-    x.a = map_of(&p->a, p->a_mn, row->bm, row->bk, false);
-    x.b = map_of(&p->b, p->b_mn, row->bn, row->bk, p->shares_b);
+    const bool is_tf32 = row->type == TCGEMM_TF32_F32;
+    const int box_rows = TCGEMM_WGMMA_BOX_ROWS(row->bm, row->bn, row->consumers, row->swap,
+                                               row->stages, row->blocks_per_sm);
+    x.a = map_of(&p->a, p->a_mn ? row->bk : row->bm, false, is_tf32);
+    x.b = map_of(&p->b, p->b_mn ? row->bk : row->bn, p->shares_b, is_tf32);
+    x.has_d = p->boxes && !p->beta && box_rows > 0;
+    if (x.has_d)
+        x.d = map_of(&p->d, box_rows, false, false);
     x.args = (tcgemm_gpu_args_t){
         .m = p->m,
         .n = p->n,
@@ -275,7 +286,8 @@ static void launch(problem_t *p, void *kernel) {
         .parameter_bytes = sizeof args,
         .grid = 1 + (uint32_t)(p->seed / 7 % 2),
         .block = (uint32_t)TCGEMM_WGMMA_THREADS(row->consumers),
-        .smem_bytes = (size_t)TCGEMM_WGMMA_SMEM(row->bm, row->bn, row->consumers, row->stages),
+        .smem_bytes = (size_t)TCGEMM_WGMMA_SMEM(row->bm, row->bn, row->consumers, row->swap,
+                                                row->stages, row->blocks_per_sm),
         .regions = regions,
         .num_regions = 4,
         .order = (tcgemm_emulate_order_t)(p->seed % TCGEMM_EMULATE_NUM_ORDERS),
@@ -298,8 +310,9 @@ static void check(problem_t *p, void *kernel) {
     uint64_t random = p->seed;
     p->a = operand(info->a, p->m, p->k, p->a_mn, p->batch, p->padding);
     p->b = operand(info->b, p->n, p->k, p->b_mn, p->shares_b ? 1 : p->batch, p->padding);
-    p->c = result(info->d, p->m, p->n, p->batch, p->padding);
-    p->d = result(info->d, p->m, p->n, p->batch * p->splits, 2 * p->padding);
+    const int64_t unit = p->boxes ? 128 / tcgemm_dtype_bits(info->d) : 1;
+    p->c = result(info->d, p->m, p->n, p->batch, p->padding, 1);
+    p->d = result(info->d, p->m, p->n, p->batch * p->splits, 2 * p->padding, unit);
     fill(&p->a, &random);
     fill(&p->b, &random);
     fill(&p->c, &random);
@@ -339,6 +352,7 @@ static problem_t problem_of(const row_t *row, int layout, int i) {
     p.beta = p.splits == 1 && i % 5 < 2 ? -2 : 0;
     p.padding = i % 3 == 0 ? 0 : i % 3;
     p.shares_b = p.batch == 2 && i % 2;
+    p.boxes = i / 2 % 2 == 0;
     p.seed = (uint64_t)(i + layout + 4 * (row - rows));
     return p;
 }
@@ -373,6 +387,7 @@ static void the_schedule_does_not_matter(void **state) {
             p.m = 9;
             p.k = (row->stages / 2 + 1) * row->bk;
             p.split_k = p.k;
+            p.boxes = seed / 4 % 2 == 0;
             p.seed = seed;
             check(&p, kernel_of(row, 0));
         }

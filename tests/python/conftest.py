@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-collect_ignore = [] if importlib.util.find_spec("torch") else ["test_torch.py"]
+collect_ignore = [f"test_{name}.py" for name in ("torch", "jax") if not importlib.util.find_spec(name)]
 
 
 @pytest.fixture(autouse=True)

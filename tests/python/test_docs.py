@@ -32,7 +32,7 @@ def test_module_docstring():
 
 
 def test_names():
-    public = {name for name in dir(tcgemm) if not name.startswith("_")} - {"torch"}
+    public = {name for name in dir(tcgemm) if not name.startswith("_")} - {"jax", "torch"}
     assert public == set(tcgemm.__all__) - {"__version__"}
 
 
@@ -63,7 +63,7 @@ def test_annotations(tmp_path):
 
 def test_stubs(tmp_path):
     allowed = tmp_path / "allowed"
-    allowed.write_text("tcgemm._core.Array.__buffer__\ntcgemm.torch\n")  # from 3.12 on; needs torch
+    allowed.write_text("tcgemm._core.Array.__buffer__\ntcgemm.torch\ntcgemm.jax\n")  # from 3.12 on; need their packages
     config = os.path.join(SOURCE, "tests/python/mypy.ini")
     checked("mypy.stubtest", "tcgemm", "--allowlist", str(allowed), "--ignore-unused-allowlist",
             "--mypy-config-file", config)

@@ -132,6 +132,31 @@ def test_exchange_views():
     assert fast.calls == ["view", "view", "allocate", "to_object", "view"] and x.exported == 0
 
 
+def test_exchange_again_and_again():
+    """From the fourth call of a shape on: a view of each, and what is made."""
+    fast = exchange_class()
+    x, out = fast(ROWS), fast([[0.0, 0.0], [0.0, 0.0]])
+    plan = tcgemm.plan(x, x)
+    for call in (tcgemm.matmul, plan):
+        for _ in range(4):
+            call(x, x)
+        fast.calls.clear()
+        d = call(x, x)
+        assert type(d) is fast and list(d.memory) == [7, 10, 15, 22]
+        assert fast.calls == ["view", "view", "allocate", "to_object", "view"]
+    for _ in range(4):
+        tcgemm.matmul(x, x, out=out)
+    fast.calls.clear()
+    x.memory[0] = 2.0
+    assert tcgemm.matmul(x, x, out=out) is out and list(out.memory) == [10, 12, 18, 22]
+    assert fast.calls == ["view"] * 3
+    with pytest.raises(ValueError, match="overlaps"):
+        tcgemm.matmul(x, x, out=x)
+    turned = fast([[2.0, 3.0], [2.0, 4.0]], strides=(1, 2))  # the same matrix, another layout
+    for _ in range(5):
+        assert list(tcgemm.matmul(x, turned).memory) == [10, 12, 18, 22]
+
+
 def test_exchange_without_views():
     fast = exchange_class(with_view=False)
     x = fast(ROWS)

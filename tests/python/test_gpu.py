@@ -198,9 +198,16 @@ def test_exchange_table_on_the_gpu():
     )
     Fast.__dlpack_c_exchange_api__ = foreign.api.PyCapsule_New(c.addressof(table), b"dlpack_exchange_api", None)
     a, b = Fast(A), Fast(B)
-    d = tcgemm.matmul(a, b)
-    assert type(d) is Fast
-    np.testing.assert_array_equal(d.numpy(stream), A @ B)
+    out, plan = Fast(np.zeros((40, 32))), tcgemm.plan(a, b)
+    for turn in range(6):  # from the fourth one on by the short way
+        reach(a.address, A.shape)[...] = A + turn
+        d = tcgemm.matmul(a, b)
+        assert type(d) is Fast
+        tcgemm.matmul(a, b, out=out)
+        made_by_plan = plan(a, b)
+        np.testing.assert_array_equal(d.numpy(stream), (A + turn) @ B)
+        np.testing.assert_array_equal(out.numpy(stream), (A + turn) @ B)
+        np.testing.assert_array_equal(made_by_plan.numpy(stream), (A + turn) @ B)
 
 
 def test_a_forked_child():

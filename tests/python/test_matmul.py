@@ -319,3 +319,18 @@ def test_buffers_without_numpy():
     assert d.dtype == "bfloat16" and np.asarray(d).dtype == ml_dtypes.bfloat16 and float(np.asarray(d)[0, 0]) == 5.0
     with pytest.raises(BufferError, match="bfloat16 has no buffer format"):
         memoryview(d)
+
+
+def test_what_no_kernel_serves_yet():
+    """Known by name, and refused in the library's words, whatever else the call says."""
+    a, out = np.ones((3, 3), np.float32), np.full((3, 3), 7, np.float32)
+    for options, field in (({"scale_a": a[0]}, "row_scale"), ({"scale_b": 2.0}, "col_scale"), ({"epilogue": "bias"}, "bias")):
+        for call in (lambda: tcgemm.matmul(a, a, out=out, **options), lambda: tcgemm.plan(a, a, **options)):
+            with pytest.raises(ValueError, match=f"data->{field} is set, but no kernel serves it yet") as caught:
+                call()
+            assert caught.value.status == "UNSUPPORTED"
+    with pytest.raises(ValueError, match="epilogue is 'relu'"):
+        tcgemm.matmul(a, a, epilogue="relu")
+    with pytest.raises(TypeError, match="epilogue is 3, not a name"):
+        tcgemm.matmul(a, a, epilogue=3)
+    assert tcgemm.matmul(a, a, out=out, epilogue=None, scale_a=None, scale_b=None) is out and (out == 3).all()

@@ -240,3 +240,33 @@ def test_main(tmp_path):
                             (("--type", "f99"), "f99"), ((tmp_path / "a.npy",), "give A and B"), (("--beta", 1), "--beta needs")]:
         code, out, said = run(*arguments)
         assert code == 2 and says in said and "Traceback" not in said
+
+
+def test_bench(capsys):
+    import xml.etree.ElementTree as xml
+
+    seen = []
+    shapes, names = [8, (16, 4, 32), 64], ["f32_f32", "s4_s32", "bf16_bf16"]
+    found = tcgemm.bench(shapes, names, seconds=0.001, progress=lambda *x: seen.append(x))
+    assert [x["type"] for x in found] == [y for y in names for _ in shapes] and found[1]["k"] == 32
+    assert all(x["seconds"] > 0 and abs(x["gflops"] * x["seconds"] * 5e8 / (x["m"] * x["n"] * x["k"]) - 1) < 1e-9 for x in found)
+    assert seen[0] == (0, 9, "f32_f32 8 x 8 x 8") and seen[-1] == (9, 9, "") and len(seen) == 10
+    assert len(str(found).splitlines()) == 10
+    picture = xml.fromstring(found.svg())
+    name = "{http://www.w3.org/2000/svg}"
+    assert len(picture.findall(f"{name}circle")) == 9 and len(picture.findall(f"{name}polyline")) == 3
+    width, height = float(picture.get("width")), float(picture.get("height"))
+    for dot in picture.findall(f"{name}circle"):
+        assert 0 < float(dot.get("cx")) < width and 0 < float(dot.get("cy")) < height
+    html = found._repr_html_()
+    assert len(html) < 60_000 and html.count("<tr>") == 10 and "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert len(tcgemm.bench([8], seconds=0.001)) == 1 and capsys.readouterr().err == ""  # nobody looks: no bar
+    tcgemm.bench([8, 16], seconds=0.001, progress=True)
+    bar = capsys.readouterr().err
+    assert "0/2 f32_f32 8 x 8 x 8" in bar and "1/2" in bar and bar.endswith("\r")
+    with pytest.raises(TypeError, match="no type is called 'f31'"):
+        tcgemm.bench([8], ["f31"])
+    with pytest.raises(ValueError, match="one number for all three"):
+        tcgemm.bench([(1, 2)])
+    with pytest.raises(ValueError, match="plans of the CPU"):
+        tcgemm.bench([8], gpu="h200")

@@ -1,5 +1,5 @@
 """tcgemm with torch: tensors in and out, operators, gradients, torch.compile, layers. Without torch this file is
-left out: it is no part of requirements.txt (its wheel takes gigabytes). `tests/python/run_torch.sh` makes room for it."""
+left out: it is no part of requirements.txt (its wheel takes gigabytes). `tests/python/run_with.sh torch` makes room for it."""
 
 import copy
 import pickle
@@ -73,6 +73,37 @@ def test_what_memory_alone_does_not_tell():
     for tensor in (torch.empty(3, 3, device="meta"), a.to_sparse(), a.to(torch.complex64)):
         with pytest.raises((RuntimeError, TypeError, BufferError)):
             tcgemm.matmul(tensor, tensor)
+
+
+def test_calls_that_repeat():
+    """The short way of shapes that were seen before: right for new numbers, and as careful as the long one."""
+    for dtype in DTYPES:
+        a, b = whole(9, 7, dtype=dtype), whole(5, 7, dtype=dtype, seed=1).t()
+        out = torch.empty(9, 5, dtype=dtype)
+        plan = tcgemm.plan(a, b)
+        for turn in range(6):
+            a.copy_(whole(9, 7, dtype=dtype, seed=turn))
+            expected = (a.double() @ b.double()).to(dtype)
+            assert torch.equal(tcgemm.matmul(a, b), expected) and torch.equal(plan(a, b), expected)
+            assert tcgemm.matmul(a, b, out=out) is out and torch.equal(out, expected)
+    a, out = whole(6, 6), torch.full((6, 6), 7.0)
+    for _ in range(5):
+        tcgemm.matmul(a, a, out=out)
+    out.fill_(7)
+    grown = a.clone().requires_grad_()
+    for bad in ((grown, a, out), (a, grown, out), (a, a, grown)):
+        with pytest.raises(BufferError, match="gradient"):
+            tcgemm.matmul(*bad[:2], out=bad[2])
+    with pytest.raises(ValueError, match="overlaps"):
+        tcgemm.matmul(a, a, out=a)
+    assert bool((out == 7).all())
+    right, plain = whole(1, 6), whole(6, 12).as_strided((6, 1), (12, 2))
+    negative = torch.complex(a, a).conj().imag[:, :1]
+    assert negative.is_neg() and negative.stride() == plain.stride()
+    for _ in range(5):
+        tcgemm.matmul(plain, right, out=out)
+    with pytest.raises(BufferError, match="negative view"):
+        tcgemm.matmul(negative, right, out=out)
 
 
 def test_operators():

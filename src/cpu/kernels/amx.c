@@ -64,8 +64,13 @@ static bool is_whole(const tcgemm_tile_t *t) {
     return t->m == ROWS && t->n == COLS;
 }
 
-/* The sums so far: zeros, or those in C, which may end at the edge of a page. */
+/* The sums so far: zeros, or those of a pause, or those in C, which may end at the edge of a page.
+ */
 static void begin_sums(const tcgemm_tile_t *t) {
+    if (t->resumes) {
+        load_sums(t->partial, SUMS_PITCH);
+        return;
+    }
     if (!t->continues) {
         zero_sums();
         return;
@@ -241,7 +246,7 @@ enum { FETCH_STEPS = 8 };
 static TCGEMM_ALWAYS_INLINE void fetch_lines(const tcgemm_tile_t *t, const sums_t *sums,
                                              int64_t steps_left) {
     enum { EACH = ROWS / FETCH_STEPS };
-    if (steps_left > FETCH_STEPS)
+    if (steps_left > FETCH_STEPS || t->pauses)
         return;
     const int64_t first = (FETCH_STEPS - steps_left) * EACH;
     for (int64_t i = first; i < first + EACH; ++i) {
@@ -299,7 +304,10 @@ static TCGEMM_ALWAYS_INLINE void tile(const tcgemm_tile_t *t, const int kind) {
         multiply(t, sums, kind, false, true);
     else
         multiply(t, sums, kind, false, false);
-    end_sums(t, is_float, sums);
+    if (t->pauses)
+        store_sums(t->partial, SUMS_PITCH);
+    else
+        end_sums(t, is_float, sums);
 }
 
 void tcgemm_tile_amx_bf16x32(const tcgemm_tile_t *t) {
@@ -330,7 +338,8 @@ static void exact_part(const tcgemm_tile_t *t, int i, int half, sums_t *sums) {
     floats_t sum[EXACT_ROWS];
     const char *a = (const char *)t->a + i * A_PITCH;
     const char *b = (const char *)t->b + (ptrdiff_t)half * 64;
-    memset(sum, 0, sizeof sum);
+    for (int r = 0; r < EXACT_ROWS; ++r)
+        memcpy(&sum[r], &sums->f32[i + r][half * 16], sizeof sum[r]);
     for (int64_t p = t->steps; p > 0; --p) {
         for (int w = 0; w < 16; ++w) {
             pairs_t column;
@@ -353,10 +362,17 @@ static void exact_part(const tcgemm_tile_t *t, int i, int half, sums_t *sums) {
 
 void tcgemm_tile_amx_bf16x32_exact(const tcgemm_tile_t *t) {
     _Alignas(64) sums_t sums;
-    memset(&sums, 0, sizeof sums);
+    if (t->resumes)
+        memcpy(&sums, t->partial, sizeof sums);
+    else
+        memset(&sums, 0, sizeof sums);
     for (int i = 0; i < t->m; i += EXACT_ROWS)
         for (int half = 0; half * 16 < t->n; ++half)
             exact_part(t, i, half, &sums);
+    if (t->pauses) {
+        memcpy(t->partial, &sums, sizeof sums);
+        return;
+    }
     const float *c = t->c;
     for (int i = 0; t->continues && i < t->m; ++i)
         for (int j = 0; j < t->n; ++j)

@@ -68,6 +68,10 @@ typedef struct tcgemm_tile {
     bool continues; /* C holds this product's own sums so far, alpha and beta are 1 */
     bool streams;   /* D is larger than caches are: past them */
     const struct tcgemm_finish *finish; /* the sums become this narrow D, and D is not written */
+    /* Matrix tiles may stop and go on later: mr x nr sums on a 64-byte boundary. */
+    void *partial;
+    bool resumes; /* the sums so far are in `partial` */
+    bool pauses;  /* they are to be left there, and D as it is */
 } tcgemm_tile_t;
 
 typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);

@@ -1,9 +1,13 @@
 /* tma.cuh - copies of boxes of a tensor by the tensor memory accelerator (sm_90), one instruction
- * each. PTX ISA, Data Movement and Conversion: "cp.async.bulk.tensor", "prefetch.tensormap".
+ * each. PTX ISA, Data Movement and Conversion: "cp.async.bulk.tensor", "prefetch.tensormap",
+ * "cp.async.bulk.commit_group", "cp.async.bulk.wait_group"; "membar / fence".
  *
  * A box begins at element (x, y, z) of the tensor that the map describes, x contiguous; elements
- * outside the tensor come as zeros. One thread asks; the whole box counts towards the bytes that
- * `barrier` was told to expect.
+ * outside the tensor come as zeros, and are not written. One thread asks. A box that comes counts
+ * towards the bytes that `barrier` was told to expect. Of boxes that leave, the thread that asked
+ * waits until all but the newest `pending` groups are read, and their places may be written again.
+ * What threads have written to shared memory leaves only if each has called the fence before the
+ * one that asks came to know of it.
  */
 #ifndef TCGEMM_PTX_TMA_CUH
 #define TCGEMM_PTX_TMA_CUH
@@ -23,6 +27,26 @@ static __device__ __forceinline__ void tcgemm_tma_load(uint32_t to, const tcgemm
                  "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
                  "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
                  : "memory");
+}
+
+static __device__ __forceinline__ void
+tcgemm_tma_store(const tcgemm_tensor_map_t *map, uint32_t from, int32_t x, int32_t y, int32_t z) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group "
+                 "[%0, {%2, %3, %4}], [%1];" ::"l"(map),
+                 "r"(from), "r"(x), "r"(y), "r"(z)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tcgemm_tma_commit(void) {
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+template <int PENDING> static __device__ __forceinline__ void tcgemm_tma_wait_read(void) {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
+}
+
+static __device__ __forceinline__ void tcgemm_tma_fence(void) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 #endif

@@ -37,7 +37,7 @@ bool kernel_of_name(const char *name, kernel_t *kernel);
 /* What a kernel receives; peak kernels the second. */
 typedef union kernel_params {
     tcgemm_gpu_args_t product;
-    tcgemm_tensor_args_t with_maps; /* the same, and the maps of A and B */
+    tcgemm_tensor_args_t with_maps; /* the same, and the maps of A, B and D */
     struct {
         int64_t steps;
         void *never;

@@ -15,8 +15,10 @@
         .wn = TCGEMM_WGMMA_COLS(bn_, consumers, turns, swap), .im = (swap) ? (bm_) : 64,           \
         .in = (swap) ? 64 : (bn_), .ik = 256 / BITS(code),                                         \
         .threads = TCGEMM_WGMMA_THREADS(consumers), .stages = (stages_),                           \
-        .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, stages_), .blocks_per_sm = (blocks),  \
-        .persistent = true, .splits_k = true, .tensor_maps = true, .k_rows = BITS(code) != 16)
+        .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks),               \
+        .blocks_per_sm = (blocks), .persistent = true, .splits_k = true, .tensor_maps = true,      \
+        .k_rows = BITS(code) != 16,                                                                \
+        .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed. */
 #define TCGEMM_WIDENS_bf16_f32  1

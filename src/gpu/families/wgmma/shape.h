@@ -17,10 +17,26 @@
  * columns, in units of 64 where m (n) is contiguous. */
 #define TCGEMM_WGMMA_LINES(extent) ((extent) < 64 ? 64 : (extent))
 
-/* A ring of `stages` slots, each a block of A and one of B; two barriers of 8 bytes for each slot,
- * and one for each consumer. */
-#define TCGEMM_WGMMA_STAGE(bm, bn) ((TCGEMM_WGMMA_LINES(bm) + TCGEMM_WGMMA_LINES(bn)) * 128)
-#define TCGEMM_WGMMA_SMEM(bm, bn, consumers, stages)                                               \
-    ((TCGEMM_WGMMA_STAGE(bm, bn) + 16) * (stages) + 8 * (consumers))
+/* A ring of `stages` slots, each a block of A and one of B. */
+#define TCGEMM_WGMMA_STAGE(bm, bn)        ((TCGEMM_WGMMA_LINES(bm) + TCGEMM_WGMMA_LINES(bn)) * 128)
+#define TCGEMM_WGMMA_RING(bm, bn, stages) (TCGEMM_WGMMA_STAGE(bm, bn) * (stages))
+
+/* D leaves by boxes of 128 bytes by so many rows of D, and a warp has places for two: 16 rows where
+ * there is room (in 227 KiB, of which two blocks an SM have 1 KiB less than half each), else 8; 0
+ * where the tile is transposed, whose rows of D lie across warps. */
+#define TCGEMM_WGMMA_PLACES(consumers, rows) ((consumers)*4 * 2 * (rows)*128)
+#define TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages, blocks_per_sm)                      \
+    ((swap) ? 0                                                                                    \
+     : TCGEMM_WGMMA_RING(bm, bn, stages) + TCGEMM_WGMMA_PLACES(consumers, 16) + 256 <=             \
+             ((blocks_per_sm) > 1 ? 115712 : 232448)                                               \
+         ? 16                                                                                      \
+         : 8)
+
+/* The ring, the places, two barriers of 8 bytes for each slot, and one for each consumer. */
+#define TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm)                          \
+    (TCGEMM_WGMMA_RING(bm, bn, stages) +                                                           \
+     TCGEMM_WGMMA_PLACES(consumers,                                                                \
+                         TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages, blocks_per_sm)) +  \
+     16 * (stages) + 8 * (consumers))
 
 #endif

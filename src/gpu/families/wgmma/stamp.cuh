@@ -9,13 +9,16 @@
 
 #define TCGEMM_WANTS(type) TCGEMM_STAMP_##type
 
-template <class TYPE, int BM, int BN, int CONSUMERS, int TURNS, int SWAP, int STAGES, int A_FORM,
-          int B_FORM>
+template <class TYPE, int BM, int BN, int CONSUMERS, int TURNS, int SWAP, int STAGES, int BLOCKS,
+          int A_FORM, int B_FORM>
 static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args_t &x) {
     typedef wgmma_kernel<TYPE, SWAP ? BN : BM, SWAP ? BM : BN, CONSUMERS, TURNS, STAGES,
-                         SWAP ? B_FORM : A_FORM, SWAP ? A_FORM : B_FORM, SWAP>
+                         SWAP ? B_FORM : A_FORM, SWAP ? A_FORM : B_FORM, SWAP,
+                         TCGEMM_WGMMA_BOX_ROWS(BM, BN, CONSUMERS, SWAP, STAGES, BLOCKS)>
         kernel_t;
-    static_assert(kernel_t::SMEM_BYTES == TCGEMM_WGMMA_SMEM(BM, BN, CONSUMERS, STAGES), "shape.h");
+    static_assert(kernel_t::SMEM_BYTES ==
+                      TCGEMM_WGMMA_SMEM(BM, BN, CONSUMERS, SWAP, STAGES, BLOCKS),
+                  "shape.h");
     kernel_t kernel;
     kernel.run(x);
 }
@@ -24,9 +27,11 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
                             blocks_per_sm, name, a_form, b_form)                                   \
     extern "C" __global__ void __launch_bounds__(TCGEMM_WGMMA_THREADS(consumers), blocks_per_sm)   \
         name(const __grid_constant__ tcgemm_tensor_args_t x) {                                     \
-        if constexpr (TCGEMM_IS_FOR_ARCH(min_cc, max_cc,                                           \
-                                         TCGEMM_WGMMA_SMEM(bm, bn, consumers, stages)))            \
-            tcgemm_wgmma_run<type, bm, bn, consumers, turns, swap, stages, a_form, b_form>(x);     \
+        if constexpr (TCGEMM_IS_FOR_ARCH(                                                          \
+                          min_cc, max_cc,                                                          \
+                          TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm)))      \
+            tcgemm_wgmma_run<type, bm, bn, consumers, turns, swap, stages, blocks_per_sm, a_form,  \
+                             b_form>(x);                                                           \
     }
 
 #define TCGEMM_WGMMA_ONE(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,     \

@@ -77,6 +77,7 @@
 #include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/mbarrier.cuh"
 #include "gpu/ptx/setmaxnreg.cuh"
+#include "gpu/ptx/shared.cuh"
 #include "gpu/ptx/tma.cuh"
 #include "gpu/ptx/wgmma.cuh"
 #include "gpu/tensor_map.h"
@@ -94,10 +95,11 @@
  *     load(out), store(s)  conversions of an element of C and D
  *
  * LEFT x RIGHT is the tile as the instruction sees it: the tile of D, or with SWAP the tile of its
- * transpose, A standing for the columns of B and B for the rows of A.
+ * transpose, A standing for the columns of B and B for the rows of A. D leaves by boxes of BOX_ROWS
+ * rows, if that is not 0.
  */
 template <class TYPE, int LEFT, int RIGHT, int CONSUMERS, int TURNS, int STAGES, int LEFT_FORM,
-          int RIGHT_FORM, int SWAP>
+          int RIGHT_FORM, int SWAP, int BOX_ROWS>
 struct wgmma_kernel {
     typedef typename TYPE::sum sum;
     typedef typename TYPE::scalar scalar;
@@ -115,7 +117,10 @@ struct wgmma_kernel {
         LEFT_BYTES = TCGEMM_WGMMA_LINES(LEFT) * ROW,
         RIGHT_BYTES = TCGEMM_WGMMA_LINES(RIGHT) * ROW,
         STAGE_BYTES = LEFT_BYTES + RIGHT_BYTES,
-        SMEM_BYTES = STAGES * (STAGE_BYTES + 16) + CONSUMERS * 8,
+        PLACE_BYTES = BOX_ROWS * ROW,
+        PLACES_AT = STAGES * STAGE_BYTES,
+        BARRIERS_AT = PLACES_AT + CONSUMERS * 4 * 2 * PLACE_BYTES,
+        SMEM_BYTES = BARRIERS_AT + STAGES * 16 + CONSUMERS * 8,
         LEFT_ARRIVE = LEFT_FORM == TCGEMM_FORM_K ? LEFT * ROW : LEFT_BYTES,
         RIGHT_ARRIVE = RIGHT_FORM == TCGEMM_FORM_K ? RIGHT * ROW : RIGHT_BYTES,
         ATOM_BYTES = BK * ROW,
@@ -136,7 +141,7 @@ struct wgmma_kernel {
         return smem + slot * STAGE_BYTES;
     }
     __device__ __forceinline__ uint32_t filled(uint32_t slot) const {
-        return smem + STAGES * STAGE_BYTES + slot * 16;
+        return smem + BARRIERS_AT + slot * 16;
     }
     __device__ __forceinline__ uint32_t emptied(uint32_t slot) const {
         return filled(slot) + 8;
@@ -144,7 +149,7 @@ struct wgmma_kernel {
 
     /* Consumer 0 and 1 take turns with the tiles: the next may begin. */
     __device__ __forceinline__ uint32_t turn_of(uint32_t consumer) const {
-        return smem + STAGES * (STAGE_BYTES + 16) + consumer * 8;
+        return smem + BARRIERS_AT + STAGES * 16 + consumer * 8;
     }
 
     /* A place in the ring, and how often it went round. */
@@ -281,7 +286,8 @@ struct wgmma_kernel {
             tcgemm_mbarrier_arrive(emptied(slot));
     }
 
-    __device__ __forceinline__ void consume(const tcgemm_gpu_args_t &args, uint32_t consumer) {
+    __device__ __forceinline__ void consume(const tcgemm_tensor_args_t &x, uint32_t consumer) {
+        const tcgemm_gpu_args_t &args = x.args;
         const uint32_t step = gridDim.x;
         uint32_t rows, cols, turn = consumer ^ 1;
         const uint32_t tiles = num_tiles(args, &rows, &cols);
@@ -315,20 +321,91 @@ struct wgmma_kernel {
                 tcgemm_mbarrier_arrive(turn_of(consumer ^ 1));
             tcgemm_wgmma_wait<0>();
             release(before);
-            finish(args, w, TURNS ? 0 : consumer, c);
+            bool is_sent = false;
+            if constexpr (BOX_ROWS > 0)
+                if (x.has_d) {
+                    send(x, w, TURNS ? 0 : consumer, c);
+                    is_sent = true;
+                }
+            if (!is_sent)
+                finish(args, w, TURNS ? 0 : consumer, c);
             tile += step;
             if (TURNS && tile < tiles) {
                 at.skip(find_work(args, tile, rows, cols).blocks);
                 tile += step;
             }
         }
+        if (BOX_ROWS > 0 && threadIdx.x % 32 == 0)
+            tcgemm_tma_wait_read<0>();
     }
-
-    /* ---- epilogue: D = alpha * c + beta * C, from registers ---- */
 
     struct alignas(2 * sizeof(out)) pair {
         out v[2];
     };
+
+    /* ---- epilogue: D = alpha * c, by boxes ---- */
+
+    static __device__ __forceinline__ void lay_down(uint32_t at, const pair &p) {
+        if (sizeof(pair) == 8) {
+            uint2 bits;
+            memcpy(&bits, &p, 8);
+            tcgemm_sts_64(at, bits);
+        } else {
+            uint32_t bits;
+            memcpy(&bits, &p, 4);
+            tcgemm_sts_32(at, bits);
+        }
+    }
+
+    /* The sums of a warp, 16 rows of D, box by box: all lanes lay one down, one sends it off. It
+     * has two places, so that one is filled while the other is read. */
+    __device__ __forceinline__ void send(const tcgemm_tensor_args_t &x, const work &w,
+                                         uint32_t consumer, const sum (&c)[UNITS][RIGHT / 2]) {
+        enum {
+            ROWS = (int)BOX_ROWS,
+            COLS = ROW / (int)sizeof(out),
+            GROUPS = COLS / 8, /* of eight columns, 16 or 32 bytes */
+            BOXES = UNITS * (RIGHT / COLS) * (16 / ROWS)
+        };
+        const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        const uint32_t places = smem + PLACES_AT + warp * (2 * PLACE_BYTES);
+        const int32_t top = (int32_t)w.left + (int32_t)(consumer * (UNITS * 64) + warp % 4 * 16);
+        const uint32_t row = lane / 4, byte = 2 * (lane % 4) * sizeof(out);
+        scalar alpha, beta;
+        scalars(x.args, &alpha, &beta);
+#pragma unroll
+        for (int box = 0; box < BOXES; ++box) {
+            const int half0 = box % (16 / ROWS), col = box / (16 / ROWS) % (RIGHT / COLS);
+            const int unit = box / (16 / ROWS) / (RIGHT / COLS);
+            const uint32_t place = places + box % 2 * PLACE_BYTES;
+            if (lane == 0) {
+                if (box == 0)
+                    tcgemm_tma_wait_read<0>();
+                else
+                    tcgemm_tma_wait_read<1>();
+            }
+            __syncwarp();
+#pragma unroll
+            for (int half = 0; half < ROWS / 8; ++half)
+#pragma unroll
+                for (int group = 0; group < GROUPS; ++group) {
+                    const int j = 4 * (col * GROUPS + group) + 2 * (half0 + half);
+                    const pair p = {{TYPE::store(alpha * (scalar)c[unit][j]),
+                                     TYPE::store(alpha * (scalar)c[unit][j + 1])}};
+                    const uint32_t at = group * 8 * sizeof(out) + byte;
+                    lay_down(place + (half * 8 + row) * ROW + ((at / 16 ^ row) * 16 + at % 16), p);
+                }
+            tcgemm_tma_fence();
+            __syncwarp();
+            if (lane == 0) {
+                tcgemm_tma_store(&x.d, place, (int32_t)w.right + col * COLS,
+                                 top + unit * 64 + half0 * 8, (int32_t)w.index);
+                tcgemm_tma_commit();
+            }
+        }
+    }
+
+    /* ---- epilogue: D = alpha * c + beta * C, from registers ---- */
 
     enum { BATCH = RIGHT % 64 == 0 ? 8 : RIGHT / 8 }; /* pairs */
 
@@ -450,7 +527,7 @@ struct wgmma_kernel {
         } else {
             if (MANY_REGISTERS)
                 tcgemm_registers_more<232>();
-            consume(x.args, warpgroup);
+            consume(x, warpgroup);
         }
     }
 };

@@ -5,4 +5,12 @@
 #define TCGEMM_SHARED_ARRAY(type, name, count)                                                     \
     type *const name = (type *)tcgemm_emulate_static_shared(sizeof(type) * (count))
 
+static __forceinline__ void tcgemm_sts_32(uint32_t to, uint32_t value) {
+    tcgemm_emulate_sts_32(to, value);
+}
+
+static __forceinline__ void tcgemm_sts_64(uint32_t to, uint2 value) {
+    tcgemm_emulate_sts_64(to, {{value.x, value.y}});
+}
+
 #endif
