@@ -31,8 +31,12 @@ static bool is_arch(const char *text) {
     tcgemm_machine_info_t machine = {.struct_size = sizeof machine};
     if (strcmp(text, "any") == 0 || strcmp(text, "generic") == 0)
         return true;
-    if (strcmp(text, "avx2") != 0 && strcmp(text, "avx_vnni") != 0 && strcmp(text, "avx512") != 0 &&
-        strcmp(text, "amx") != 0)
+    static const char *const sets[] = {"avx2",    "avx_vnni", "avx512", "amx",  "neon",
+                                       "dotprod", "i8mm",   "bf16", "sve"};
+    bool is_set = false;
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; ++i)
+        is_set |= strcmp(text, sets[i]) == 0;
+    if (!is_set)
         return false;
     return tcgemm_machine_get_info(&machine) == TCGEMM_STATUS_OK &&
            strstr(machine.features, text) != NULL;
@@ -62,9 +66,12 @@ const environment_row_t environment_table[] = {
     {"OMP_NUM_THREADS", "threads, if TCGEMM_NUM_THREADS does not say; of a list the first number",
      "a whole number in 1 .. 4095", is_omp_list},
     {"TCGEMM_ARCH",
-     "plays an older processor: any hides all vector instructions, avx2, avx_vnni, avx512 and amx "
-     "what is newer",
-     "any, or one of avx2, avx_vnni, avx512 and amx that this processor has", is_arch},
+     "plays an older processor: any hides all vector instructions, avx2, avx_vnni, avx512 and amx, on Arm "
+     "neon, dotprod, i8mm, bf16 and sve, what is newer",
+     "any, or one of avx2, avx_vnni, avx512 and amx (Arm: neon, dotprod, i8mm, bf16, sve) that this "
+     "processor "
+     "has",
+     is_arch},
     {"TCGEMM_CUDA_ARCH", "plays an older GPU: 75, 80, 86, ...", "a whole number in 50 .. 999",
      is_cuda_arch},
     {"TCGEMM_CUDA_MEMORY_LIMIT",

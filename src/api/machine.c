@@ -33,11 +33,7 @@ tcgemm_status_t tcgemm_machine_get_info(tcgemm_machine_info_t *info) {
     };
     tcgemm_cpu_brand(found.cpu, sizeof found.cpu);
     (void)tcgemm_cpu_feature_names(features, found.features, sizeof found.features);
-    (void)snprintf(found.isa, sizeof found.isa, "%s",
-                   features & (TCGEMM_CPU_AMX_BF16 | TCGEMM_CPU_AMX_INT8) ? "amx"
-                   : features & TCGEMM_CPU_AVX512                         ? "avx512"
-                   : features & TCGEMM_CPU_AVX2                           ? "avx2"
-                                                                          : "any");
+    (void)snprintf(found.isa, sizeof found.isa, "%s", tcgemm_cpu_isa(features));
     tcgemm_struct_write(info, &found, sizeof found);
     return TCGEMM_STATUS_OK;
 }

@@ -23,6 +23,8 @@ const char *tcgemm_build_info(void) {
            "cpu       any"
 #ifdef TCGEMM_X86
            ", avx2, avx512 (f, bw, dq, vl), avx512_bf16, avx512_vnni, avx512_vpopcntdq"
+#elif defined(TCGEMM_ARM)
+           ", neon, dotprod, i8mm, bf16, sve256, sve512"
 #endif
            "\n"
            "cuda      " TCGEMM_BUILD_CUDA "\n"

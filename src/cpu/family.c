@@ -19,7 +19,10 @@ enum {
     LANE_s16 = BYTES,
     LANE_b1 = BITS,
     LANE_bf16x32 = BF16,
-    LANE_i8x64 = BYTES
+    LANE_i8x64 = BYTES,
+    LANE_i8x4 = BYTES,
+    LANE_i8x8 = BYTES,
+    LANE_bf16x4 = BF16
 };
 
 /* clang-format off */
@@ -71,6 +74,24 @@ enum {
     | ((cpu & LANE_i8x64) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
 #include "base/types.def"
 };
+enum {
+    TYPES_OF_i8x4 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_i8x4) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+enum {
+    TYPES_OF_i8x8 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_i8x8) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+enum {
+    TYPES_OF_bf16x4 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_bf16x4) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
 /* clang-format on */
 _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 
@@ -84,6 +105,9 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define CPU_LANE_b1      TCGEMM_FAMILY_B1
 #define CPU_LANE_bf16x32 TCGEMM_FAMILY_BF16X32
 #define CPU_LANE_i8x64   TCGEMM_FAMILY_I8X64
+#define CPU_LANE_i8x4    TCGEMM_FAMILY_I8X4
+#define CPU_LANE_i8x8    TCGEMM_FAMILY_I8X8
+#define CPU_LANE_bf16x4  TCGEMM_FAMILY_BF16X4
 
 #define BOUND_OF_f32     TCGEMM_BOUND_NEAREST
 #define BOUND_OF_f64     TCGEMM_BOUND_NEAREST
@@ -93,6 +117,9 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define BOUND_OF_b1      TCGEMM_BOUND_EXACT
 #define BOUND_OF_bf16x32 TCGEMM_BOUND_FLUSHED
 #define BOUND_OF_i8x64   TCGEMM_BOUND_EXACT
+#define BOUND_OF_i8x4    TCGEMM_BOUND_EXACT
+#define BOUND_OF_i8x8    TCGEMM_BOUND_EXACT
+#define BOUND_OF_bf16x4  TCGEMM_BOUND_ODD
 
 #define FINISH_OF_f32(kernels)     tcgemm_finish_##kernels
 #define FINISH_OF_bf16(kernels)    tcgemm_finish_##kernels
@@ -102,6 +129,9 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define FINISH_OF_b1(kernels)      NULL
 #define FINISH_OF_bf16x32(kernels) tcgemm_finish_##kernels
 #define FINISH_OF_i8x64(kernels)   NULL
+#define FINISH_OF_i8x4(kernels)    NULL
+#define FINISH_OF_i8x8(kernels)    NULL
+#define FINISH_OF_bf16x4(kernels)  tcgemm_finish_##kernels
 
 #define FINISHES_f32     false
 #define FINISHES_f64     false
@@ -111,20 +141,32 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define FINISHES_b1      false
 #define FINISHES_bf16x32 true
 #define FINISHES_i8x64   false
+#define FINISHES_i8x4    false
+#define FINISHES_i8x8    false
+#define FINISHES_bf16x4  false
 
 #define tcgemm_tile_any_NONE    NULL
 #define tcgemm_tile_avx2_NONE   NULL
 #define tcgemm_tile_avx512_NONE NULL
 #define tcgemm_tile_amx_NONE    NULL
+#define tcgemm_tile_neon_NONE   NULL
+#define tcgemm_tile_sve256_NONE NULL
+#define tcgemm_tile_sve512_NONE NULL
 
 /* What a thread does before and after tiles. */
 #define BEGIN_any    NULL
 #define BEGIN_avx2   NULL
 #define BEGIN_avx512 NULL
+#define BEGIN_neon   NULL
+#define BEGIN_sve256 NULL
+#define BEGIN_sve512 NULL
 #define BEGIN_amx    tcgemm_begin_amx
 #define END_any      NULL
 #define END_avx2     NULL
 #define END_avx512   NULL
+#define END_neon     NULL
+#define END_sve256   NULL
+#define END_sve512   NULL
 #define END_amx      tcgemm_end_amx
 
 /* ---- the rows ---- */

@@ -76,7 +76,7 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const int64_t steps = ceil_div(min_i64(s->kc, g->k), u->ku);
     const int64_t b_steps = s->packs_units ? ceil_div(s->kb, u->ku) : steps;
     const int64_t flags = u->exact != NULL;
-    const int64_t integer = u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_B1;
+    const int64_t integer = tcgemm_family_has_terms(u->family);
     layout_t l;
     l.a = 0;
     const bool pack_a = s->pack_a && !g->a.packed_bytes;

@@ -15,6 +15,14 @@ tcgemm_signs_t tcgemm_signs_of(const tcgemm_canonical_t *g, tcgemm_family_t fami
         x.flip_b = (uint8_t)x.zb;
         x.use_a_terms = x.zb != 0;
         x.use_b_terms = x.za != 0;
+    } else if (family == TCGEMM_FAMILY_I8X4 && x.a_is_signed != x.b_is_signed) {
+        x.za = x.a_is_signed ? 0 : 0u - 128u;
+        x.zb = x.b_is_signed ? 0 : 128;
+        x.flip_a = (uint8_t)x.za;
+        x.flip_b = (uint8_t)x.zb;
+        x.use_a_terms = x.zb != 0;
+        x.use_b_terms = x.za != 0;
+        x.a_is_signed = x.b_is_signed = true;
     } else if (family == TCGEMM_FAMILY_B1 && (g->flags & TCGEMM_FLAG_XOR)) {
         x.use_a_terms = x.use_b_terms = true;
     }
@@ -33,7 +41,7 @@ tcgemm_pack_t tcgemm_pack_of_a(const tcgemm_canonical_t *g, tcgemm_family_t fami
         .k_stride = g->a.col_stride,
         .k = block->ks,
         .flip = signs->flip_a,
-        .sum_is_signed = false,
+        .sum_is_signed = family == TCGEMM_FAMILY_I8X4,
         .sum_factor = family == TCGEMM_FAMILY_B1 ? 1u : signs->zb,
         .sum_offset = 0,
     };

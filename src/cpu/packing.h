@@ -3,7 +3,9 @@
  * Bytes of other signs than the kernel's u8 x s8 are shifted while packing, a' = a + za and
  * b' = b - zb with za, zb 0 or 128, and the tile's terms undo it exactly modulo 2^32:
  *     sum ab = sum a'b' + zb * sum a' - za * sum b' - k * za * zb
- * XOR of bits uses popcount(a ^ b) = popcount(a) + popcount(b) - 2 popcount(a & b) the same way.
+ * SDOT of Arm multiplies bytes of one sign: where they differ the unsigned ones are shifted, those
+ * of A by za = -128. XOR of bits uses popcount(a ^ b) = popcount(a) + popcount(b) - 2 popcount(a &
+ * b) the same way.
  */
 #ifndef TCGEMM_CPU_PACKING_H
 #define TCGEMM_CPU_PACKING_H
@@ -12,7 +14,7 @@
 #include "problem/canonical.h"
 
 typedef struct tcgemm_signs {
-    bool a_is_signed, b_is_signed;
+    bool a_is_signed, b_is_signed; /* the packed bytes; of u8s8 the matrices' own */
     uint8_t flip_a, flip_b;
     uint32_t za, zb;
     bool use_a_terms, use_b_terms;
@@ -25,6 +27,12 @@ typedef struct tcgemm_cpu_block {
     int64_t k, ks;
     bool first, last; /* of k */
 } tcgemm_cpu_block_t;
+
+/* True if tiles of the family may need a sum of every line of A or B. */
+static inline bool tcgemm_family_has_terms(tcgemm_family_t family) {
+    return family == TCGEMM_FAMILY_U8S8 || family == TCGEMM_FAMILY_I8X4 ||
+           family == TCGEMM_FAMILY_B1;
+}
 
 tcgemm_signs_t tcgemm_signs_of(const tcgemm_canonical_t *g, tcgemm_family_t family);
 

@@ -29,7 +29,7 @@ static size_t align(size_t bytes) {
 tcgemm_prepacked_t tcgemm_cpu_prepacked(const struct tcgemm_plan *plan, bool is_b) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_canonical_t *g = &plan->g;
-    const bool integer = u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_B1;
+    const bool integer = tcgemm_family_has_terms(u->family);
     tcgemm_prepacked_t p = {
         .width = is_b ? u->nr : u->mr,
         .kc = plan->cpu.kc,

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "host/features.h"
@@ -121,6 +122,77 @@ static void find_facts(void) {
     facts.base_mhz = ask(0x16, 0).a & 0xFFFF;
     facts.max_mhz = ask(0x16, 0).b & 0xFFFF;
     find_caches(strcmp(facts.vendor, "AuthenticAMD") == 0 ? 0x8000001Du : 4);
+}
+
+#elif defined(TCGEMM_ARM)
+
+#if defined(__linux__)
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+
+/* The kernel's documentation, arch/arm64/elf_hwcaps.rst; older headers lack the newer ones. */
+enum { HAS_MIDR = 1 << 11, HAS_DOTPROD = 1 << 20, HAS_SVE = 1 << 22 }; /* AT_HWCAP */
+enum { HAS_I8MM = 1 << 13, HAS_BF16 = 1 << 14 };                       /* AT_HWCAP2 */
+
+/* Bytes of a vector: of this thread, but who changes them does so for the whole process. */
+static int sve_bytes(void) {
+    enum { GET_VECTOR_LENGTH = 51, LENGTH = 0xFFFF };
+    const int answer = prctl(GET_VECTOR_LENGTH);
+    return answer < 0 ? 0 : answer & LENGTH;
+}
+
+static uint32_t find_features(void) {
+    const unsigned long has = getauxval(AT_HWCAP);
+    const unsigned long has2 = getauxval(AT_HWCAP2);
+    uint32_t features = TCGEMM_CPU_NEON;
+    if (has & HAS_DOTPROD)
+        features |= TCGEMM_CPU_DOTPROD;
+    if (has2 & HAS_I8MM)
+        features |= TCGEMM_CPU_I8MM;
+    if (has2 & HAS_BF16)
+        features |= TCGEMM_CPU_BF16;
+    if (has & HAS_SVE && sve_bytes() == 32)
+        features |= TCGEMM_CPU_SVE256;
+    if (has & HAS_SVE && sve_bytes() == 64)
+        features |= TCGEMM_CPU_SVE512;
+    return features;
+}
+
+/* The main identification register, which the kernel lets programs read. */
+static uint32_t main_id(void) {
+    uint64_t midr = 0;
+    if (getauxval(AT_HWCAP) & HAS_MIDR)
+        __asm__ volatile("mrs %0, midr_el1" : "=r"(midr));
+    return (uint32_t)midr;
+}
+#else
+static uint32_t find_features(void) {
+    return TCGEMM_CPU_NEON;
+}
+
+static uint32_t main_id(void) {
+    return 0;
+}
+#endif
+
+/* Parts of implementer 0x41 by their technical reference manuals, MIDR_EL1. */
+static const struct {
+    uint32_t part;
+    const char *name;
+} arm_parts[] = {
+    {0xD03, "Cortex-A53"},   {0xD07, "Cortex-A57"},  {0xD08, "Cortex-A72"},
+    {0xD0B, "Cortex-A76"},   {0xD0C, "Neoverse N1"}, {0xD40, "Neoverse V1"},
+    {0xD42, "Cortex-A78AE"}, {0xD49, "Neoverse N2"}, {0xD4F, "Neoverse V2"},
+};
+
+static void find_facts(void) {
+    const uint32_t id = main_id();
+    facts.features = find_features();
+    for (size_t i = 0; i < sizeof arm_parts / sizeof arm_parts[0]; ++i)
+        if (id >> 24 == 0x41 && (id >> 4 & 0xFFF) == arm_parts[i].part)
+            (void)snprintf(facts.brand, sizeof facts.brand, "Arm %s", arm_parts[i].name);
+    if (!facts.brand[0])
+        (void)snprintf(facts.brand, sizeof facts.brand, "64-bit Arm processor");
 }
 
 #else

@@ -1,4 +1,4 @@
-/* cpuid.h - the facts that the processor tells of itself by CPUID.
+/* cpuid.h - the facts that the processor tells of itself: by CPUID, on Arm by way of the kernel.
  *
  * On a virtual machine each CPUID is a trap to the hypervisor, some ten to forty microseconds: as
  * long as a whole small product. So all of them are asked once in the life of the process.

@@ -79,6 +79,20 @@ static uint32_t allowed_by_environment(void) {
         return TCGEMM_CPU_AVX2 | TCGEMM_CPU_AVX_VNNI;
     if (arch && strcmp(arch, "avx512") == 0)
         return TCGEMM_CPU_AVX2 | TCGEMM_CPU_AVX512;
+    /* Of Arm in the order in which architectures 8.0, 8.2 and 8.6 made them a duty. */
+    static const struct {
+        const char *name;
+        uint32_t bit;
+    } levels[] = {{"neon", TCGEMM_CPU_NEON},
+                  {"dotprod", TCGEMM_CPU_DOTPROD},
+                  {"i8mm", TCGEMM_CPU_I8MM},
+                  {"bf16", TCGEMM_CPU_BF16}};
+    uint32_t allowed = 0;
+    for (size_t i = 0; arch && i < sizeof levels / sizeof levels[0]; ++i) {
+        allowed |= levels[i].bit;
+        if (strcmp(arch, levels[i].name) == 0 && tcgemm_cpuid()->features & levels[i].bit)
+            return allowed;
+    }
     return UINT32_MAX;
 }
 
@@ -94,15 +108,26 @@ uint32_t tcgemm_cpu_features(void) {
     return (uint32_t)value;
 }
 
+const char *tcgemm_cpu_isa(uint32_t features) {
+    return features & TILES               ? "amx"
+           : features & TCGEMM_CPU_AVX512 ? "avx512"
+           : features & TCGEMM_CPU_AVX2   ? "avx2"
+           : features & TCGEMM_CPU_SVE512 ? "sve512"
+           : features & TCGEMM_CPU_SVE256 ? "sve256"
+           : features & TCGEMM_CPU_NEON   ? "neon"
+                                          : "any";
+}
+
 int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size) {
-    static const char *const names[] = {"avx2",        "avx512",           "avx512_bf16",
-                                        "avx512_vnni", "avx512_vpopcntdq", "amx_bf16",
-                                        "amx_int8",    "avx_vnni"};
+    static const char *const names[] = {
+        "avx2",     "avx512",   "avx512_bf16", "avx512_vnni", "avx512_vpopcntdq",
+        "amx_bf16", "amx_int8", "avx_vnni", [16] = "neon", "dotprod",     "i8mm",
+        "bf16",     "sve256",   "sve512"};
     size_t used = 0;
     if (size)
         buffer[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-        if (features >> i & 1u)
+        if (names[i] && features >> i & 1u)
             used +=
                 (size_t)snprintf(buffer + (used < size ? used : size),
                                  used < size ? size - used : 0, "%s%s", used ? " " : "", names[i]);

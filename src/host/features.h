@@ -1,8 +1,9 @@
 /* features.h - what this processor can do, as far as the kernels here care.
  *
  * TCGEMM_ARCH=generic|avx2|avx_vnni|avx512|amx in the environment makes the library see a lesser
- * processor, so that every kernel set can be tested on one machine ("any" is the same as "generic";
- * ignored in set-user-id programs). avx_vnni is AVX2 and AVX-VNNI.
+ * processor (avx_vnni is AVX2 and AVX-VNNI), so that every kernel set can be tested on one machine ("any" is the same as "generic"; ignored in
+ * set-user-id programs). On Arm its values are generic|neon|dotprod|i8mm|bf16|sve, each with what
+ * is to the left of it.
  *
  * The 8 KiB of a thread's AMX tiles are saved by Linux only for a process that has asked for them
  * (arch_prctl). That is asked here, once, where the processor has them and TCGEMM_ARCH does not
@@ -23,11 +24,21 @@ enum {
     TCGEMM_CPU_AMX_BF16 = 1 << 5,
     TCGEMM_CPU_AMX_INT8 = 1 << 6,
     TCGEMM_CPU_AVX_VNNI = 1 << 7, /* VPDPBUSD of 256 bits, also where AVX-512 is not */
+
+    TCGEMM_CPU_NEON = 1 << 16,    /* Advanced SIMD: every 64-bit Arm processor that runs Linux */
+    TCGEMM_CPU_DOTPROD = 1 << 17, /* SDOT, UDOT */
+    TCGEMM_CPU_I8MM = 1 << 18,    /* SMMLA, UMMLA, USMMLA */
+    TCGEMM_CPU_BF16 = 1 << 19,    /* BFMMLA */
+    TCGEMM_CPU_SVE256 = 1 << 20,  /* SVE with vectors of this many bits */
+    TCGEMM_CPU_SVE512 = 1 << 21,
 };
 
 /* The TCGEMM_CPU_* bits of this processor, with the operating system's consent to their registers.
  * Found once; cheap afterwards. */
 uint32_t tcgemm_cpu_features(void);
+
+/* The kernel set that is the widest of those bits: "any", "avx2", ..., "neon", "sve256", ... */
+const char *tcgemm_cpu_isa(uint32_t features);
 
 /* "avx2 avx512 ..." of a set of bits. Returns the length, as snprintf. */
 int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size);

@@ -7,6 +7,7 @@ typedef enum tcgemm_bound {
     TCGEMM_BOUND_ONE_ROUNDING, /* wide accumulation, D rounded once: the reference */
     TCGEMM_BOUND_NEAREST,      /* every sum rounded to nearest */
     TCGEMM_BOUND_FLUSHED,      /* the same; sums below the smallest normal f32 may become 0 */
+    TCGEMM_BOUND_ODD,          /* pairs of products and sums rounded to odd; the same flushing */
     TCGEMM_BOUND_TRUNCATED     /* tensor cores align some products and truncate their sum */
 } tcgemm_bound_t;
 
@@ -23,6 +24,10 @@ static inline const char *tcgemm_bound_text(tcgemm_bound_t bound) {
         return TCGEMM_NEAREST_TEXT;
     case TCGEMM_BOUND_FLUSHED:
         return TCGEMM_NEAREST_TEXT "; sums below 2^-126 may become 0";
+    case TCGEMM_BOUND_ODD:
+        return "T(k) u s + rounding of D, T(k) = min(k + 3, 3 sqrt(2 k) + 4): sums are rounded to "
+               "odd; "
+               "below 2^-126 they may become 0";
     case TCGEMM_BOUND_TRUNCATED:
     default:
         return "T(k) u s + rounding of D, T(k) = min(2 k + 4, k / 8 + 3 sqrt(k) + 8): tensor cores "

@@ -7,10 +7,12 @@
 #include "base/dtype.h"
 
 /* The most that one operation of this plan's kernel can lose to underflow. The instruction
- * VDPBF16PS flushes sums below the smallest normal f32; its kernels see to subnormal inputs by
+ * VDPBF16PS flushes sums below the smallest normal f32, BFMMLA products as well, at most two of the
+ * four results that a pair of products passes through; their kernels see to subnormal inputs by
  * other means. */
 static double underflow_unit(const struct tcgemm_plan *plan, tcgemm_dtype_t accumulator) {
-    if (plan->kernel && plan->kernel->bound == TCGEMM_BOUND_FLUSHED)
+    if (plan->kernel &&
+        (plan->kernel->bound == TCGEMM_BOUND_FLUSHED || plan->kernel->bound == TCGEMM_BOUND_ODD))
         return (double)FLT_MIN;
     return tcgemm_dtype_tiny(accumulator);
 }
@@ -28,9 +30,16 @@ static tcgemm_dtype_t accumulator_of(const struct tcgemm_plan *plan) {
     return plan->g.type->accumulator;
 }
 
+/* True if sums are rounded to odd, an error of up to two units, but only one for two products. */
+static bool sums_are_odd(const struct tcgemm_plan *plan) {
+    return plan->kernel && plan->kernel->bound == TCGEMM_BOUND_ODD;
+}
+
 /* T(k): how many roundings the error of a sum of k products may amount to. */
-static double growth_factor(int64_t k, bool truncated) {
+static double growth_factor(int64_t k, bool truncated, bool odd) {
     const double terms = (double)k;
+    if (odd)
+        return fmin(terms + 3.0, 3.0 * sqrt(2.0 * terms) + 4.0);
     if (truncated)
         return fmin(2.0 * terms + 4.0, terms / 8.0 + 3.0 * sqrt(terms) + 8.0);
     return fmin(terms + 2.0, 3.0 * sqrt(terms) + 4.0);
@@ -62,7 +71,8 @@ void tcgemm_judge_init(tcgemm_judge_t *judge, const struct tcgemm_plan *plan,
     const double d_unit = tcgemm_dtype_unit(type->d);
     const double d_largest = largest_of(type->d);
     judge->accumulator_unit = tcgemm_dtype_unit(accumulator);
-    judge->growth = growth_factor(k, sums_are_truncated(plan)) * judge->accumulator_unit;
+    judge->growth =
+        growth_factor(k, sums_are_truncated(plan), sums_are_odd(plan)) * judge->accumulator_unit;
     judge->rounding = d_unit > judge->accumulator_unit ? d_unit : 0.0;
     judge->underflow =
         ((double)k + 2.0) * underflow_unit(plan, accumulator) * fmax(1.0, fabs(call->alpha)) +

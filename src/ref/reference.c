@@ -13,6 +13,12 @@ double tcgemm_reference_load(const tcgemm_canonical_t *g, const tcgemm_operand_t
 
 /* ---- floats ---- */
 
+/* x * scale, but never a zero of what is none: times an infinity that would be a NaN. */
+static double scaled(double x, double scale) {
+    const double y = scale * x;
+    return y == 0.0 && x != 0.0 ? copysign(0x1p-1074, x) : y;
+}
+
 /* Sums a_ip * b_pj and |a_ip * b_pj| over p, a and b first multiplied by `scale`. */
 static void sum_products(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
                          int64_t i, int64_t j, double scale, tcgemm_wide_t *sum, double *product) {
@@ -22,8 +28,10 @@ static void sum_products(const tcgemm_canonical_t *g, const tcgemm_call_t *call,
     *sum = (tcgemm_wide_t){0.0, 0.0};
     *product = 0.0;
     for (int64_t p = 0; p < g->k; ++p) {
-        const double a = scale * tcgemm_reference_load(g, &g->a, call->a, a0 + p * g->a.col_stride);
-        const double b = scale * tcgemm_reference_load(g, &g->b, call->b, b0 + p * g->b.row_stride);
+        const double a =
+            scaled(tcgemm_reference_load(g, &g->a, call->a, a0 + p * g->a.col_stride), scale);
+        const double b =
+            scaled(tcgemm_reference_load(g, &g->b, call->b, b0 + p * g->b.row_stride), scale);
         if (is_f64)
             tcgemm_wide_add_product(sum, a, b);
         else
@@ -144,8 +152,8 @@ double tcgemm_reference_finite_magnitude(const tcgemm_canonical_t *g, const tcge
         if (isfinite(c) && isfinite(call->beta))
             added = fabs(call->beta * c);
     }
-    const double scaled = isfinite(call->alpha) ? fabs(call->alpha) * product : product;
-    return fmax(product, scaled + added);
+    const double times_alpha = isfinite(call->alpha) ? fabs(call->alpha) * product : product;
+    return fmax(product, times_alpha + added);
 }
 
 static void float_element(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,

@@ -50,6 +50,7 @@ static tcgemm_pack_fn *plain_pack(tcgemm_family_t family) {
     case TCGEMM_FAMILY_BF16:
         return tcgemm_pack_any_bf16;
     case TCGEMM_FAMILY_U8S8:
+    case TCGEMM_FAMILY_I8X4:
         return tcgemm_pack_any_u8s8;
     case TCGEMM_FAMILY_S16:
         return tcgemm_pack_any_s16;
@@ -57,6 +58,12 @@ static tcgemm_pack_fn *plain_pack(tcgemm_family_t family) {
         return tcgemm_pack_any_bf16x32;
     case TCGEMM_FAMILY_I8X64:
         return tcgemm_pack_any_i8x64;
+#ifdef TCGEMM_ARM /* where these need no more than every processor has */
+    case TCGEMM_FAMILY_I8X8:
+        return tcgemm_pack_neon_i8x8;
+    case TCGEMM_FAMILY_BF16X4:
+        return tcgemm_pack_neon_bf16x4;
+#endif
     default:
         return tcgemm_pack_any_b1;
     }
@@ -71,10 +78,13 @@ static double decode(const machine_t *x, int side, const char *lane, int e) {
         return tcgemm_load_float(TCGEMM_DTYPE_F64, lane, e);
     case TCGEMM_FAMILY_BF16:
     case TCGEMM_FAMILY_BF16X32:
+    case TCGEMM_FAMILY_BF16X4:
         return tcgemm_load_float(TCGEMM_DTYPE_BF16, lane, e);
     case TCGEMM_FAMILY_U8S8:
         return tcgemm_load_integer(side == TCGEMM_SIDE_A ? TCGEMM_DTYPE_U8 : TCGEMM_DTYPE_S8, lane,
                                    e);
+    case TCGEMM_FAMILY_I8X4:
+    case TCGEMM_FAMILY_I8X8:
     case TCGEMM_FAMILY_I8X64: {
         const bool is_signed = side == TCGEMM_SIDE_A ? x->signs.a_is_signed : x->signs.b_is_signed;
         return tcgemm_load_integer(is_signed ? TCGEMM_DTYPE_S8 : TCGEMM_DTYPE_U8, lane, e);
@@ -92,8 +102,8 @@ static double decode(const machine_t *x, int side, const char *lane, int e) {
 /* What decode should give: bytes are shifted (packing.h), bits stay bits. */
 static double expected(const machine_t *x, int side, tcgemm_sim_name_t name) {
     const double value = tcgemm_sim_value(x->sim, side, name);
-    if (x->u->family == TCGEMM_FAMILY_U8S8)
-        return side == TCGEMM_SIDE_A ? value + x->signs.za : value - x->signs.zb;
+    if (x->u->family == TCGEMM_FAMILY_U8S8 || x->u->family == TCGEMM_FAMILY_I8X4)
+        return side == TCGEMM_SIDE_A ? value + (int32_t)x->signs.za : value - (int32_t)x->signs.zb;
     if (x->u->family == TCGEMM_FAMILY_B1 && (x->sim->g->flags & TCGEMM_FLAG_XOR))
         return (1.0 - value) / 2.0;
     return value;

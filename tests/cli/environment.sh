@@ -37,7 +37,7 @@ noted TCGEMM_CUDA_MEMORY_LIMIT=1GiB
 for value in 2 yes 1, 1: 11 :file; do
     noted "TCGEMM_VERBOSE=$value"
 done
-for level in avx2 avx512 amx; do
+for level in avx2 avx512 amx neon dotprod i8mm sve; do
     if "$tool" info -t f32_f32 --format csv | grep -q "^features,.*\b$level"; then
         env TCGEMM_ARCH=$level "$tool" list > out 2> err
         [ -s err ] && fail "a note about TCGEMM_ARCH=$level, which is there: $(cat err)"

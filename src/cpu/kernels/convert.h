@@ -8,6 +8,8 @@
 
 #ifdef __F16C__
 #include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 static inline void f32_of_f16_row(const uint16_t *source, int64_t count, float *row) {
@@ -15,6 +17,9 @@ static inline void f32_of_f16_row(const uint16_t *source, int64_t count, float *
 #ifdef __F16C__
     for (; i + 8 <= count; i += 8)
         _mm256_storeu_ps(row + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(source + i))));
+#elif defined(__ARM_NEON)
+    for (; i + 4 <= count; i += 4)
+        vst1q_f32(row + i, vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(source + i))));
 #endif
     for (; i < count; ++i)
         row[i] = tcgemm_f32_of_f16(source[i]);

@@ -25,6 +25,15 @@ static void finish_row_f16(const float *sums, const uint16_t *c, uint16_t *d, in
         }
         _mm_storeu_si128((__m128i *)(d + j), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
     }
+#elif defined(__ARM_NEON)
+    for (; j + 4 <= count; j += 4) {
+        float32x4_t x = vmulq_n_f32(vld1q_f32(sums + j), alpha);
+        if (c) {
+            const float32x4_t y = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(c + j)));
+            x = vaddq_f32(x, vmulq_n_f32(y, beta));
+        }
+        vst1_u16(d + j, vreinterpret_u16_f16(vcvt_f16_f32(x)));
+    }
 #endif
     /* Without C nothing is added: + 0 would turn a -0 of this remainder, and of it alone, to +0. */
     for (; j < count; ++j) {

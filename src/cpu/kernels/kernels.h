@@ -31,6 +31,8 @@
 TCGEMM_DECLARE_PACK(any)
 TCGEMM_DECLARE_PACK(avx2)
 TCGEMM_DECLARE_PACK(avx512)
+TCGEMM_DECLARE_PACK(neon)
+tcgemm_pack_fn tcgemm_pack_neon_i8x4, tcgemm_pack_neon_i8x8, tcgemm_pack_neon_bf16x4;
 tcgemm_pack_fn tcgemm_pack_any_bf16x32, tcgemm_pack_any_i8x64;
 tcgemm_pack_fn tcgemm_pack_amx_bf16x32, tcgemm_pack_amx_i8x64;
 tcgemm_finish_fn tcgemm_finish_amx;
@@ -53,6 +55,19 @@ tcgemm_tile_fn tcgemm_tile_avx512_b1;
 
 tcgemm_tile_fn tcgemm_tile_amx_bf16x32, tcgemm_tile_amx_bf16x32_exact;
 tcgemm_tile_fn tcgemm_tile_amx_i8x64;
+
+tcgemm_tile_fn tcgemm_tile_neon_f32, tcgemm_tile_neon_f32_strided;
+tcgemm_tile_fn tcgemm_tile_neon_f64, tcgemm_tile_neon_f64_strided;
+tcgemm_tile_fn tcgemm_tile_neon_s16, tcgemm_tile_neon_b1;
+tcgemm_tile_fn tcgemm_tile_neon_i8x4, tcgemm_tile_neon_i8x4_signed, tcgemm_tile_neon_i8x4_unsigned;
+tcgemm_tile_fn tcgemm_tile_neon_i8x8;
+tcgemm_tile_fn tcgemm_tile_neon_bf16x4, tcgemm_tile_neon_bf16x4_exact;
+
+tcgemm_tile_fn tcgemm_tile_sve256_f32, tcgemm_tile_sve256_f32_strided;
+tcgemm_tile_fn tcgemm_tile_sve256_f64, tcgemm_tile_sve256_f64_strided;
+tcgemm_tile_fn tcgemm_tile_sve512_f32, tcgemm_tile_sve512_f32_strided;
+tcgemm_tile_fn tcgemm_tile_sve512_f64, tcgemm_tile_sve512_f64_strided;
+
 void tcgemm_begin_amx(void);
 void tcgemm_end_amx(void);
 

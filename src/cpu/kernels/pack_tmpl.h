@@ -102,6 +102,31 @@ static void transpose_4x4_f64(const double *const rows[], int64_t q, double *pan
     _mm256_storeu_pd(panel + (q + 2) * width, _mm256_permute2f128_pd(t[0], t[2], 0x31));
     _mm256_storeu_pd(panel + (q + 3) * width, _mm256_permute2f128_pd(t[1], t[3], 0x31));
 }
+#elif defined(__ARM_NEON)
+/* 4 lines x 4 steps of 32-bit lanes. */
+static void transpose_4x4(const uint32_t *const rows[], int64_t q, uint32_t *panel, int width) {
+    uint32x4_t r[4];
+    for (int i = 0; i < 4; ++i)
+        r[i] = vld1q_u32(rows[i] + q);
+    const uint32x4x2_t even = vzipq_u32(r[0], r[2]); /* a0 c0 a1 c1, a2 c2 a3 c3 */
+    const uint32x4x2_t odd = vzipq_u32(r[1], r[3]);
+    for (int i = 0; i < 2; ++i) {
+        const uint32x4x2_t steps = vzipq_u32(even.val[i], odd.val[i]);
+        vst1q_u32(panel + (q + 2 * i) * width, steps.val[0]);
+        vst1q_u32(panel + (q + 2 * i + 1) * width, steps.val[1]);
+    }
+}
+
+/* 2 lines x 2 steps of 64-bit lanes, twice: 4 x 4 has no instruction more. */
+static void transpose_4x4_f64(const double *const rows[], int64_t q, double *panel, int width) {
+    for (int i = 0; i < 4; i += 2)
+        for (int64_t p = q; p < q + 4; p += 2) {
+            const float64x2_t r0 = vld1q_f64(rows[i] + p);
+            const float64x2_t r1 = vld1q_f64(rows[i + 1] + p);
+            vst1q_f64(panel + p * width + i, vzip1q_f64(r0, r1));
+            vst1q_f64(panel + (p + 1) * width + i, vzip2q_f64(r0, r1));
+        }
+}
 #endif
 
 static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps, uint32_t *panel,
@@ -116,6 +141,8 @@ static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps
             for (int i = line; i < line + 8; ++i)
                 panel[q * width + i] = rows[i][q];
     }
+#endif
+#if defined(__AVX2__) || defined(__ARM_NEON)
     for (; line + 4 <= lines; line += 4) {
         int64_t q = 0;
         for (; q + 4 <= steps; q += 4)
@@ -133,7 +160,7 @@ static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps
 static void transpose_f64(const double *const rows[], int lines, int64_t steps, double *panel,
                           int width) {
     int line = 0;
-#ifdef __AVX2__
+#if defined(__AVX2__) || defined(__ARM_NEON)
     for (; line + 4 <= lines; line += 4) {
         int64_t q = 0;
         for (; q + 4 <= steps; q += 4)

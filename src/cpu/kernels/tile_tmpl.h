@@ -16,6 +16,7 @@
  *   TILE_MR, TILE_NV, TILE_LANES   register tile: rows, vectors, lanes of a vector
  *   TILE_LANE, TILE_VEC            a lane of a panel; a vector of accumulators
  *   TILE_BVEC                      a vector of lanes of B, or of one broadcast lane of A
+ *   TILE_AVEC                      what TILE_BROADCAST gives, if that is no TILE_BVEC
  *   TILE_ZERO(), TILE_LOAD(p), TILE_BROADCAST(p), TILE_MAC(sum, a, b)
  *   TILE_MASK, TILE_TAIL(n), TILE_LOAD_MASKED(p, mask)
  *   TILE_SCALAR                    the accumulator's C type
@@ -28,6 +29,9 @@
 #define TILE_PASTE_(x, y) x##y
 #define TILE_PASTE(x, y)  TILE_PASTE_(x, y)
 #define TILE_LOCAL(name)  TILE_PASTE(TILE_PASTE(TILE_PACKED, _), name)
+#ifndef TILE_AVEC
+#define TILE_AVEC TILE_BVEC
+#endif
 
 /* One vector of D from one vector of sums. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(store)(const tcgemm_tile_t *t, TILE_VEC sum, int i,
@@ -78,7 +82,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
                                          : TILE_LOAD_MASKED(b + v * TILE_LANES, tail);
         TCGEMM_UNROLL
         for (int i = 0; i < mr; ++i) {
-            const TILE_BVEC av = TILE_BROADCAST(a + i * a_row);
+            const TILE_AVEC av = TILE_BROADCAST(a + i * a_row);
             TCGEMM_UNROLL
             for (int v = 0; v < nv; ++v)
                 sum[i][v] = TILE_MAC(sum[i][v], av, bv[v]);
@@ -158,6 +162,7 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
 #undef TILE_LANE
 #undef TILE_VEC
 #undef TILE_BVEC
+#undef TILE_AVEC
 #undef TILE_ZERO
 #undef TILE_LOAD
 #undef TILE_BROADCAST

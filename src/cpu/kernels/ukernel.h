@@ -11,6 +11,8 @@
  *        +---+ +--------------+               packed panels: step p at a + p * mr, b + p * nr
  *                                             lanes, rows and columns beyond m and n are zero
  *
+ * On Arm i8x4 holds 4 bytes and i8x8 8, of signs that the tile names, and bf16x4 4 bf16.
+ *
  * Matrix tiles (AMX) have lanes of 64 bytes, 16 words of 4: bf16x32 holds 32 bf16, i8x64 64 bytes.
  * A step of A is its lanes one after the other; a step of B holds their words 0, then their words
  * 1,
@@ -35,7 +37,10 @@ typedef enum tcgemm_family {
     TCGEMM_FAMILY_S16,
     TCGEMM_FAMILY_B1,
     TCGEMM_FAMILY_BF16X32,
-    TCGEMM_FAMILY_I8X64
+    TCGEMM_FAMILY_I8X64,
+    TCGEMM_FAMILY_I8X4,
+    TCGEMM_FAMILY_I8X8,
+    TCGEMM_FAMILY_BF16X4
 } tcgemm_family_t;
 
 /* D's tile = alpha * (scale * sum + row_term[i] + col_term[j]) + beta * C's tile, in the
@@ -59,7 +64,7 @@ typedef struct tcgemm_tile {
     uint32_t scale;
     const uint32_t *row_term; /* NULL: none */
     const uint32_t *col_term;
-    bool a_is_signed, b_is_signed; /* of i8x64: the bytes are s8, else u8 */
+    bool a_is_signed, b_is_signed; /* of i8x..: the bytes are s8, else u8 */
     bool continues; /* C holds this product's own sums so far, alpha and beta are 1 */
     bool streams;   /* D is larger than caches are: past them */
     const struct tcgemm_finish *finish; /* the sums become this narrow D, and D is not written */
@@ -81,8 +86,8 @@ typedef struct tcgemm_pack {
     int64_t k_stride;
     int64_t k;          /* elements along k in this block */
     bool is_b;          /* the lines are columns of B */
-    uint8_t flip;       /* u8s8: xor to every byte, 0x80 moves between s8 and u8 */
-    bool sum_is_signed; /* u8s8: the packed bytes are s8 (B) rather than u8 (A) */
+    uint8_t flip;       /* u8s8, i8x4: xor to every byte, 0x80 moves between s8 and u8 */
+    bool sum_is_signed; /* the packed bytes are s8 (of u8s8 B's, of i8x4 all) rather than u8 */
     uint32_t
         sum_factor; /* term of a line = sum_factor * (sum of its packed elements) + sum_offset */
     uint32_t sum_offset;

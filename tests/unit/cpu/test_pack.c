@@ -46,12 +46,15 @@ static uint64_t element_bits(const packing_t *x, int64_t line, int64_t p) {
     }
     case TCGEMM_FAMILY_BF16:
     case TCGEMM_FAMILY_BF16X32:
+    case TCGEMM_FAMILY_BF16X4:
         return oracle_encode(TCGEMM_DTYPE_BF16, value);
     case TCGEMM_FAMILY_S16:
         return (uint64_t)(int64_t)value & 0xFFFFu;
+    case TCGEMM_FAMILY_I8X8:
     case TCGEMM_FAMILY_I8X64: /* nothing is shifted */
         return (uint64_t)(int64_t)value & 0xFFu;
     case TCGEMM_FAMILY_U8S8:
+    case TCGEMM_FAMILY_I8X4:
     default:
         return ((uint64_t)(int64_t)value & 0xFFu) ^ pack->flip;
     }
@@ -217,11 +220,13 @@ static void random_packing(const tcgemm_kernel_t *kernel, const tcgemm_type_info
     x.pack.round_to_tf32 = type->type == TCGEMM_TF32_F32;
     x.pack.is_b = is_b;
     x.pack.k = depths[random_below(&random, 17)];
-    if (kernel->cpu->family == TCGEMM_FAMILY_U8S8) {
+    const bool is_shifted =
+        kernel->cpu->family == TCGEMM_FAMILY_U8S8 || kernel->cpu->family == TCGEMM_FAMILY_I8X4;
+    if (is_shifted) {
         x.pack.flip = random_below(&random, 2) ? 0x80 : 0;
-        x.pack.sum_is_signed = is_b;
+        x.pack.sum_is_signed = is_b || kernel->cpu->family == TCGEMM_FAMILY_I8X4;
     }
-    if (kernel->cpu->family == TCGEMM_FAMILY_U8S8 || kernel->cpu->family == TCGEMM_FAMILY_B1)
+    if (is_shifted || kernel->cpu->family == TCGEMM_FAMILY_B1)
         x.wants_terms = random_below(&random, 2);
     x.pack.sum_factor = random_below(&random, 2) ? 1u : 0u - 128u;
     x.pack.sum_offset = (uint32_t)random_next(&random);

@@ -34,7 +34,8 @@ static bool is_f64(const tcgemm_cpu_ukernel_t *u) {
 
 static bool is_integer(const tcgemm_cpu_ukernel_t *u) {
     return u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_S16 ||
-           u->family == TCGEMM_FAMILY_B1 || u->family == TCGEMM_FAMILY_I8X64;
+           u->family == TCGEMM_FAMILY_B1 || u->family == TCGEMM_FAMILY_I8X64 ||
+           u->family == TCGEMM_FAMILY_I8X4 || u->family == TCGEMM_FAMILY_I8X8;
 }
 
 static tcgemm_dtype_t output_dtype(const tcgemm_cpu_ukernel_t *u) {
@@ -57,12 +58,15 @@ static uint64_t lane_of(const tcgemm_cpu_ukernel_t *u, int64_t line, int64_t ste
         case TCGEMM_FAMILY_F32:
             return oracle_encode(TCGEMM_DTYPE_F32, value);
         case TCGEMM_FAMILY_BF16:
+        case TCGEMM_FAMILY_BF16X4:
             lane |= oracle_encode(TCGEMM_DTYPE_BF16, value) << (16 * h);
             break;
         case TCGEMM_FAMILY_S16:
             lane |= (uint64_t)value << (16 * h);
             break;
         case TCGEMM_FAMILY_U8S8:
+        case TCGEMM_FAMILY_I8X4:
+        case TCGEMM_FAMILY_I8X8:
             lane |= (uint64_t)value << (8 * h);
             break;
         case TCGEMM_FAMILY_B1:
@@ -157,6 +161,8 @@ static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, 
     const tcgemm_dtype_t dtype = output_dtype(u);
     const int bytes = oracle_bits(dtype) / 8;
     tcgemm_tile_t t = {.steps = STEPS, .m = m, .n = n, .ldd = n + 3, .ldc = n + 1};
+    t.a_is_signed = m & 1; /* of either sign the elements are the same */
+    t.b_is_signed = u->family == TCGEMM_FAMILY_I8X4 ? t.a_is_signed : n & 1;
     set_operands(u, &t, packed);
     set_scalars(u, &t);
     uint8_t *d = guard_place(&guards[3], (size_t)(((m - 1) * t.ldd + n) * bytes), true);

@@ -134,12 +134,17 @@ static void the_choice_is_a_cpu_kernel(void **state) {
 
 /* ---- TCGEMM_ARCH: a lesser processor, in a process of its own ---- */
 
-enum { RANKS = 4 };
-static const char *rank[RANKS] = {"any", "avx2", "avx512", "amx"};
+#ifdef __aarch64__
+static const char *const rank[] = {"any", "neon", "dotprod", "i8mm", "bf16", "sve"};
+#else
+static const char *const rank[] = {"any", "avx2", "avx512", "amx"};
+#endif
+enum { RANKS = sizeof rank / sizeof rank[0] };
 
+/* The rank whose name the kernel set's begins with: sve256 is of "sve". */
 static int rank_of(const char *isa) {
     for (int i = 0; i < RANKS; ++i)
-        if (strcmp(isa, rank[i]) == 0)
+        if (strncmp(isa, rank[i], strlen(rank[i])) == 0)
             return i;
     return -1;
 }
@@ -166,6 +171,9 @@ static int report_arch(const char *arch) {
     }
     if (strcmp(arch, "avx512") == 0 && strstr(machine.features, "avx512_"))
         return 6;
+    for (int i = rank_of(arch) + 1; i < RANKS; ++i)
+        if (strstr(machine.features, rank[i]))
+            return 7;
     return 0;
 }
 

@@ -396,6 +396,8 @@ static void underflow_is_allowed_for(void **state) {
     store(TCGEMM_DTYPE_BF16, f.a, 0, 0x1p-70);
     store(TCGEMM_DTYPE_BF16, f.b, 0, 0x1p-60);
     assert_false(is_right_with(&f, 0, 0.0));
+    f.kernel.bound = TCGEMM_BOUND_ODD;
+    assert_true(is_right_with(&f, 0, 0.0));
     f.kernel.bound = TCGEMM_BOUND_FLUSHED;
     assert_true(is_right_with(&f, 0, 0.0));
     store(TCGEMM_DTYPE_BF16, f.a, 1, 0x1p-130);
@@ -403,6 +405,22 @@ static void underflow_is_allowed_for(void **state) {
     assert_false(is_right_with(&f, 0, 0.0));
     assert_true(is_right_with(&f, 0, 0x1p-30));
     fixture_free(&f);
+}
+
+/* However small an element is, an infinity times it is one. */
+static void infinity_beside_tiny_numbers(void **state) {
+    (void)state;
+    static const double sizes[] = {0x1p-400, 0x1p-600, 0x1p-1040, 0x1p-1074};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s)
+        for (int flip = 0; flip < 2; ++flip) {
+            fixture_t f;
+            fixture_init(&f, tcgemm_problem(TCGEMM_F64_F64, 1, 1, 1));
+            *(double *)(flip ? f.b : f.a) = -sizes[s];
+            *(double *)(flip ? f.a : f.b) = (double)INFINITY;
+            assert_true(is_right_with(&f, 0, -(double)INFINITY));
+            assert_false(is_right_with(&f, 0, (double)NAN));
+            fixture_free(&f);
+        }
 }
 
 /* Dekker's product overflows and underflows where fma() does not. */
@@ -573,6 +591,7 @@ int main(void) {
         cmocka_unit_test(special_values_stand_where_they_belong),
         cmocka_unit_test(overflow_is_allowed_where_the_terms_are_large),
         cmocka_unit_test(an_infinity_may_meet_an_overflow),
+        cmocka_unit_test(infinity_beside_tiny_numbers),
         cmocka_unit_test(underflow_is_allowed_for),
         cmocka_unit_test(f64_at_its_ends),
         cmocka_unit_test(sample_finds_one_wrong_element),

@@ -1,0 +1,158 @@
+/* What the planner takes at the level of the processor that TCGEMM_ARCH plays, for every type: a
+ * sample of check/kernels, semantics and threads that is small enough for an emulated processor.
+ * The builds for Arm run it once for each level (tests/CMakeLists.txt).
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/oracle.h"
+#include "support/testcase.h"
+
+static tcgemm_kernel_info_t kernel_of(tcgemm_type_t type) {
+    const tcgemm_problem_t p = tcgemm_problem(type, 64, 64, 64);
+    tcgemm_plan_t *plan = plan_of(context_of(1), &p, NULL);
+    tcgemm_plan_info_t chosen = {.struct_size = sizeof chosen};
+    assert_int_equal(tcgemm_plan_get_info(plan, &chosen), TCGEMM_STATUS_OK);
+    tcgemm_kernel_info_t info = {.struct_size = sizeof info};
+    for (int row = 0; row < tcgemm_kernel_count(); ++row)
+        if (tcgemm_kernel_get_info(row, &info) == TCGEMM_STATUS_OK &&
+            strcmp(info.name, chosen.kernel) == 0)
+            break;
+    assert_string_equal(info.name, chosen.kernel);
+    tcgemm_plan_destroy(plan);
+    return info;
+}
+
+static void for_each_type(void (*body)(const tcgemm_kernel_info_t *, tcgemm_type_t)) {
+    for (int type = 1; type <= tcgemm_type_count(); ++type) {
+        const tcgemm_kernel_info_t info = kernel_of((tcgemm_type_t)type);
+        body(&info, (tcgemm_type_t)type);
+    }
+    assert_no_failures();
+}
+
+/* TCGEMM_TEST_EXPECTS, a part of a kernel's name: some type must have it. */
+static void the_level_is_the_one_asked_for(void **state) {
+    (void)state;
+    const char *part = getenv("TCGEMM_TEST_EXPECTS");
+    bool found = part == NULL;
+    for (int type = 1; type <= tcgemm_type_count(); ++type)
+        found |= part && strstr(kernel_of((tcgemm_type_t)type).name, part) != NULL;
+    if (!found)
+        report_failure("no type is multiplied by a kernel whose name has %s", part);
+    assert_no_failures();
+}
+
+/* Around the register tile, all layouts, scalars, misaligned, steps of k around a lane; the bytes
+ * around D are compared. */
+static void edges(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    const int64_t m[] = {1, info->tile_m - 1, info->tile_m, info->tile_m + 3};
+    const int64_t n[] = {1, 5, info->tile_n - 1, info->tile_n, info->tile_n + 7};
+    const int64_t k[] = {1, info->tile_k + 1, 2 * info->tile_k - 1, 67};
+    const bool is_float = oracle_is_float(tcgemm_type_info(type)->d);
+    for (int i = 0; i < 20; ++i) {
+        uint64_t random = (uint64_t)type * 1000 + (uint64_t)i;
+        testcase_t t =
+            testcase_make(NULL, tcgemm_problem(type, m[i % 4], n[i % 5], k[i / 5]), random);
+        t.p.op_a = random_below(&random, 2) ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_b = random_below(&random, 2) ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.order = random_below(&random, 2) ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
+        t.p.flags = type == TCGEMM_B1_S32 && i & 1 ? TCGEMM_FLAG_XOR : 0;
+        t.fill = i & 1 ? FILL_UNIFORM : FILL_SMALL_INT;
+        t.alpha = i % 3 == 0 ? 1 : t.fill == FILL_SMALL_INT || !is_float ? -2 : 0.7;
+        t.beta = i % 4 < 2 ? 0 : t.fill == FILL_SMALL_INT || !is_float ? 3 : -1.3;
+        t.misalign = (int)random_below(&random, 5) * oracle_bits(tcgemm_type_info(type)->d) / 8;
+        (void)testcase_check(&t);
+    }
+}
+
+static void every_type_at_its_edges(void **state) {
+    (void)state;
+    for_each_type(edges);
+}
+
+/* k beyond a block: the sums come back. */
+static void deep(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    testcase_t t =
+        testcase_make(NULL, tcgemm_problem(type, 3, 5, type == TCGEMM_B1_S32 ? 8200 : 1300), 5);
+    (void)info;
+    t.fill = FILL_UNIFORM;
+    t.beta = 1;
+    (void)testcase_check(&t);
+}
+
+static void every_type_beyond_its_block_of_k(void **state) {
+    (void)state;
+    for_each_type(deep);
+}
+
+/* NaN, infinities, subnormal and largest numbers in some rows and columns, as the judge has them.
+ */
+static void specials(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    if (!oracle_is_float(tcgemm_type_info(type)->d))
+        return;
+    testcase_t t = testcase_make(
+        NULL, tcgemm_problem(type, info->tile_m + 3, info->tile_n + 3, 2 * info->tile_k + 5), 7);
+    operands_t x;
+    operands_make(&t, &x);
+    const double values[] = {(double)NAN, (double)INFINITY, -(double)INFINITY,
+                             0x1p-130,    0x1p-1040,        0.0};
+    for (int i = 0; i < 6; ++i) {
+        if (x.a.dtype == TCGEMM_DTYPE_E4M3 && isinf(values[i]))
+            continue;
+        oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, i + 1, i), values[i]);
+        oracle_set(x.b.dtype, x.b.data, matrix_index(&x.b, 0, (i + 3) % t.p.k, 2 * i), values[i]);
+    }
+    operands_save(&x);
+    double ratio;
+    if (testcase_run_on(&t, &x) == TCGEMM_STATUS_OK)
+        (void)(testcase_judge(&t, &x, &ratio) && testcase_untouched(&t, &x));
+    else
+        testcase_fail(&t, "%s", tcgemm_last_error());
+    operands_free(&x);
+}
+
+static void specials_go_where_the_formula_sends_them(void **state) {
+    (void)state;
+    for_each_type(specials);
+}
+
+/* The same bits on one thread and on three. */
+static void threads(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    testcase_t t = testcase_make(
+        NULL, tcgemm_problem(type, 6 * info->tile_m + 1, 2 * info->tile_n + 1, 131), 9);
+    uint64_t bits[2];
+    for (int i = 0; i < 2; ++i) {
+        operands_t x;
+        operands_make(&t, &x);
+        t.num_threads = 1 + 2 * i;
+        if (testcase_run_on(&t, &x) != TCGEMM_STATUS_OK)
+            testcase_fail(&t, "%s", tcgemm_last_error());
+        bits[i] = hash_bytes(x.d.data, (size_t)(x.d.span * oracle_bits(x.d.dtype) / 8));
+        operands_free(&x);
+    }
+    if (bits[0] != bits[1])
+        testcase_fail(&t, "other bits on three threads than on one");
+}
+
+static void threads_do_not_show(void **state) {
+    (void)state;
+    for_each_type(threads);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_level_is_the_one_asked_for),
+        cmocka_unit_test(every_type_at_its_edges),
+        cmocka_unit_test(every_type_beyond_its_block_of_k),
+        cmocka_unit_test(specials_go_where_the_formula_sends_them),
+        cmocka_unit_test(threads_do_not_show),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
