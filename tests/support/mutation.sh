@@ -8,21 +8,43 @@
 #
 # A defect may name the tests that are to see it: then only these are built and run, and all of $tests
 # only if fewer than two of them fail, or if the script is called with -a. A test counts when it passes
-# without the defect, which is tried first, once. Ninja and ccache are used where they are.
+# without the defect, which is tried first, once. Ninja and ccache are used where they are. With -n
+# nothing is built: each edit is only held against its file (the test `mutations`).
 # shellcheck shell=sh disable=SC2154
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 keep=
 all=
+dry=
 while :; do
     case ${1:-} in
     -k) keep=1 ;;
     -a) all=1 ;;
+    -n) dry=1 ;;
     *) break ;;
     esac
     shift
 done
 pattern=${1:-.}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 1)}
+status=0
+
+fail() {
+    echo "${0##*/}: $*" >&2
+    exit 2
+}
+
+# With -n: the edit changes a line, and no more than a few.
+hold() {
+    changed=$(sed -e "$3" "$source_dir/$below$2" | diff "$source_dir/$below$2" - | grep -c '^>')
+    [ "$changed" -ge 1 ] && [ "$changed" -le 3 ] && return
+    echo "${0##*/}: the edit for '$1' changes $changed lines of $below$2"
+    status=1
+}
+if [ "$dry" ]; then
+    defect() { hold "$@"; }
+    return
+fi
+
 work=$(mktemp -d)
 [ "$keep" ] || trap 'rm -rf "$work"' EXIT
 [ "$keep" ] && echo "building in $work"
@@ -30,11 +52,6 @@ work=$(mktemp -d)
 
 # shellcheck disable=SC2086
 (cd "$source_dir" && cp -r CMakeLists.txt cmake LICENSE README.md $folders "$work/")
-
-fail() {
-    echo "${0##*/}: $*" >&2
-    exit 2
-}
 
 # Each run builds in another folder: the cache is to take paths relative to it.
 if command -v ccache >/dev/null; then
@@ -91,7 +108,6 @@ prove_sound() {
 
 echo "| defect | caught by |"
 echo "| --- | --- |"
-status=0
 
 # try NAME FILE SED-EXPRESSION TEST...: $caught is who sees the defect, one a line.
 try() {
@@ -114,7 +130,10 @@ defect() {
     # shellcheck disable=SC2046
     [ "$all" ] || [ -z "${4:-}" ] || try "$1" "$2" "$3" $(list_tests "^($4)\$")
     # shellcheck disable=SC2046
-    [ "$(echo "$caught" | wc -l)" -ge 2 ] || try "$1" "$2" "$3" $(list_tests "$tests")
+    [ "$(echo "$caught" | wc -l)" -ge 2 ] || {
+        [ "$all" ] || echo "(of $4 only ${caught:-none} sees '$1': all are asked)" >&2
+        try "$1" "$2" "$3" $(list_tests "$tests")
+    }
     echo "| $1 | $(echo "${caught:-NOTHING}" | sed ':join; N; s/\n/, /; b join') |"
     [ "$(echo "$caught" | wc -l)" -ge 2 ] || status=1
 }

@@ -29,8 +29,7 @@ static void note_mask(void *argument, int thread, int num_threads) {
     (void)pthread_sigmask(SIG_SETMASK, NULL, &masks[thread]);
 }
 
-/* Of the signals with names: those that a thread's own instructions raise, and a profiler's clock.
- */
+/* Those that a thread's own instructions raise, and a profiler's clock. */
 static bool is_open(int number) {
     static const int open[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL, SIGTRAP, SIGSYS,
                                SIGABRT, SIGPROF, SIGKILL, SIGSTOP}; /* nobody blocks these two */
