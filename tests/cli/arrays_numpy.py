@@ -111,6 +111,10 @@ def integers_that_do_not_fit():
     a = np.array([[2**53, -(2**53)], [2**62, 1]], "i8")
     np.save("a.npy", a)
     equal(product("a.npy", "b.npy"), a.astype("f8"), "int64 is f64 if nobody says")
+    a = np.array([[2**31 - 1, -(2**31)], [2**16 + 1, 1]], "i4")
+    np.save("a.npy", a)
+    equal(product("a.npy", "b.npy"), a.astype("f8"), "int32 is, too")
+    equal(product("a.npy", "a.npy"), a.astype("f8") @ a.astype("f8"), "int32 by int32")
     for value, (row, col) in ((2**53 + 1, (1, 0)), (-(2**63) + 1, (0, 1)), (2**63 - 1, (1, 1))):
         a = np.zeros((2, 2), "i8")
         a[row, col] = value
