@@ -38,7 +38,7 @@ defect "odd k: A is padded with zero, B with what was there" cpu/kernels/pack_tm
     'unit/cpu/pack|check/kernels'
 defect "missing lines of a panel are not cleared" cpu/kernels/pack_tmpl.h \
     's/^    if (lines == width)$/    if (lines > 0)/' \
-    'unit/cpu/pack|check/semantics'
+    'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'
 defect "one vector too many is read at the end of C" cpu/kernels/tile_tmpl.h \
     's/TILE_GET(c, mask), result/TILE_GET(c, TILE_TAIL(TILE_LANES)), result/' \
     'unit/cpu/tile|check/semantics'
@@ -68,7 +68,7 @@ defect "the term of signed A has the wrong sign" cpu/packing.c \
     'check/semantics|check/memory'
 defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/' \
-    'unit/cpu/pack|check/semantics'
+    'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'
 defect "k is cut by the number of threads" cpu/model.c \
     's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, plan->kernel->cpu->kc \/ (threads > 1 ? 2 : 1), plan->kernel->cpu->ku);\n    plan->num_threads = threads;/' \
     'unit/plan/planner|check/threads'
