@@ -42,9 +42,9 @@ defect "an operation is counted once, not twice" cli/report/report.c 's/return 2
     'cli/report|cli/bench_rows'
 defect "the batch is not counted" cli/report/report.c \
     's/(double)p->n \* (double)p->k \* (double)p->batch;/(double)p->n * (double)p->k;/' \
-    'cli/bench_rows|cli/explain'
+    'cli/bench_rows|cli/bench_peer'
 defect "a sum of k products has k additions" cli/report/report.c 's/(2 \* k - 1) \* m \* n/(2 * k) * m * n/' \
-    'cli/report|cli/explain'
+    'cli/report|cli/arrays_shapes'
 defect "the peer transposes A instead of B" cli/bench/peer.c 's/const int op_b = p->op_b ==/const int op_b = p->op_a ==/' \
     'cli/peer|cli/bench_peer'
 defect "the peer is called by the wrong name" cli/bench/peer.c 's/? "openblas dgemm" :/? "openblas sgemm" :/' \
