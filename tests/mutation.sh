@@ -1,79 +1,107 @@
 #!/bin/sh
 # mutation.sh - plants defects in a copy of the library, one at a time, and says which tests see them.
 #
-#     tests/mutation.sh [-k] [pattern]      all defects, or those whose name matches the pattern
+#     tests/mutation.sh [-a] [-k] [pattern]      all defects, or those whose name matches the pattern
 #
 # The suite is only worth something if a broken library does not pass it. Each defect is one sed edit
-# of one file (an edit that changes nothing is an error), built in Release and run through the tests
-# at the small level. Exit status 1 if a defect is caught by fewer than two tests. Takes a quarter
-# of an hour; not part of CTest. -k keeps the build folder. Results: docs/testing.md.
+# of one file (an edit that changes nothing is an error), built in Release and run through the tests that
+# it names, at the small level: through all of them with -a, or if fewer than two have seen it. Exit status
+# 1 if fewer than two of all see it. Not part of CTest. -k keeps the build folder. Results: docs/testing.md.
 set -u
 folders='include src tests'
 options='-DTCGEMM_BUILD_CLI=OFF -DTCGEMM_BUILD_EMULATOR=OFF'
-targets=
 tests='^(check/|amx/|unit/|api/api$)'
 not_tests='fork|unit/ref'
 below=src/
 . "$(dirname "$0")/support/mutation.sh"
 
 defect "the last step of k is dropped" cpu/kernels/tile_tmpl.h \
-    's/for (int64_t p = t->steps; p > 0; --p)/for (int64_t p = t->steps; p > 1; --p)/'
+    's/for (int64_t p = t->steps; p > 0; --p)/for (int64_t p = t->steps; p > 1; --p)/' \
+    'unit/cpu/tile|api/api'
 defect "one product is dropped, in one row, if k is long" cpu/kernels/tile_tmpl.h \
-    's/^\( *\)sum\[i\]\[v\] = TILE_MAC/\1if (i != 1 || v != 0 || p != 7 || t->steps < 100)\n\1    sum[i][v] = TILE_MAC/'
+    's/^\( *\)sum\[i\]\[v\] = TILE_MAC/\1if (i != 1 || v != 0 || p != 7 || t->steps < 100)\n\1    sum[i][v] = TILE_MAC/' \
+    'check/threads|check/precision'
 defect "ld and number of rows are swapped for a transposed matrix" problem/check.c \
-    's/\.col_stride = rows_are_lines ? 1 : s->ld,/.col_stride = rows_are_lines ? 1 : op == TCGEMM_OP_T ? s->lines : s->ld,/'
+    's/\.col_stride = rows_are_lines ? 1 : s->ld,/.col_stride = rows_are_lines ? 1 : op == TCGEMM_OP_T ? s->lines : s->ld,/' \
+    'unit/problem/check|check/semantics'
 defect "C is read though beta = 0" problem/check.c \
-    's/call->c = call->beta == 0.0 ? NULL : c;/call->c = c;/'
+    's/call->c = call->beta == 0.0 ? NULL : c;/call->c = c;/' \
+    'unit/problem/check|api/api'
+defect "C is read though alpha and beta are 0" problem/check.c \
+    's/call->c = call->beta == 0.0 ? NULL : c;/call->c = call->beta == 0.0 \&\& call->alpha != 0.0 ? NULL : c;/' \
+    'unit/problem/check|check/semantics'
 defect "the last vector of B read in place is not masked" cpu/kernels/tile_tmpl.h \
-    's/bv\[v\] = packed || v + 1 < nv ? TILE_LOAD/bv[v] = true ? TILE_LOAD/'
+    's/bv\[v\] = packed || v + 1 < nv ? TILE_LOAD/bv[v] = true ? TILE_LOAD/' \
+    'unit/cpu/tile|check/memory'
 defect "odd k: A is padded with zero, B with what was there" cpu/kernels/pack_tmpl.h \
-    's/if (count & 1)$/if ((count \& 1) \&\& width <= 8)/'
+    's/if (count & 1)$/if ((count \& 1) \&\& width <= 8)/' \
+    'unit/cpu/pack|check/kernels'
 defect "missing lines of a panel are not cleared" cpu/kernels/pack_tmpl.h \
-    's/^    if (lines == width)$/    if (lines > 0)/'
+    's/^    if (lines == width)$/    if (lines > 0)/' \
+    'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'
 defect "one vector too many is read at the end of C" cpu/kernels/tile_tmpl.h \
-    's/TILE_GET(c, mask), result/TILE_GET(c, TILE_TAIL(TILE_LANES)), result/'
+    's/TILE_GET(c, mask), result/TILE_GET(c, TILE_TAIL(TILE_LANES)), result/' \
+    'unit/cpu/tile|check/memory|amx/unit_cpu_tile'
 defect "one vector too many is written at the end of D" cpu/kernels/tile_tmpl.h \
-    's/TILE_PUT(d, mask, result)/TILE_PUT(d, TILE_TAIL(TILE_LANES), result)/'
+    's/TILE_PUT(d, mask, result)/TILE_PUT(d, TILE_TAIL(TILE_LANES), result)/' \
+    'unit/cpu/tile|api/api'
 defect "f32 inputs are rounded to tf32" cpu/packing.c \
-    's/\.round_to_tf32 = g->type->type == TCGEMM_TF32_F32/.round_to_tf32 = g->type->type == TCGEMM_TF32_F32 || g->type->type == TCGEMM_F32_F32/'
+    's/\.round_to_tf32 = g->type->type == TCGEMM_TF32_F32/.round_to_tf32 = g->type->type == TCGEMM_TF32_F32 || g->type->type == TCGEMM_F32_F32/' \
+    'check/memory|check/precision'
 defect "offsets are cut to 32 bits" cpu/gemm.c \
-    's/return (char \*)(uintptr_t)base + index \* bytes;/return (char *)(uintptr_t)base + (int32_t)(index * bytes);/'
+    's/return (char \*)(uintptr_t)base + index \* bytes;/return (char *)(uintptr_t)base + (int32_t)(index * bytes);/' \
+    'api/api|check/memory'
 defect "bf16 results are truncated" base/dtype.h \
-    's/const uint32_t rounded = bits + 0x7FFFu + ((bits >> 16) & 1u);/const uint32_t rounded = bits;/'
+    's/const uint32_t rounded = bits + 0x7FFFu + ((bits >> 16) & 1u);/const uint32_t rounded = bits;/' \
+    'unit/base/dtype|check/semantics'
 defect "f16 results are truncated" cpu/kernels/finish_tmpl.h \
-    's/_MM_FROUND_TO_NEAREST_INT/_MM_FROUND_TO_ZERO/'
+    's/_MM_FROUND_TO_NEAREST_INT/_MM_FROUND_TO_ZERO/' \
+    'check/semantics|check/precision|check/memory|check/kernels'
 defect "beta is taken for 1" cpu/gemm.c \
-    's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = 1.0;/'
+    's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = 1.0;/' \
+    'check/semantics|check/memory|check/precision'
 defect "beta is applied at each step of k" cpu/gemm.c \
-    's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = x->item.beta;/'
+    's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = x->item.beta;/' \
+    'check/precision|check/kernels'
 defect "the term of signed A has the wrong sign" cpu/packing.c \
-    's/: 0u - signs->za,/: signs->za,/'
+    's/: 0u - signs->za,/: signs->za,/' \
+    'check/semantics|check/memory|check/precision'
 defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \
-    's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/'
+    's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/' \
+    'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'
 defect "k is cut by the number of threads" cpu/model.c \
-    's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, plan->kernel->cpu->kc \/ (threads > 1 ? 2 : 1), plan->kernel->cpu->ku);\n    plan->num_threads = threads;/'
+    's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, plan->kernel->cpu->kc \/ (threads > 1 ? 2 : 1), plan->kernel->cpu->ku);\n    plan->num_threads = threads;/' \
+    'unit/plan/planner|check/threads'
 defect "a phase ends before its last item is done" host/pool.c \
-    's/if (atomic_fetch_sub(&pool.undone, 1) == 1)/if (atomic_fetch_sub(\&pool.undone, 1) == (pool.count > 1 ? 2 : 1))/'
+    's/if (atomic_fetch_sub(&pool.undone, 1) == 1)/if (atomic_fetch_sub(\&pool.undone, 1) == (pool.count > 1 ? 2 : 1))/' \
+    'unit/host/pool_threads|check/threads'
 defect "panels are packed over those in use" cpu/gemm.c \
-    's/^    x->a_buffer ^= 1;//'
+    's/^    x->a_buffer ^= 1;//' \
+    'check/kernels|check/threads'
 defect "tiles begin anew where they were to go on" cpu/kernels/amx.c \
-    's/^        load_sums(t->partial, SUMS_PITCH);/        zero_sums();/'
+    's/^        load_sums(t->partial, SUMS_PITCH);/        zero_sums();/' \
+    'amx/check_kernels|amx/check_memory'
 defect "late subnormals are forgotten" cpu/gemm.c \
-    's/own->is_special\[j\] |= b.special\[j\];/own->is_special[j] |= b.special[j] \&\& k == 0;/'
+    's/own->is_special\[j\] |= b.special\[j\];/own->is_special[j] |= b.special[j] \&\& k == 0;/' \
+    'check/threads|check/kernels'
 defect "items of a batch start at the first item" cpu/gemm.c \
-    's/x->b_offset = item \* g->b.batch_stride;/x->b_offset = 0;/'
+    's/x->b_offset = item \* g->b.batch_stride;/x->b_offset = 0;/' \
+    'check/memory|check/threads'
 
 defect "matrix tiles: the last of four products takes the wrong half of B" cpu/kernels/amx.c \
-    's/DOT(kind, 3, 5, 7);/DOT(kind, 3, 5, 6);/'
+    's/DOT(kind, 3, 5, 7);/DOT(kind, 3, 5, 6);/' 'amx/unit_cpu_tile|amx/check_kernels|amx/check_precision'
 defect "matrix tiles: signed by unsigned is taken for unsigned by signed" cpu/kernels/amx.c \
-    's/^        tile(t, S8U8);/        tile(t, U8S8);/'
+    's/^        tile(t, S8U8);/        tile(t, U8S8);/' 'amx/unit_cpu_tile|amx/check_kernels|amx/check_precision'
 defect "matrix tiles: sums of earlier steps of k are lost at the edge of D" cpu/kernels/amx.c \
-    's/^    load_sums(sums, SUMS_PITCH);/    zero_sums();/'
+    's/^    load_sums(sums, SUMS_PITCH);/    zero_sums();/' \
+    'amx/unit_cpu_tile|amx/check_kernels|amx/check_precision'
 defect "matrix tiles: subnormals are not noticed" cpu/kernels/pack_amx_tmpl.h \
-    's/\*found |= (halves_t)/*found |= 0 * (halves_t)/'
+    's/\*found |= (halves_t)/*found |= 0 * (halves_t)/' \
+    'amx/unit_cpu_pack|amx/check_kernels'
 
 # Defects of GPU kernels: kernel_mutation.sh.
 defect "the lanes of a panel are off by one step" cpu/panel.h \
-    's/return line \* steps \* lane_bytes;/return line * (steps + 1) * lane_bytes;/'
+    's/return line \* steps \* lane_bytes;/return line * (steps + 1) * lane_bytes;/' \
+    'unit/cpu/panel|check/semantics'
 
 exit $status

@@ -1,42 +1,66 @@
 #!/bin/sh
 # mutation_host.sh - the sister of mutation.sh for what is around the kernels: planner, models, the
-# judge, conversions, structs of other versions, and who hears of a call.
+# judge, conversions, structs of other versions, who hears of a call, and the process's threads.
 #
-#     tests/mutation_host.sh [-k] [pattern]
+#     tests/mutation_host.sh [-a] [-k] [pattern]      as mutation.sh
 #
-# Takes some ten minutes. Results: docs/testing.md.
+# Results: docs/testing.md.
 set -u
 folders='include src cli tests bench'
 options='-DTCGEMM_CUDA=OFF -DTCGEMM_BUILD_EMULATOR=OFF'
-targets=
-tests='^(unit/(base|device|gpu|host|plan|ref)|api/|cli/(explain$|verbose|arrays|files|info|bench_peer|team))'
+tests='^(unit/(base|device|gpu|host|plan|ref)|api/|check/(fork|process|stats_threads)|cli/(explain$|verbose|arrays|files|info|bench_peer|team))'
 not_tests='german|header|draw|files_numpy'
 below=
 . "$(dirname "$0")/support/mutation.sh"
 
 # Planner and models.
-defect "the planner takes the slowest GPU row" src/plan/planner.c 's/? seconds < best->seconds/? seconds > best->seconds/'
+defect "the planner takes the slowest GPU row" src/plan/planner.c 's/? seconds < best->seconds/? seconds > best->seconds/' \
+    'unit/device/known_gpus|cli/explain'
 defect "the planner takes the slowest CPU row" src/plan/planner.c \
-    's/: rate_of(row) >= rate_of(best->row);/: rate_of(row) < rate_of(best->row);/'
-defect "a last round that is not full costs nothing" src/gpu/model.c 's/^    if (rest > 0.0)$/    if (rest > 1e18)/'
+    's/: rate_of(row) >= rate_of(best->row);/: rate_of(row) < rate_of(best->row);/' \
+    'unit/plan/planner|api/api'
+defect "a last round that is not full costs nothing" src/gpu/model.c 's/^    if (rest > 0.0)$/    if (rest > 1e18)/' \
+    'unit/device/known_gpus|unit/gpu/model'
 defect "the memory is never in the way" src/gpu/model.c \
-    's/fmax(t.start + t.wait + t.multiply + t.finish, t.memory);/(t.start + t.wait + t.multiply + t.finish);/'
-defect "the batch takes no time" src/cpu/model.c 's/^        (double)plan->g.batch \/ pow/        1.0 \/ pow/'
+    's/fmax(t.start + t.wait + t.multiply + t.finish, t.memory);/(t.start + t.wait + t.multiply + t.finish);/' \
+    'unit/gpu/model|cli/explain'
+defect "the batch takes no time" src/cpu/model.c 's/^        (double)plan->g.batch \/ pow/        1.0 \/ pow/' \
+    'unit/plan/planner|cli/explain'
 
 # The judge and conversions.
 defect "the judge takes four times the error" src/ref/judge.c \
-    's/judge->growth \* ref->magnitude + ldexp/4 * judge->growth * ref->magnitude + ldexp/'
-defect "the judge takes any NaN for an overflow" src/ref/judge.c 's/^        if (sum_may_overflow(judge, ref))$/        if (isnan(got) || sum_may_overflow(judge, ref))/'
-defect "e4m3 saturates" src/base/dtype.c 's/return dtype == TCGEMM_DTYPE_E4M3 ? (double)NAN : copysign/return dtype == TCGEMM_DTYPE_E4M3 ? copysign(448.0, value) : copysign/'
+    's/judge->growth \* ref->magnitude + ldexp/4 * judge->growth * ref->magnitude + ldexp/' \
+    'api/api|unit/ref/verify'
+defect "the judge takes any NaN for an overflow" src/ref/judge.c 's/^        if (sum_may_overflow(judge, ref))$/        if (isnan(got) || sum_may_overflow(judge, ref))/' \
+    'api/api|unit/ref/verify'
+defect "e4m3 saturates" src/base/dtype.c 's/return dtype == TCGEMM_DTYPE_E4M3 ? (double)NAN : copysign/return dtype == TCGEMM_DTYPE_E4M3 ? copysign(448.0, value) : copysign/' \
+    'unit/base/dtype|cli/arrays_numpy'
 
 # Structs, plans that are kept, and hooks.
-defect "the size of a struct is not looked at" src/base/struct.c 's/TCGEMM_RETURN_IF(given < least,/TCGEMM_RETURN_IF(given < 1,/'
-defect "what follows a known struct is not looked at" src/base/struct.c 's/TCGEMM_RETURN_IF(set < given,/TCGEMM_RETURN_IF(set < 1,/'
+defect "the size of a struct is not looked at" src/base/struct.c 's/TCGEMM_RETURN_IF(given < least,/TCGEMM_RETURN_IF(given < 1,/' \
+    'unit/base/struct|api/versions'
+defect "what follows a known struct is not looked at" src/base/struct.c 's/TCGEMM_RETURN_IF(set < given,/TCGEMM_RETURN_IF(set < 1,/' \
+    'unit/base/struct|api/versions'
 defect "a kept plan serves another batch" src/api/plan_cache.c \
-    's/memcmp(&x->problem.m, &y->problem.m, sizeof x->problem - TAIL) == 0;/memcmp(\&x->problem.m, \&y->problem.m, 7 * sizeof(int64_t)) == 0;/'
-defect "a call takes as long as the machine is up" src/api/call_log.c 's/.seconds = start > 0 ? now - start : 0,/.seconds = now,/'
+    's/memcmp(&x->problem.m, &y->problem.m, sizeof x->problem - TAIL) == 0;/memcmp(\&x->problem.m, \&y->problem.m, 7 * sizeof(int64_t)) == 0;/' \
+    'api/api|api/call_hook_threads'
+defect "a call takes as long as the machine is up" src/api/call_log.c 's/.seconds = start > 0 ? now - start : 0,/.seconds = now,/' \
+    'api/call_hook_threads|cli/verbose'
 defect "a call of other sizes is told" src/api/call_log.c \
-    's/^        .problem = &plan->problem,/        .problem = \&(tcgemm_problem_t){.type = plan->problem.type, .m = plan->problem.n, .batch = 1},/'
+    's/^        .problem = &plan->problem,/        .problem = \&(tcgemm_problem_t){.type = plan->problem.type, .m = plan->problem.n, .batch = 1},/' \
+    'api/call_hook_threads|cli/verbose'
+
+# Threads, signals and the clock.
+defect "workers block the signals of their own faults" src/host/thread_signals.c 's/(void)sigdelset(&mask, open\[i\]);/(void)open[i];/' \
+    'unit/host/workers|check/process'
+defect "workers take the application's signals" src/host/thread_signals.c 's/sigfillset(&mask)/sigemptyset(\&mask)/' \
+    'unit/host/workers|check/process'
+defect "a child counts on its parent's workers" src/host/pool.c '/^static void reset_in_child/,/^}/s/^    pool.num_workers = 0;$//' \
+    'unit/host/workers|check/fork'
+defect "the clock is four times too high" src/host/clock.c 's/2.0 \* ADDITIONS \/ seconds/8.0 * ADDITIONS \/ seconds/' \
+    'unit/host/machine|check/stats_threads'
+defect "the clock is four times too low" src/host/clock.c 's/2.0 \* ADDITIONS \/ seconds/0.5 * ADDITIONS \/ seconds/' \
+    'unit/host/machine|check/stats_threads'
 
 # shellcheck disable=SC2154
 exit "$status"

@@ -24,6 +24,11 @@ static int file_fault(const file_error_t *err) {
 
 /* ---- types ---- */
 
+/* s32 is the type of no operand, but every s32 is an f64. */
+static tcgemm_dtype_t operand_dtype(tcgemm_dtype_t dtype) {
+    return dtype == TCGEMM_DTYPE_S32 ? TCGEMM_DTYPE_F64 : dtype;
+}
+
 /* What a file of this dtype and another one multiply as, if nobody says: 0 if nothing does. */
 static tcgemm_type_t deduced_type(tcgemm_dtype_t a, tcgemm_dtype_t b) {
     static const tcgemm_type_t preferred[] = {
@@ -33,7 +38,7 @@ static tcgemm_type_t deduced_type(tcgemm_dtype_t a, tcgemm_dtype_t b) {
     };
     for (size_t i = 0; i < sizeof preferred / sizeof preferred[0]; ++i) {
         const tcgemm_type_info_t *info = tcgemm_type_info(preferred[i]);
-        if (info->a == a && info->b == b)
+        if (info->a == operand_dtype(a) && info->b == operand_dtype(b))
             return preferred[i];
     }
     return (tcgemm_type_t)0;

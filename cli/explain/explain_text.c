@@ -73,8 +73,9 @@ static void show_peak(const tcgemm_analysis_t *f, FILE *out) {
                   m->bandwidth_is_measured ? ", measured" : "", f->balance);
     line(out, "floor");
     (void)fprintf(out, "%s to multiply", units_seconds(f->multiply_floor, text));
-    (void)fprintf(out, ", %s to move the bytes: the %s bounds it\n",
-                  units_seconds(f->memory_floor, text), f->is_memory_bound ? "memory" : "peak");
+    (void)fprintf(
+        out, ", %s to move the bytes: %s bounds it\n", units_seconds(f->memory_floor, text),
+        units_bound(f->multiply_floor, f->memory_floor, f->estimates[0].seconds, m->is_gpu));
 }
 
 /* The number with as many of six digits as `width` >= 5 characters hold: 0.850460 in 6 -> "0.8505",

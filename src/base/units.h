@@ -68,4 +68,13 @@ static inline const char *units_rate(double rate, int is_integer, char text[UNIT
     return text;
 }
 
+/* What bounds a product with these floors, in seconds. Neither the memory nor the peak does where
+ * the product is so small that both floors together are lost in the time it takes. */
+static inline const char *units_bound(double multiply_floor, double memory_floor, double predicted,
+                                      int is_gpu) {
+    if (multiply_floor + memory_floor < 0.01 * predicted)
+        return is_gpu ? "the launch" : "the call";
+    return memory_floor > multiply_floor ? "the memory" : "the peak";
+}
+
 #endif

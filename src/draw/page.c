@@ -54,11 +54,9 @@ static void key(tcgemm_text_t *out, const char *name, const char *value) {
     tcgemm_text_add(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, value);
 }
 
-/* Neither bounds a product so small that both floors together are lost in the time it takes. */
 static const char *bound_of(const tcgemm_analysis_t *f) {
-    if (f->multiply_floor + f->memory_floor < 0.01 * f->estimates[0].seconds)
-        return f->machine.is_gpu ? "the launch" : "the call";
-    return f->is_memory_bound ? "the memory" : "the peak";
+    return units_bound(f->multiply_floor, f->memory_floor, f->estimates[0].seconds,
+                       f->machine.is_gpu);
 }
 
 static void write_keys(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
@@ -143,7 +141,7 @@ static void write_roofs(const tcgemm_analysis_t *f, tcgemm_text_t *out) {
         write_roof_steps(f, out);
     tcgemm_text_put(out, "</table></div>\n");
     if (has_roofs)
-        tcgemm_text_add(out, "<p>The %s bounds it.</p>\n", f->is_memory_bound ? "memory" : "peak");
+        tcgemm_text_add(out, "<p>T%s bounds it.</p>\n", bound_of(f) + 1); /* the peak */
     else
         tcgemm_text_put(out, "<p>The bandwidth of the memory was not measured.</p>\n");
 }

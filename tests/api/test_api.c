@@ -726,6 +726,34 @@ static void batches_are_not_mixed_up(void **state) {
     }
 }
 
+/* Of the CPU's kernels for these types the one with the largest register tile is the fastest. */
+static void the_plan_takes_the_largest_register_tile(void **state) {
+    (void)state;
+    static const tcgemm_type_t types[] = {TCGEMM_F32_F32, TCGEMM_F64_F64};
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
+        const tcgemm_problem_t p = tcgemm_problem(types[t], 1000, 1000, 1000);
+        tcgemm_plan_t *const plan = plan_of(context_of(1), &p, NULL);
+        tcgemm_plan_info_t taken = {.struct_size = sizeof taken};
+        assert_int_equal(tcgemm_plan_get_info(plan, &taken), TCGEMM_STATUS_OK);
+        int64_t tile = 0;
+        int64_t largest = 0;
+        for (int i = 0; i < tcgemm_kernel_count(); ++i) {
+            tcgemm_kernel_info_t row;
+            if (!kernel_does(i, types[t], &row))
+                continue;
+            if (strcmp(row.name, taken.kernel) == 0)
+                tile = row.tile_m * row.tile_n;
+            largest = row.tile_m * row.tile_n > largest ? row.tile_m * row.tile_n : largest;
+        }
+        if (tile != largest)
+            report_failure("%s: %s has %lld sums in registers, another kernel %lld",
+                           tcgemm_type_info(types[t])->name, taken.kernel, (long long)tile,
+                           (long long)largest);
+        tcgemm_plan_destroy(plan);
+    }
+    assert_no_failures();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_and_names),
@@ -746,6 +774,7 @@ int main(void) {
         cmocka_unit_test(options_are_copied),
         cmocka_unit_test(verify_has_its_bound),
         cmocka_unit_test(batches_are_not_mixed_up),
+        cmocka_unit_test(the_plan_takes_the_largest_register_tile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

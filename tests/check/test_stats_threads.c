@@ -76,10 +76,23 @@ static void times_of_a_batch_are_those_of_the_slowest(void **state) {
     assert_no_failures();
 }
 
+/* The clock by which all peaks are worked out, as the public header tells it. */
+static void the_machines_clock_is_no_other(void **state) {
+    (void)state;
+    tcgemm_machine_info_t machine = {.struct_size = sizeof machine};
+    assert_int_equal(tcgemm_machine_get_info(&machine), TCGEMM_STATUS_OK);
+    const double other = multiplications_hz();
+    if (!(machine.clock_hz < 2 * other && other < 2.5 * machine.clock_hz))
+        report_failure("%.3f GHz, but multiplications run at %.3f", machine.clock_hz * 1e-9,
+                       other * 1e-9);
+    assert_no_failures();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_product_is_faster_than_its_machine),
         cmocka_unit_test(times_of_a_batch_are_those_of_the_slowest),
+        cmocka_unit_test(the_machines_clock_is_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,10 @@ def integers_that_do_not_fit():
     a = np.array([[2**53, -(2**53)], [2**62, 1]], "i8")
     np.save("a.npy", a)
     equal(product("a.npy", "b.npy"), a.astype("f8"), "int64 is f64 if nobody says")
+    a = np.array([[2**31 - 1, -(2**31)], [2**16 + 1, 1]], "i4")
+    np.save("a.npy", a)
+    equal(product("a.npy", "b.npy"), a.astype("f8"), "int32 is, too")
+    equal(product("a.npy", "a.npy"), a.astype("f8") @ a.astype("f8"), "int32 by int32")
     for value, (row, col) in ((2**53 + 1, (1, 0)), (-(2**63) + 1, (0, 1)), (2**63 - 1, (1, 1))):
         a = np.zeros((2, 2), "i8")
         a[row, col] = value
@@ -145,6 +149,23 @@ def losses_are_counted():
         done = tool("run", "a.npy", "b.npy", "--type", kind, "--verify", "none", stderr="note: a.npy: converted from f32")
         lines = [line for line in done.stderr.splitlines(True) if "a.npy: converted" in line]
         check(len(lines) == 1 and said in lines[0], f"{values} as {kind}: {lines}")
+
+
+def arrays_of_other_things():
+    """What NumPy saves and no product takes, each with its own sentence; bf16 goes out under its own name."""
+    np.save("b.npy", np.ones((2, 2)))
+    for array, said in ((np.array([[1, None]], object), "the array holds Python objects ('|O'), which are never read"),
+                        (np.ones((1, 2), "c16"), "the type '<c16' is not one of f2 f4 f8, i1 i2 i4 i8 u1 u2 u4 u8, b1"),
+                        (np.ones((1, 2), "U3"), "the type '<U3' is not one of"),
+                        (np.ones((2, 2, 2, 2)), "the array has 4 dimensions, shape 2 x 2 x 2 x 2, but")):
+        np.save("a.npy", array, allow_pickle=True)
+        done = tool("run", "a.npy", "b.npy", status=3, stderr=f"a.npy: {said}")
+        check(done.stderr.count("\n") == 1, f"more than a sentence: {done.stderr}")
+    np.save("a.npy", np.array([[1, 2], [0, 3]], "f4"))
+    product("a.npy", "b.npy", "--type", "bf16_bf16")
+    with open("d.npy", "rb") as file:
+        raw = file.read()
+    check(b"'descr': '<V2'" in raw and raw[-8:] == bytes.fromhex("4040404040404040"), f"bf16: {raw}")
 
 
 def pipes():
@@ -184,4 +205,5 @@ def pipes():
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(four_bits, raw_bytes_are_never_guessed, integers, integers_that_do_not_fit, losses_are_counted, pipes))
+    sys.exit(run_tests(four_bits, raw_bytes_are_never_guessed, integers, integers_that_do_not_fit, losses_are_counted,
+                       arrays_of_other_things, pipes))

@@ -153,5 +153,13 @@ def refusals():
     tool("v.npy", "m.npy", "-c", "c.npy", "--beta", 1, status=3, stderr="c.npy is 2 x 6, but the product of v.npy and m.npy is (6,)")
 
 
+def operations_are_counted():
+    """m k products for alpha, 2 k - 1 operations for each sum, one for beta C and one to add it; for each item."""
+    for m, n, k, batch in ((3, 5, 7, 1), (1, 1, 1, 1), (20, 3, 11, 4)):
+        done = tool("-m", m, "-n", n, "-k", k, "--batch", batch, "--json")
+        expected = batch * (m * k + (2 * k - 1) * m * n + 2 * m * n)
+        check(f'"total_eops": {expected:.1f},' in done.stdout, f"{m} x {n} x {k} x {batch}: not {expected} operations")
+
+
 if __name__ == "__main__":
-    sys.exit(run_tests(shapes, other_elements, files, refusals))
+    sys.exit(run_tests(operations_are_counted, shapes, other_elements, files, refusals))

@@ -188,6 +188,10 @@ def main():
     check("h200", "f64_f64", 512, 512, 4096, "--algo", "wmma-direct")
     check("h200", "f16_f16", 3000, 200, 100, "--algo", "wmma-shared")
 
+    for size, bound in (("1", "the launch"), ("512", "the memory"), ("8192", "the peak")):
+        if f": {bound} bounds it\n" not in run(size, "--type", "f16_f32", "--gpu", "h200").stdout:
+            fail(f"a product of {size} on an H200 is not bounded by {bound}")
+
     for arguments in (["10000", "10000", "10000", "--type", "s8_s32", "--gpu", "orin"], ["1000x1001x999"],
                       ["100000", "--type", "bf16_f32", "--gpu", "b200"], ["0", "5", "5"],
                       ["7", "5", "0", "--gpu", "t4"], ["30", "--algo", "reference", "--device", "cpu"]):

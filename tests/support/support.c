@@ -184,6 +184,21 @@ double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double multiplications_hz(void) {
+    enum { WINDOWS = 200, CHAIN = 10000 };
+    uint64_t x = 3;
+    double least = INFINITY;
+    for (int window = 0; window < WINDOWS; ++window) {
+        const double start = seconds_now();
+        for (int i = 0; i < CHAIN; ++i) {
+            x *= x;
+            __asm__ volatile("" : "+r"(x));
+        }
+        least = fmin(least, seconds_now() - start);
+    }
+    return 3.0 * CHAIN / least;
+}
+
 bool has_emulator(void) {
     char path[4096];
     const char *build = getenv("TCGEMM_BUILD_DIR");

@@ -474,6 +474,10 @@ static void expect_bound(int64_t size, const char *expected) {
     (void)snprintf(wanted, sizeof wanted, "<dt>bounded by</dt><dd>%s</dd>", expected);
     if (!strstr(page, wanted))
         fail_picture("a product of %d is not bounded by %s\n", (int)size, expected);
+    (void)snprintf(wanted, sizeof wanted, "<p>T%s bounds it.</p>", expected + 1);
+    if (!strstr(page, wanted))
+        fail_picture("the roofs of a product of %d do not say that %s bounds it\n", (int)size,
+                     expected);
     free(page);
     tcgemm_plan_destroy(plan);
     tcgemm_context_destroy(context);

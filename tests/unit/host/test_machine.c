@@ -200,23 +200,6 @@ static void the_clock_is_right_from_the_first_call(void **state) {
     assert_no_failures();
 }
 
-/* Clocks a second by another instruction than the library's: a multiplication waits three clocks
- * for the one before it, on x86 as on arm64; four or five on some small cores. */
-static double multiplications_hz(void) {
-    enum { WINDOWS = 200, CHAIN = 10000 };
-    uint64_t x = 3;
-    double least = INFINITY;
-    for (int window = 0; window < WINDOWS; ++window) {
-        const double start = seconds_now();
-        for (int i = 0; i < CHAIN; ++i) {
-            x *= x;
-            __asm__ volatile("" : "+r"(x));
-        }
-        least = fmin(least, seconds_now() - start);
-    }
-    return 3.0 * CHAIN / least;
-}
-
 #ifdef __x86_64__
 /* The time stamp counter runs at the nominal clock, whatever the core does. */
 static double stamps_hz(void) {

@@ -109,6 +109,10 @@ static void a_call_says_what_is_read(void **state) {
         assert_null(call.a);
         assert_null(call.b);
         assert_ptr_equal(call.c, x + 8);
+        assert_int_equal(tcgemm_check_call(&g, 0, x, x + 4, 0, x + 8, x + 12, true, &call), 0);
+        assert_null(call.a);
+        assert_null(call.b);
+        assert_null(call.c);
         /* alpha is rounded to f32 first: this one is 0 */
         assert_int_equal(tcgemm_check_call(&g, 1e-60, x, x + 4, 1, x + 8, x + 12, true, &call), 0);
         assert_null(call.a);
