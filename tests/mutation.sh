@@ -58,10 +58,10 @@ defect "f16 results are truncated" cpu/kernels/finish_tmpl.h \
     's/_MM_FROUND_TO_NEAREST_INT/_MM_FROUND_TO_ZERO/' \
     'check/semantics|check/precision|check/memory|check/kernels'
 defect "beta is taken for 1" cpu/gemm.c \
-    's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = 1.0;/' \
+    's/const double beta = step->block.first ? step->item.beta : 1.0;/const double beta = 1.0;/' \
     'check/semantics|check/memory|check/precision'
 defect "beta is applied at each step of k" cpu/gemm.c \
-    's/const double beta = block->first ? x->item.beta : 1.0;/const double beta = x->item.beta;/' \
+    's/const double beta = step->block.first ? step->item.beta : 1.0;/const double beta = step->item.beta;/' \
     'check/precision|check/kernels'
 defect "the term of signed A has the wrong sign" cpu/packing.c \
     's/: 0u - signs->za,/: signs->za,/' \
@@ -85,7 +85,7 @@ defect "late subnormals are forgotten" cpu/gemm.c \
     's/own->is_special\[j\] |= b.special\[j\];/own->is_special[j] |= b.special[j] \&\& k == 0;/' \
     'check/threads|check/kernels'
 defect "items of a batch start at the first item" cpu/gemm.c \
-    's/x->b_offset = item \* g->b.batch_stride;/x->b_offset = 0;/' \
+    's/step->b_offset = item \* g->b.batch_stride;/step->b_offset = 0;/' \
     'check/memory|check/threads'
 
 defect "matrix tiles: the last of four products takes the wrong half of B" cpu/kernels/amx.c \
