@@ -13,7 +13,7 @@ import re
 import sys
 
 SMS, CLOCK, BANDWIDTH = 132, 1.98e9, 4.8e12  # the H200 that was measured
-LAUNCH, MEMORY_EFFICIENCY = 2.0e-6, 0.85  # as in src/gpu/model.c
+LAUNCH, MEMORY_EFFICIENCY, AGAIN, BEYOND = 2.0e-6, 0.85, 0.2, 1.0  # as in src/gpu/model.c
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "s8": 1, "u8": 1, "u8s8": 1, "s8u8": 1, "s32": 4}
 NAMES = ("macs", "wait", "start", "finish", "narrow", "nt", "tn", "tt")
 
@@ -47,8 +47,21 @@ def read_samples(path, rows):
         rounds, rest = divmod(tiles, SMS * row["resident"])
         padded_k = math.ceil(k / row["bk"]) * row["bk"]
         memory = batch * ((m * k + k * n) * BYTES[a] + m * n * BYTES[d]) / (MEMORY_EFFICIENCY * BANDWIDTH)
-        samples[name].append(dict(ops=s["ops"], rounds=rounds, rest=rest, k=padded_k, memory=memory, aligned=aligned,
+        again = batch * k * BYTES[a] * (m * (math.ceil(n / row["bn"]) - 1) + n * (math.ceil(m / row["bm"]) - 1))
+        again *= AGAIN / (MEMORY_EFFICIENCY * BANDWIDTH)
+        tiles_m, tiles_n = math.ceil(m / row["bm"]), math.ceil(n / row["bn"])
+        memory *= 1 + BEYOND * ((row["bm"] - m / tiles_m) / row["bn"] + (row["bn"] - n / tiles_n) / row["bm"]) * row["boxes"]
+        samples[name].append(dict(ops=s["ops"], rounds=rounds, rest=rest, k=padded_k, memory=memory, again=again, aligned=aligned,
                                   seconds=float(s["seconds"]), m=m, n=n, depth=k, batch=batch))
+    best = {}
+    for name, of_row in samples.items():
+        for s in of_row:
+            problem = (rows[name]["type"], s["ops"], s["m"], s["n"], s["depth"], s["batch"])
+            best[problem] = min(best.get(problem, s["seconds"]), s["seconds"])
+            s["problem"] = problem
+    for of_row in samples.values():
+        for s in of_row:
+            s["best"] = best[s["problem"]]
     return samples
 
 
@@ -80,16 +93,23 @@ def predict(c, row, s):
     if s["rest"]:
         cycles += round_cycles(math.ceil(s["rest"] / SMS), min(1.0, s["rest"] / SMS))
     cycles += slow
-    return LAUNCH + max(cycles / CLOCK, s["memory"] * (narrow if row["boxes"] else 1))
+    memory = s["memory"] * narrow + s["again"] if row["boxes"] else s["memory"]
+    return LAUNCH + max(cycles / CLOCK, memory)
 
 
 def fit(row, samples):
     alone = row["resident"] == 1
+    # What the planner wants is the order of the rows: those near the best of a problem are to be right, and those
+    # that are slower are not to be promised below it.
     def loss(c):
         total = 0.0
         for s in samples:
-            e = abs(math.log(predict(c, row, s) / s["seconds"]))
-            total += e if e < 0.2 else 0.2 + 0.7 * (e - 0.2)
+            predicted = predict(c, row, s)
+            e = abs(math.log(predicted / s["seconds"]))
+            near = s["seconds"] < 1.15 * s["best"]
+            total += (2.0 if near else 0.7) * (e if e < 0.2 else 0.2 + 0.7 * (e - 0.2))
+            if s["seconds"] > 1.05 * s["best"]:
+                total += 2.0 * max(0.0, math.log(min(1.05 * s["best"], s["seconds"]) / predicted))
         return total
 
     def descend(best):

@@ -13,9 +13,11 @@
  *              without shared memory a ragged edge of m, n or k makes loads narrow, too
  *
  * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
- * memory if that is longer. The constants of each row were measured on an H200 (measured/cost.def);
- * for other devices they are scaled: at most nine tenths of the units that they have, `finish` by
- * their memory's bytes a cycle and SM. How well that fits: docs/measuring.md.
+ * memory if that is longer. Boxes are slower where much of them lies beyond an edge, and what more
+ * than one block reads comes from the L2, which takes time as well. The constants of each row were
+ * measured on an H200 (measured/cost.def); for other devices they are scaled: at most nine tenths
+ * of the units that they have, `finish` by their memory's bytes a cycle and SM. How well that fits:
+ * docs/measuring.md.
  */
 #include "gpu/model.h"
 
@@ -28,6 +30,9 @@
 static const double launch_seconds = 2e-6;
 static const double step_seconds = 3.5e-6; /* of one that waits for another, beside its bytes */
 static const double memory_efficiency = 0.85;
+static const double again = 0.2; /* of that time: bytes of a box that another block has read, too */
+static const double beyond =
+    1.0; /* rows of boxes that lie beyond an edge, to those of the other side */
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
 static const double transfer_bandwidth = 20e9; /* host memory to GPU through pinned buffers */
@@ -83,6 +88,20 @@ static double memory_bytes(const question_t *q) {
     const double d = (double)g->m * (double)g->n * bytes_of(g->type->d);
     const bool b_stays = b < 0.5 * (double)q->device->l2_bytes;
     return a + b * (b_stays ? 1.0 : sweeps) + d;
+}
+
+/* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist. */
+static double box_waste(const question_t *q) {
+    const double m = (double)q->g->m, n = (double)q->g->n, bm = q->row->bm, bn = q->row->bn;
+    return 1.0 + beyond * ((bm - m / ceil(m / bm)) / bn + (bn - n / ceil(n / bn)) / bm);
+}
+
+/* Bytes that blocks read after another one has. */
+static double bytes_again(const question_t *q) {
+    const tcgemm_canonical_t *g = q->g;
+    const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
+    return k * (m * bytes_of(g->a.dtype) * (ceil(n / q->row->bn) - 1.0) +
+                n * bytes_of(g->b.dtype) * (ceil(m / q->row->bm) - 1.0));
 }
 
 /* ---- loads ---- */
@@ -188,10 +207,11 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (rest > 0.0)
         add_rounds(&q, k, 1.0, ceil(rest / device->num_sms), fmin(1.0, rest / device->num_sms), &t);
     t.wait += edge_seconds(&q);
-    t.memory = batch * memory_bytes(&q) /
-               (device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11);
-    if (q.row->tensor_maps) /* they are not asked for all alike */
-        t.memory *= q.cost->narrow;
+    const double bandwidth = device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11;
+    t.memory = batch * memory_bytes(&q) / bandwidth;
+    if (q.row->tensor_maps)
+        t.memory =
+            t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth;
     t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory);
     return t;
 }

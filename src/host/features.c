@@ -121,8 +121,8 @@ const char *tcgemm_cpu_isa(uint32_t features) {
 int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size) {
     static const char *const names[] = {
         "avx2",     "avx512",   "avx512_bf16", "avx512_vnni", "avx512_vpopcntdq",
-        "amx_bf16", "amx_int8", "avx_vnni", [16] = "neon", "dotprod",     "i8mm",
-        "bf16",     "sve256",   "sve512"};
+        "amx_bf16", "amx_int8", "avx_vnni",    [16] = "neon", "dotprod",
+        "i8mm",     "bf16",     "sve256",      "sve512"};
     size_t used = 0;
     if (size)
         buffer[0] = '\0';

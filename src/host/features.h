@@ -1,9 +1,9 @@
 /* features.h - what this processor can do, as far as the kernels here care.
  *
  * TCGEMM_ARCH=generic|avx2|avx_vnni|avx512|amx in the environment makes the library see a lesser
- * processor (avx_vnni is AVX2 and AVX-VNNI), so that every kernel set can be tested on one machine ("any" is the same as "generic"; ignored in
- * set-user-id programs). On Arm its values are generic|neon|dotprod|i8mm|bf16|sve, each with what
- * is to the left of it.
+ * processor (avx_vnni is AVX2 and AVX-VNNI), so that every kernel set can be tested on one machine
+ * ("any" is the same as "generic"; ignored in set-user-id programs). On Arm its values are
+ * generic|neon|dotprod|i8mm|bf16|sve, each with what is to the left of it.
  *
  * The 8 KiB of a thread's AMX tiles are saved by Linux only for a process that has asked for them
  * (arch_prctl). That is asked here, once, where the processor has them and TCGEMM_ARCH does not
