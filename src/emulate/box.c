@@ -158,12 +158,17 @@ static const char *wrong_with(const tcgemm_emulate_box_t *x, uint32_t to) {
                : NULL;
 }
 
+/* Whole chunks are written. */
+static uint32_t end_of_write(uint32_t to) {
+    return (to + CHUNK - 1) / CHUNK * CHUNK;
+}
+
 static void access_tensor(const tcgemm_emulate_box_t *x, uint32_t lines, bool write) {
     for (uint32_t i = 0; i < lines; ++i) {
         uint32_t from, to;
         const char *at = row_of(x, i, &from, &to);
         if (at)
-            tcgemm_memory_access(at, to - from, write);
+            tcgemm_memory_access(at, (write ? end_of_write(to) : to) - from, write);
     }
 }
 
@@ -204,7 +209,7 @@ static void read_place(departure_t *x) {
         for (uint32_t c = 0; c < LINE / CHUNK; ++c)
             memcpy(row + c * CHUNK, chunk_of(x->from + line * LINE, c), CHUNK);
         if (target)
-            memcpy((char *)(uintptr_t)target, row + from, to - from);
+            memcpy((char *)(uintptr_t)target, row + from, end_of_write(to) - from);
     }
     x->is_read = true;
 }

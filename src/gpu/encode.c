@@ -225,8 +225,8 @@ bool tcgemm_gpu_tensor_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *
                             tcgemm_tensor_t *d) {
     const int64_t bytes = tcgemm_dtype_bits(step->d.at.dtype) / 8, most = (int64_t)1 << 40;
     const int rows = step->kernel->gpu->box_rows;
-    if (rows == 0 || x->c || x->vector_d < PIECE || x->ldd * bytes >= most ||
-        x->stride_d * bytes >= most)
+    if (rows == 0 || x->c || x->vector_d < PIECE || x->n * bytes % PIECE != 0 ||
+        x->ldd * bytes >= most || x->stride_d * bytes >= most)
         return false;
     *d = tensor_of(x->d, step->d.at.dtype, x->m, x->n, x->ldd, x->batch * x->splits, x->stride_d,
                    rows);

@@ -22,8 +22,8 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
 /* A and B of a product by tensor maps, for the arguments of a launch. */
 void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, tcgemm_tensor_t *a,
                         tcgemm_tensor_t *b);
-/* D likewise; false if it cannot leave by boxes: C is added, or rows are not on 16-byte boundaries.
- */
+/* D likewise; false if it cannot leave by boxes: C is added, or rows do not begin and end on
+ * 16-byte boundaries. (What is left of the last 16 bytes of a row would be written, too.) */
 bool tcgemm_gpu_tensor_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                             tcgemm_tensor_t *d);
 

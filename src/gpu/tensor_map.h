@@ -12,7 +12,8 @@
  *
  * A box lies in shared memory row by row, 128 bytes a row, at a multiple of 1024 bytes, its 16-byte
  * chunks in the order of the 128-byte swizzle: chunk c of row r at chunk c ^ (r & 7). What of it
- * lies outside the tensor comes as zeros, and does not leave.
+ * lies outside the tensor comes as zeros; of what leaves, chunks that lie outside are not written,
+ * so that rows have to end with a chunk.
  */
 #ifndef TCGEMM_GPU_TENSOR_MAP_H
 #define TCGEMM_GPU_TENSOR_MAP_H

@@ -58,7 +58,8 @@
     X(ends_while_a_box_leaves)                                                                     \
     X(no_commit_of_the_box_that_leaves)                                                            \
     X(the_box_leaves_unswizzled)                                                                   \
-    X(the_box_leaves_for_the_wrong_row)
+    X(the_box_leaves_for_the_wrong_row)                                                            \
+    X(rows_end_within_a_chunk)
 
 enum fault {
 #define FAULT(name) name,

@@ -240,7 +240,8 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
     if (!maps(&params->with_maps.b, x->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
               x->ldb, x->batch, x->stride_b, x->b_trans ? row->bn : row->bk))
         return "the map of B is not that of B";
-    const bool may_leave = row->box_rows > 0 && !x->c && x->vector_d >= 16;
+    const bool may_leave = row->box_rows > 0 && !x->c && x->vector_d >= 16 &&
+                           x->n * (int64_t)size_of(kernel->d) % 16 == 0;
     if (params->with_maps.has_d != may_leave ||
         (may_leave && !maps(&params->with_maps.d, x->d, x->m, x->n, x->ldd, x->batch * x->splits,
                             x->stride_d, row->box_rows)))
