@@ -3,8 +3,8 @@
  * Products of whole warpgroups, wgmma, whose operands stay in shared memory, where the tensor
  * memory accelerator (TMA) puts them by box. One body for all types; rows.def names types and
  * tiles. On sm_90 the planner takes it for all but small and thin products whose operands would
- * have to be packed first (s8 and tf32, NN): these are for mma-pipelined. It loses to cuBLASLt
- * where tiles are few, as with 64 rows, deep k, 16384 x 256 x 256 (bench/results/notes.md).
+ * have to be packed first (s8 and tf32, NN): these are for mma-pipelined. Where it stands beside
+ * cuBLASLt, class by class: docs/kernels.md; what it misses: bench/results/notes.md.
  *
  *     grid        persistent: a block an SM (small tiles: two), tiles gridDim.x apart, in the order
  *                 of tile/raster.h
@@ -21,11 +21,11 @@
  *
  * A slot of the ring is one block of k, 128 bytes of it (64 f16, 128 s8, 32 tf32), four steps:
  *
- *     128 x 256   0        16384          49152              98304    147456   196608     196688
- *                 | A slot 0 | B slot 0    | A, B slot 1     | slot 2 | slot 3 | barriers |
- *                 | 16 KiB   | 32 KiB      |
- *     128 x 128   0        16384   32768          65536  ..  163840   196608     196720
- *                 | A slot 0 | B slot 0 | A, B slot 1 |  ..  | slot 5 | barriers |
+ *     128 x 256   0        16384      49152         98304    147456   196608     229376     229456
+ *                 | A slot 0 | B slot 0 | A, B slot 1 | slot 2 | slot 3 | places of | barriers |
+ *                 | 16 KiB   | 32 KiB   |             |        |        | 8 warps   |
+ *     128 x 128   0        16384      32768         65536  ..  163840   196608     229376 229488 |
+ * A slot 0 | B slot 0 | A, B slot 1 |  ..    | slot 5 | places    | barriers |
  *
  * A slot has two barriers. `filled`: the producer arrives, and as many bytes as it announced;
  * consumers wait. `emptied`: each warp that reads the slot arrives once its products have ended;
@@ -47,8 +47,15 @@
  *
  * Edges: a box that crosses the end of m, n or k ends in zeros; a part of k is whole blocks
  * (tile/split.h). Pointers and rows must be on 16-byte boundaries, else they are packed first.
- * D leaves from registers, two elements at a time where n is even and rows allow it, a lane's rows
- * and columns beyond the edge left out. A launch may begin before the one ahead has ended: its
+ *
+ * D leaves by boxes, where no C is added and its rows begin and end on 16 bytes. A warp has 16 rows
+ * of a tile, and in shared memory two places of 16 rows (8 in 128 x 192) by 128 bytes:
+ *
+ *     lanes        lay box 0 in place 0 | box 1 in place 1 | box 2 in place 0 once it is read | ...
+ *     lane 0                            | sends box 0      | sends box 1                      | ...
+ *
+ * Else it leaves from registers, two elements at a time where n is even and rows allow it, a lane's
+ * rows and columns beyond the edge left out. A launch may begin before the one ahead has ended: its
  * barriers are made, then it waits (ptx/griddepcontrol.cuh).
  *
  * Tried (H200, bf16_f32, NT; ratios to cuBLASLt 13.1 in the same run):
@@ -64,6 +71,8 @@
  *     L2 promotion to 256 bytes               341 TFLOP/s where rows are 16 bytes off a multiple of
  *                                             128; to 128, or none: 395; aligned: all the same
  *     rows 16 bytes off a multiple of 32      boxes come at half the speed: packed at 128 bytes
+ *     D by boxes, not from registers          2048^3 30.0 to 25.9 us, 16384 x 256 x 256 10.8 to
+ *                                             8.5; bf16 out 28.8 to 25.1, 11.0 to 6.4
  *     launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33, 2048^3
  *                                             29.2 to 28.6
  */
