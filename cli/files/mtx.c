@@ -88,7 +88,8 @@ static bool check_count(const text_scan_t *s, const text_matrix_t *m, symmetry_t
 }
 
 static bool take_values(text_scan_t *s, text_matrix_t *m, symmetry_t symmetry) {
-    for (int64_t j = 0; j < m->cols; j++) {
+    const int64_t cols = m->rows > 0 ? m->cols : 0; /* which without rows may be any number */
+    for (int64_t j = 0; j < cols; j++) {
         const int64_t first = symmetry == GENERAL ? 0 : symmetry == SYMMETRIC ? j : j + 1;
         if (symmetry == SKEW)
             m->values[j + j * m->rows] = 0;

@@ -83,6 +83,7 @@ static void test_mtx(void **state) {
     expect(mtx_parse, HEAD "real general\n% c\n2 3\n1\n2\n3\n4\n5\n6\n", 2, 3, general);
     expect(mtx_parse, HEAD "integer symmetric\n3 3\n1 2 3 4 5 6", 3, 3, symmetric);
     expect(mtx_parse, HEAD "real skew-symmetric\n3 3\n2\n3\n5\n", 3, 3, skew);
+    expect(mtx_parse, HEAD "real general\n0 9000000000000\n", 0, 9000000000000, general);
     refuse(mtx_parse, "%%MatrixMarket matrix coordinate real general\n1 1 1\n", "a sparse matrix");
     refuse(mtx_parse, HEAD "complex general\n1 1\n1 0\n", "'complex'");
     refuse(mtx_parse, HEAD "real general\n2 2\n1\n2\n3\n", "ends before element [1][1]");
