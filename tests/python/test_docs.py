@@ -1,6 +1,7 @@
 """Examples of the documentation and the docstrings run; stubs and annotations hold."""
 
 import doctest
+import json
 import os
 import subprocess
 import sys
@@ -44,21 +45,37 @@ def checked(*command):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+# A program whose every line a checker of types has to understand.
+USER = """import tcgemm
+x = memoryview(bytes(4))
+plan: tcgemm.Plan = tcgemm.plan(shape=(1, 2, 3), type='f32_f32', threads=2)
+y: memoryview = tcgemm.matmul(x, x, alpha=2, out=None)
+ok: bool = bool(tcgemm.verify(x, x, y, mode='full'))
+text: str = plan.explain('svg', picture='roofline')
+kernels: list[str] = [k['name'] for k in tcgemm.kernels()]
+"""
+
+
 def test_annotations(tmp_path):
     user = tmp_path / "user.py"
-    user.write_text(
-        "import tcgemm\n"
-        "x = memoryview(bytes(4))\n"
-        "plan: tcgemm.Plan = tcgemm.plan(shape=(1, 2, 3), type='f32_f32', threads=2)\n"
-        "y: memoryview = tcgemm.matmul(x, x, alpha=2, out=None)\n"
-        "ok: bool = bool(tcgemm.verify(x, x, y, mode='full'))\n"
-        "text: str = plan.explain('svg', picture='roofline')\n"
-        "kernels: list[str] = [k['name'] for k in tcgemm.kernels()]\n"
-    )
+    user.write_text(USER)
     cache = os.path.join(sys.prefix, "mypy-cache")
     checked("mypy", "--strict", "--cache-dir", cache, str(user))
     config = os.path.join(SOURCE, "tests/python/mypy.ini")
     checked("mypy", "--strict", "--config-file", config, "--cache-dir", cache, "-p", "tcgemm")
+
+
+# Its wheel brings 50 MB of node: only where it has been installed.
+def test_pyright(tmp_path):
+    pytest.importorskip("basedpyright")
+    folder = os.path.dirname(os.path.dirname(tcgemm.__file__))
+    (tmp_path / "user.py").write_text(USER)
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [folder]}))
+    stubs = [os.path.join(folder, "tcgemm", name) for name in ("__init__.pyi", "_core.pyi")]
+    for files in (["user.py"], stubs):
+        done = subprocess.run([sys.executable, "-m", "basedpyright", "--level", "error", *files], cwd=tmp_path,
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_stubs(tmp_path):
