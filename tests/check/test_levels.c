@@ -87,9 +87,22 @@ static void deep(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     (void)testcase_check(&t);
 }
 
+/* Matrix tiles have longer blocks, and few rows another way: more rows than a unit has, ragged. */
+static void deep_in_tiles(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    const bool is_bf16 = type == TCGEMM_BF16_F32;
+    if (!strstr(info->name, "amx") || (!is_bf16 && type != TCGEMM_S8_S32))
+        return;
+    testcase_t t =
+        testcase_make(NULL, tcgemm_problem(type, 259, info->tile_n + 7, is_bf16 ? 4200 : 8300), 6);
+    t.fill = FILL_UNIFORM;
+    t.beta = 1;
+    (void)testcase_check(&t);
+}
+
 static void every_type_beyond_its_block_of_k(void **state) {
     (void)state;
     for_each_type(deep);
+    for_each_type(deep_in_tiles);
 }
 
 /* NaN, infinities, subnormal and largest numbers in some rows and columns, as the judge has them.
