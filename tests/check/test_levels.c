@@ -159,11 +159,39 @@ static void threads_do_not_show(void **state) {
     for_each_type(threads);
 }
 
+/* Few rows, and late in k the only product that is not zero: that of a bf16 subnormal. */
+static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    const int64_t k = 700;
+    (void)info;
+    if (type != TCGEMM_BF16_F32)
+        return;
+    testcase_t t = testcase_make(NULL, tcgemm_problem(type, 5, 1000, k), 8);
+    operands_t x;
+    operands_make(&t, &x);
+    for (int64_t p = 0; p < k; ++p)
+        oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, p), 0.0);
+    oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, k - 10), 0x1p127);
+    oracle_set(x.b.dtype, x.b.data, matrix_index(&x.b, 0, k - 10, 77), 0x1p-127);
+    operands_save(&x);
+    double ratio;
+    if (testcase_run_on(&t, &x) == TCGEMM_STATUS_OK)
+        (void)testcase_judge(&t, &x, &ratio);
+    else
+        testcase_fail(&t, "%s", tcgemm_last_error());
+    operands_free(&x);
+}
+
+static void subnormals_late_in_k(void **state) {
+    (void)state;
+    for_each_type(late_subnormal);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_level_is_the_one_asked_for),
         cmocka_unit_test(every_type_at_its_edges),
         cmocka_unit_test(every_type_beyond_its_block_of_k),
+        cmocka_unit_test(subnormals_late_in_k),
         cmocka_unit_test(specials_go_where_the_formula_sends_them),
         cmocka_unit_test(threads_do_not_show),
     };
