@@ -105,6 +105,17 @@ static void every_type_beyond_its_block_of_k(void **state) {
     for_each_type(deep_in_tiles);
 }
 
+/* The product of operands that were altered, as the judge has it; frees them. */
+static void check_on(const testcase_t *t, operands_t *x) {
+    double ratio;
+    operands_save(x);
+    if (testcase_run_on(t, x) == TCGEMM_STATUS_OK)
+        (void)(testcase_judge(t, x, &ratio) && testcase_untouched(t, x));
+    else
+        testcase_fail(t, "%s", tcgemm_last_error());
+    operands_free(x);
+}
+
 /* NaN, infinities, subnormal and largest numbers in some rows and columns, as the judge has them.
  */
 static void specials(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
@@ -122,13 +133,7 @@ static void specials(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, i + 1, i), values[i]);
         oracle_set(x.b.dtype, x.b.data, matrix_index(&x.b, 0, (i + 3) % t.p.k, 2 * i), values[i]);
     }
-    operands_save(&x);
-    double ratio;
-    if (testcase_run_on(&t, &x) == TCGEMM_STATUS_OK)
-        (void)(testcase_judge(&t, &x, &ratio) && testcase_untouched(&t, &x));
-    else
-        testcase_fail(&t, "%s", tcgemm_last_error());
-    operands_free(&x);
+    check_on(&t, &x);
 }
 
 static void specials_go_where_the_formula_sends_them(void **state) {
@@ -172,13 +177,7 @@ static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type)
         oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, p), 0.0);
     oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, k - 10), 0x1p127);
     oracle_set(x.b.dtype, x.b.data, matrix_index(&x.b, 0, k - 10, 77), 0x1p-127);
-    operands_save(&x);
-    double ratio;
-    if (testcase_run_on(&t, &x) == TCGEMM_STATUS_OK)
-        (void)testcase_judge(&t, &x, &ratio);
-    else
-        testcase_fail(&t, "%s", tcgemm_last_error());
-    operands_free(&x);
+    check_on(&t, &x);
 }
 
 static void subnormals_late_in_k(void **state) {

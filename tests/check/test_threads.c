@@ -52,9 +52,19 @@ enum { NUM_SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* ---- R1, R2 ---- */
 
+static void compare_thread_counts(testcase_t *t, const operands_t *x) {
+    static const int counts[] = {2, 3, 4, 7, 16};
+    t->num_threads = 1;
+    const uint64_t expected = hash_of_run(t, x);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+        t->num_threads = counts[i];
+        if (hash_of_run(t, x) != expected)
+            testcase_fail(t, "other bits than with one thread");
+    }
+}
+
 static void same_bits_for_any_number_of_threads(void **state) {
     (void)state;
-    static const int counts[] = {2, 3, 4, 7, 16};
     const int64_t num_shapes = at_level(2, NUM_SHAPES, NUM_SHAPES);
     for (int type = 1; type <= tcgemm_type_count(); ++type)
         for (int64_t s = 0; s < num_shapes; ++s)
@@ -64,13 +74,7 @@ static void same_bits_for_any_number_of_threads(void **state) {
                     make_batch(&t, s == 4 ? 40 : 3);
                 operands_t x;
                 operands_make(&t, &x);
-                t.num_threads = 1;
-                const uint64_t expected = hash_of_run(&t, &x);
-                for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
-                    t.num_threads = counts[i];
-                    if (hash_of_run(&t, &x) != expected)
-                        testcase_fail(&t, "other bits than with one thread");
-                }
+                compare_thread_counts(&t, &x);
                 operands_free(&x);
             }
     assert_no_failures();
@@ -80,7 +84,6 @@ static void same_bits_for_any_number_of_threads(void **state) {
  * subnormal that asks for another kernel when most of the sum is done. */
 static void same_bits_with_late_subnormals(void **state) {
     (void)state;
-    static const int counts[] = {2, 7, 16};
     static const int64_t shape[] = {5, 1000, 700};
     for (uint64_t layout = 0; layout < 4; ++layout) {
         testcase_t t = case_of(TCGEMM_BF16_F32, shape, layout);
@@ -91,13 +94,7 @@ static void same_bits_with_late_subnormals(void **state) {
         const int64_t n_stride = t.p.op_b == TCGEMM_OP_N ? 1 : t.p.ldb;
         b[690 * k_stride + 77 * n_stride] = 1;
         b[3 * k_stride + 500 * n_stride] = 0x8003;
-        t.num_threads = 1;
-        const uint64_t expected = hash_of_run(&t, &x);
-        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
-            t.num_threads = counts[i];
-            if (hash_of_run(&t, &x) != expected)
-                testcase_fail(&t, "other bits than with one thread");
-        }
+        compare_thread_counts(&t, &x);
         operands_free(&x);
     }
     assert_no_failures();
