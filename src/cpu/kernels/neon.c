@@ -35,30 +35,16 @@ static TCGEMM_ALWAYS_INLINE uint32x4_t count(uint32x4_t sum, uint32x4_t bits) {
 }
 
 /* ---- f32 ---- */
+#include "cpu/kernels/neon_f32_output.h"
 #define TILE_PACKED               tcgemm_tile_neon_f32
 #define TILE_STRIDED              tcgemm_tile_neon_f32_strided
-#define TILE_MR                   8
-#define TILE_NV                   3
-#define TILE_LANES                4
 #define TILE_LANE                 float
-#define TILE_VEC                  float32x4_t
 #define TILE_BVEC                 float32x4_t
 #define TILE_AVEC                 float
-#define TILE_ZERO()               vdupq_n_f32(0.0f)
 #define TILE_LOAD(p)              vld1q_f32(p)
 #define TILE_LOAD_MASKED(p, mask) get_f32(p, mask)
 #define TILE_BROADCAST(p)         (*(p))
 #define TILE_MAC(sum, a, b)       fma_f32(sum, a, b)
-#define TILE_MASK                 int
-#define TILE_TAIL(n)              (n)
-#define TILE_SCALAR               float
-#define TILE_GET(p, mask)         get_f32(p, mask)
-#define TILE_PUT(p, mask, x)      put_f32(p, mask, x)
-#define TILE_SET1(x)              vdupq_n_f32(x)
-#define TILE_MUL(x, y)            vmulq_f32(x, y)
-#define TILE_FMA(x, y, z)         vfmaq_f32(z, x, y)
-#define TILE_FIELD                f32
-#define TILE_INTEGER              0
 #include "cpu/kernels/tile_tmpl.h"
 
 /* ---- f64 ---- */

@@ -59,27 +59,13 @@ static TCGEMM_ALWAYS_INLINE float32x4_t dot4(float32x4_t sum, uint16x4_t a, lane
     return vfmaq_laneq_f32(sum, widen(b.element[3]), row, 3);
 }
 
+#include "cpu/kernels/neon_f32_output.h"
 #define TILE_PACKED               tcgemm_tile_neon_bf16x4_exact
-#define TILE_MR                   8
-#define TILE_NV                   3
-#define TILE_LANES                4
 #define TILE_LANE                 uint64_t
-#define TILE_VEC                  float32x4_t
 #define TILE_BVEC                 lanes_of_b_t
 #define TILE_AVEC                 uint16x4_t
-#define TILE_ZERO()               vdupq_n_f32(0.0f)
 #define TILE_LOAD(p)              load_columns(p)
 #define TILE_LOAD_MASKED(p, mask) load_columns(p) /* of panels alone, which have all columns */
 #define TILE_BROADCAST(p)         vcreate_u16(*(p))
 #define TILE_MAC(sum, a, b)       dot4(sum, a, b)
-#define TILE_MASK                 int
-#define TILE_TAIL(n)              (n)
-#define TILE_SCALAR               float
-#define TILE_GET(p, mask)         get_f32(p, mask)
-#define TILE_PUT(p, mask, x)      put_f32(p, mask, x)
-#define TILE_SET1(x)              vdupq_n_f32(x)
-#define TILE_MUL(x, y)            vmulq_f32(x, y)
-#define TILE_FMA(x, y, z)         vfmaq_f32(z, x, y)
-#define TILE_FIELD                f32
-#define TILE_INTEGER              0
 #include "cpu/kernels/tile_tmpl.h"
