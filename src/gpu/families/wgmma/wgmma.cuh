@@ -330,14 +330,7 @@ struct wgmma_kernel {
                 tcgemm_mbarrier_arrive(turn_of(consumer ^ 1));
             tcgemm_wgmma_wait<0>();
             release(before);
-            bool is_sent = false;
-            if constexpr (BOX_ROWS > 0)
-                if (x.has_d) {
-                    send(x, w, TURNS ? 0 : consumer, c);
-                    is_sent = true;
-                }
-            if (!is_sent)
-                finish(args, w, TURNS ? 0 : consumer, c);
+            finish(x, w, TURNS ? 0 : consumer, c);
             tile += step;
             if (TURNS && tile < tiles) {
                 at.skip(find_work(args, tile, rows, cols).blocks);
@@ -501,9 +494,12 @@ struct wgmma_kernel {
             }
     }
 
-    static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, const work &w,
-                                                  uint32_t consumer,
-                                                  const sum (&c)[UNITS][RIGHT / 2]) {
+    __device__ __forceinline__ void finish(const tcgemm_tensor_args_t &x, const work &w,
+                                           uint32_t consumer, const sum (&c)[UNITS][RIGHT / 2]) {
+        const tcgemm_gpu_args_t &args = x.args;
+        if constexpr (BOX_ROWS > 0)
+            if (x.has_d)
+                return send(x, w, consumer, c);
         const bool in_pairs = !SWAP && args.n % 2 == 0 && args.vector_d >= sizeof(pair) &&
                               (!args.c || args.vector_c >= sizeof(pair));
         if (in_pairs && !args.c)
