@@ -100,6 +100,22 @@ static void same_bits_with_late_subnormals(void **state) {
     assert_no_failures();
 }
 
+/* Many short steps of k: who has no unit left packs for the next step while the last units of this
+ * one are multiplied. */
+static void same_bits_with_panels_packed_ahead(void **state) {
+    (void)state;
+    testcase_t t = case_of(TCGEMM_F32_F32, (const int64_t[]){90, 17 * 48, 9000}, 0);
+    operands_t x;
+    operands_make(&t, &x);
+    const uint64_t expected = hash_of_run(&t, &x);
+    t.num_threads = 4;
+    for (int64_t i = 0; i < at_level(2, 5, 100); ++i)
+        if (hash_of_run(&t, &x) != expected)
+            testcase_fail(&t, "other bits than with one thread");
+    operands_free(&x);
+    assert_no_failures();
+}
+
 static void same_bits_at_any_address(void **state) {
     (void)state;
     for (int type = 1; type <= tcgemm_type_count(); ++type)
@@ -403,6 +419,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_for_any_number_of_threads),
         cmocka_unit_test(same_bits_with_late_subnormals),
+        cmocka_unit_test(same_bits_with_panels_packed_ahead),
         cmocka_unit_test(same_bits_at_any_address),
         cmocka_unit_test(same_bits_run_after_run),
         cmocka_unit_test(rows_do_not_depend_on_their_place),
