@@ -103,27 +103,22 @@ static fast_t *slot_of_tensors(state_t *state, const views_t *v) {
 
 /* ---- running ---- */
 
-/* `users`: the slot may be given to another while the GIL is away. */
-static tcgemm_status_t run(const fast_t *f, double alpha, const char *a, const char *b, char *d) {
-    shared_plan_t *const plan = f->plan;
+/* The caller is a user of the plan: its slot may be given to another while the GIL is away. */
+static tcgemm_status_t run(const shared_plan_t *plan, bool is_short, double alpha, const char *a,
+                           const char *b, char *d) {
     tcgemm_status_t status;
-    if (f->is_short)
+    if (is_short)
         return tcgemm_run(plan->plan, alpha, a, b, 0.0, NULL, d);
-    ++plan->users;
     Py_BEGIN_ALLOW_THREADS status = tcgemm_run(plan->plan, alpha, a, b, 0.0, NULL, d);
-    Py_END_ALLOW_THREADS tcpy_drop_plan(plan);
-    return status;
+    Py_END_ALLOW_THREADS return status;
 }
 
-static tcgemm_status_t run_queued(const fast_t *f, double alpha, const char *a, const char *b,
-                                  char *d, void *stream) {
-    shared_plan_t *const plan = f->plan;
+static tcgemm_status_t run_queued(const shared_plan_t *plan, double alpha, const char *a,
+                                  const char *b, char *d, void *stream) {
     tcgemm_status_t status;
-    ++plan->users;
     Py_BEGIN_ALLOW_THREADS status =
         tcgemm_run_async(plan->plan, alpha, a, b, 0.0, NULL, d, NULL, 0, stream);
-    Py_END_ALLOW_THREADS tcpy_drop_plan(plan);
-    return status;
+    Py_END_ALLOW_THREADS return status;
 }
 
 /* ---- arrays of NumPy ---- */
@@ -134,11 +129,17 @@ static PyObject *fast_arrays(state_t *state, const fast_t *f, double alpha, PyOb
         return NULL;
     shared_plan_t *const plan = f->plan;
     ++plan->users; /* making an array may let others in, who may take the slot */
-    PyObject *const d =
-        out ? Py_NewRef(out)
-            : PyObject_CallFunctionObjArgs(state->numpy_empty, f->shape, f->d.dtype, NULL);
-    const bool is_done = d && f->plan == plan && matches_array(&f->d, d, true) &&
-                         run(f, alpha, data_of(a), data_of(b), data_of(d)) == TCGEMM_STATUS_OK;
+    PyObject *d;
+    if (out) {
+        d = Py_NewRef(out);
+    } else {
+        PyObject *const shape = Py_NewRef(f->shape);
+        d = PyObject_CallFunctionObjArgs(state->numpy_empty, shape, f->d.dtype, NULL);
+        Py_DECREF(shape);
+    }
+    const bool is_done =
+        d && f->plan == plan && matches_array(&f->d, d, true) &&
+        run(plan, f->is_short, alpha, data_of(a), data_of(b), data_of(d)) == TCGEMM_STATUS_OK;
     tcpy_drop_plan(plan);
     if (is_done)
         return d;
@@ -163,7 +164,7 @@ static bool view_tensors(state_t *state, PyObject *a, PyObject *b, PyObject *out
     v->package = NULL;
     if (Py_TYPE(b) != type || (out && Py_TYPE(out) != type))
         return false;
-    for (int i = 0; i < state->num_packages; ++i)
+    for (int i = 0; i < state->num_packages && i < MAX_PACKAGES - 1; ++i) /* the last one changes */
         if (state->packages[i].type == type && is_viewed(&state->packages[i]))
             v->package = &state->packages[i];
     if (!v->package)
@@ -206,15 +207,16 @@ static PyObject *new_tensor(const fast_t *f, views_t *v) {
     return NULL;
 }
 
-static tcgemm_status_t run_tensors(const fast_t *f, double alpha, const views_t *v) {
+static tcgemm_status_t run_tensors(const shared_plan_t *plan, bool is_short, double alpha,
+                                   const views_t *v) {
     const char *const a = data_of_tensor(&v->a), *const b = data_of_tensor(&v->b);
     void *stream = NULL;
     if (v->a.device.type == DL_CPU)
-        return run(f, alpha, a, b, data_of_tensor(&v->d));
+        return run(plan, is_short, alpha, a, b, data_of_tensor(&v->d));
     if (!v->package->exchange->current_stream ||
         v->package->exchange->current_stream(DL_CUDA, v->a.device.id, &stream) != 0)
         return TCGEMM_STATUS_UNSUPPORTED;
-    return run_queued(f, alpha, a, b, data_of_tensor(&v->d), stream);
+    return run_queued(plan, alpha, a, b, data_of_tensor(&v->d), stream);
 }
 
 static PyObject *fast_tensors(const state_t *state, const fast_t *f, double alpha, views_t *v,
@@ -227,7 +229,7 @@ static PyObject *fast_tensors(const state_t *state, const fast_t *f, double alph
     ++plan->users;
     PyObject *const d = out ? Py_NewRef(out) : new_tensor(f, v);
     const bool is_done = d && f->plan == plan && matches_tensor(&f->d, &v->d) &&
-                         run_tensors(f, alpha, v) == TCGEMM_STATUS_OK;
+                         run_tensors(plan, f->is_short, alpha, v) == TCGEMM_STATUS_OK;
     tcpy_drop_plan(plan);
     if (is_done)
         return d;

@@ -46,7 +46,10 @@ void tcpy_numpy_learn(state_t *state, const operand_t *x) {
     if (x->package.head_bytes < sizeof *head || x->dtype == 0 || state->num_learned == MAX_LEARNED)
         return;
     PyObject *const dtype = PyObject_GetAttrString(x->object, "dtype");
-    if (dtype && is_same(head, x, dtype)) {
+    bool is_new = state->num_learned < MAX_LEARNED; /* Python may have let other threads in */
+    for (int i = 0; i < state->num_learned; ++i)
+        is_new &= state->learned[i].object != dtype;
+    if (dtype && is_new && is_same(head, x, dtype)) {
         state->learned[state->num_learned].object = Py_NewRef(dtype);
         state->learned[state->num_learned++].dtype = x->dtype;
     }

@@ -71,33 +71,42 @@ static kind_t kind_of(const state_t *state, PyTypeObject *type, PyObject *object
     return KIND_UNKNOWN;
 }
 
+static const package_t *find_package(const state_t *state, const PyTypeObject *type) {
+    for (int i = 0; i < state->num_packages; ++i)
+        if (state->packages[i].type == type)
+            return &state->packages[i];
+    return NULL;
+}
+
+/* Looking asks Python, which may let other threads in: they see the whole of it or nothing. */
 static const package_t *learn_package(state_t *state, PyTypeObject *type, PyObject *object) {
-    package_t *const p = &state->packages[state->num_packages < MAX_PACKAGES
-                                              ? state->num_packages
-                                              : MAX_PACKAGES - 1]; /* the last one changes often */
-    if (state->num_packages < MAX_PACKAGES) {
-        ++state->num_packages;
-    } else {
-        Py_DECREF(p->type); /* names are few, and operands of this call may use them */
-    }
-    p->type = (PyTypeObject *)Py_NewRef((PyObject *)type);
-    p->kind = kind_of(state, type, object);
-    p->name = root_of(type);
-    p->exchange = p->kind == KIND_DLPACK ? exchange_of(type) : NULL;
-    p->head_bytes = p->kind == KIND_NUMPY ? tcpy_numpy_head_bytes(type) : 0;
-    p->is_torch = p->kind == KIND_DLPACK &&
-                  PyObject_HasAttrString((PyObject *)type, "requires_grad") &&
-                  PyObject_HasAttrString((PyObject *)type, "is_neg");
+    package_t p = {.type = type, .kind = kind_of(state, type, object)};
+    p.name = root_of(type);
+    p.exchange = p.kind == KIND_DLPACK ? exchange_of(type) : NULL;
+    p.head_bytes = p.kind == KIND_NUMPY ? tcpy_numpy_head_bytes(type) : 0;
+    p.is_torch = p.kind == KIND_DLPACK &&
+                 PyObject_HasAttrString((PyObject *)type, "requires_grad") &&
+                 PyObject_HasAttrString((PyObject *)type, "is_neg");
     PyErr_Clear();
-    return p;
+    const package_t *const known = find_package(state, type);
+    if (known) { /* another thread was here */
+        Py_XDECREF(p.name);
+        return known;
+    }
+    if (state->num_packages < MAX_PACKAGES)
+        ++state->num_packages;
+    else /* the last one changes often; names are few, and operands of this call may use them */
+        Py_DECREF(state->packages[MAX_PACKAGES - 1].type);
+    package_t *const kept = &state->packages[state->num_packages - 1];
+    *kept = p;
+    Py_INCREF((PyObject *)type);
+    return kept;
 }
 
 const package_t *tcpy_package_of(state_t *state, PyObject *object) {
     PyTypeObject *const type = Py_TYPE(object);
-    for (int i = 0; i < state->num_packages; ++i)
-        if (state->packages[i].type == type)
-            return &state->packages[i];
-    return learn_package(state, type, object);
+    const package_t *const known = find_package(state, type);
+    return known ? known : learn_package(state, type, object);
 }
 
 /* ---- the parts of an operand ---- */

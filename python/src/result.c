@@ -32,14 +32,22 @@ static PyObject *numpy_dtype(state_t *state, tcgemm_dtype_t dtype) {
     } else {
         found = PyObject_CallMethod(numpy, "dtype", "s", name);
     }
-    state->numpy_dtypes[dtype] = found;
-    return found;
+    if (state->numpy_dtypes[dtype]) /* by another thread, meanwhile */
+        Py_XDECREF(found);
+    else
+        state->numpy_dtypes[dtype] = found;
+    return state->numpy_dtypes[dtype];
 }
 
 PyObject *tcpy_numpy_empty(state_t *state) {
     PyObject *const numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
-    if (!state->numpy_empty && numpy)
-        state->numpy_empty = PyObject_GetAttrString(numpy, "empty");
+    if (state->numpy_empty || !numpy)
+        return state->numpy_empty;
+    PyObject *const found = PyObject_GetAttrString(numpy, "empty");
+    if (state->numpy_empty)
+        Py_XDECREF(found);
+    else
+        state->numpy_empty = found;
     return state->numpy_empty;
 }
 

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 
@@ -40,6 +41,71 @@ def test_threads_share_everything():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+FIRST_CALLS = """if True:
+    import sys, threading, numpy as np, tcgemm
+
+    x = np.arange(36, dtype=np.float32).reshape(6, 6) % 5
+    dtypes = [np.float32, np.float64, np.float16, np.int8, np.uint8]
+    plans = [tcgemm.plan(x.astype(t), x.astype(t)) for t in dtypes]
+    expected = x @ x
+    class Sub(np.ndarray): pass
+    kinds = [type(f"Array{i}", (Sub,), {}) for i in range(12)]
+    start, wrong = threading.Barrier(8), []
+
+    def work(seed):
+        own = np.empty((6, 6), np.float32)
+        start.wait()
+        for i in range(400):
+            t = dtypes[(i + seed) % 5]
+            a = x.astype(t)
+            shape = (2 + i % 5, 6)  # of this thread alone, in slots that all share
+            results = [tcgemm.matmul(a, a), plans[(i + seed) % 5](a, a), tcgemm.matmul(x, x, out=own),
+                       tcgemm.matmul(x.view(kinds[i % 12]), x), tcgemm.matmul(x, x, threads=1 + i % 2)]
+            if not all((d == expected).all() for d in results):
+                wrong.append((seed, i))
+            if not (tcgemm.matmul(x[:shape[0]], x) == expected[:shape[0]]).all():
+                wrong.append((seed, i, shape))
+            if i % 50 == 0:
+                small = memoryview(x.astype(np.int8).tobytes()).cast("b", (6, 6))
+                found = [tcgemm.matmul(x, tcgemm.pack(x)), np.asarray(tcgemm.matmul(small, small))]
+                if not all((d == expected).all() for d in found):
+                    wrong.append((seed, i, "packed or plain"))
+                assert tcgemm.verify(x, x, own)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    print(wrong, getattr(sys, "_is_gil_enabled", lambda: True)())
+"""
+
+
+def test_first_calls_of_many_threads():
+    """What all threads share is learned by all of them at once; a free-threaded Python stays free."""
+    free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    for _ in range(2):
+        assert run(FIRST_CALLS) == f"[] {not free}\n"
+
+
+def test_a_type_that_lets_others_in_while_it_is_looked_at():
+    """Another thread finds an array's type half learned by this one, and multiplies all the same."""
+    found = []
+
+    class Meta(type(np.ndarray)):
+        def __getattr__(cls, name):
+            if name == "mask" and not found:
+                found.append(None)
+                thread = threading.Thread(target=lambda: found.append(tcgemm.matmul(A.view(cls), B.view(cls))))
+                thread.start()
+                thread.join()
+            raise AttributeError(name)
+
+    class Array(np.ndarray, metaclass=Meta):
+        pass
+
+    assert (tcgemm.matmul(A.view(Array), B.view(Array)) == A @ B).all()
+    assert (found[1] == A @ B).all()
 
 
 def test_the_gil_is_released():
