@@ -22,7 +22,8 @@ const char *tcgemm_build_info(void) {
            "compiler  " TCGEMM_BUILD_COMPILER ", " TCGEMM_BUILD_TYPE "\n"
            "cpu       any"
 #ifdef TCGEMM_X86
-           ", avx2, avx512 (f, bw, dq, vl), avx512_bf16, avx512_vnni, avx512_vpopcntdq"
+           ", avx2, avx_vnni, avx512 (f, bw, dq, vl), avx512_bf16, avx512_vnni, avx512_vpopcntdq"
+           ", amx_bf16, amx_int8"
 #elif defined(TCGEMM_ARM)
            ", neon, dotprod, i8mm, bf16, sve256, sve512"
 #endif

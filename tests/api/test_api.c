@@ -36,6 +36,12 @@ static void versions_and_names(void **state) {
     assert_int_equal(tcgemm_version(), 10000 * TCGEMM_VERSION_MAJOR + 100 * TCGEMM_VERSION_MINOR +
                                            TCGEMM_VERSION_PATCH);
     assert_non_null(strstr(tcgemm_build_info(), "compiler"));
+    for (int row = 0; row < tcgemm_kernel_count();
+         ++row) { /* every kernel set of the CPU is named */
+        tcgemm_kernel_info_t info = {.struct_size = sizeof info};
+        assert_int_equal(tcgemm_kernel_get_info(row, &info), TCGEMM_STATUS_OK);
+        assert_true(strcmp(info.device, "cpu") != 0 || strstr(tcgemm_build_info(), info.isa));
+    }
     assert_string_equal(tcgemm_status_name(TCGEMM_STATUS_OK), "OK");
     assert_string_equal(tcgemm_status_name(TCGEMM_STATUS_BAD_LD), "BAD_LD");
     assert_string_equal(tcgemm_status_name((tcgemm_status_t)12345), "UNKNOWN_STATUS");
