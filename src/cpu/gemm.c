@@ -576,15 +576,18 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
 
 /* ---- small products ---- */
 
-/* One block of one item by one thread, of A and B where they are: all that is needed is tiles. */
-static bool is_small(const struct tcgemm_plan *plan) {
+/* Items of one block, each by one thread, of A and B where they are: all that is needed is tiles.
+ */
+static bool has_small_items(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
-    return plan->num_threads == 1 && !s->pack_a && !s->pack_b && s->direct_output &&
-           g->batch == 1 && g->k <= s->kc && g->n <= s->nc && g->m <= s->mt;
+    return (plan->num_threads == 1 || s->split_batch) && !s->pack_a && !s->pack_b &&
+           s->direct_output && g->k <= s->kc && g->n <= s->nc && g->m <= s->mt;
 }
 
-static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call) {
+/* Items first .. end of the batch. */
+static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int64_t first,
+                      int64_t end) {
     const tcgemm_canonical_t *const g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
@@ -604,15 +607,21 @@ static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call)
         tile.alpha.f32 = (float)call->alpha;
         tile.beta.f32 = (float)call->beta;
     }
-    for (int64_t j = 0; j < g->n; j += u->nr) {
-        tile.n = (int)min_i64(u->nr, g->n - j);
-        tile.b = element_at(call->b, j * g->b.col_stride, u->lane_bytes);
-        for (int64_t i = 0; i < g->m; i += u->mr) {
-            tile.m = (int)min_i64(u->mr, g->m - i);
-            tile.a = element_at(call->a, i * g->a.row_stride, u->lane_bytes);
-            tile.d = element_at(call->d, i * g->ldd + j, d_bytes);
-            tile.c = call->c ? element_at(call->c, i * g->ldc + j, d_bytes) : NULL;
-            u->strided(&tile);
+    for (int64_t item = first; item < end; ++item) {
+        const char *const a = element_at(call->a, item * g->a.batch_stride, u->lane_bytes);
+        const char *const b = element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
+        const char *const c = call->c ? element_at(call->c, item * g->stride_c, d_bytes) : NULL;
+        char *const d = element_at(call->d, item * g->stride_d, d_bytes);
+        for (int64_t j = 0; j < g->n; j += u->nr) {
+            tile.n = (int)min_i64(u->nr, g->n - j);
+            tile.b = element_at(b, j * g->b.col_stride, u->lane_bytes);
+            for (int64_t i = 0; i < g->m; i += u->mr) {
+                tile.m = (int)min_i64(u->mr, g->m - i);
+                tile.a = element_at(a, i * g->a.row_stride, u->lane_bytes);
+                tile.d = element_at(d, i * g->ldd + j, d_bytes);
+                tile.c = c ? element_at(c, i * g->ldc + j, d_bytes) : NULL;
+                u->strided(&tile);
+            }
         }
     }
 }
@@ -774,9 +783,15 @@ static int64_t whole_batch(void *argument) {
 static void do_share(void *argument, int t, int64_t index) {
     const batch_t *const b = argument;
     product_t own;
+    const int64_t first = index * b->share;
+    const int64_t end = min_i64(first + b->share, b->plan->g.batch);
+    if (has_small_items(b->plan)) {
+        run_small(b->plan, b->call, first, end);
+        return;
+    }
     set_up_product(&own, b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, b->times);
-    own.next_item = index * b->share;
-    own.end_item = min_i64(own.next_item + b->share, b->plan->g.batch);
+    own.next_item = first;
+    own.end_item = end;
     tcgemm_pool_work(1, &(tcgemm_work_t){next_phase, do_item, &own});
 }
 
@@ -816,8 +831,8 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
         workspace ? (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64 : NULL;
     times_t times = {0};
     const double start = stats ? now_seconds() : 0.0;
-    if (is_small(plan))
-        run_small(plan, call);
+    if (has_small_items(plan) && !plan->cpu.split_batch)
+        run_small(plan, call, 0, plan->g.batch);
     else if (plan->cpu.split_batch)
         run_items_apart(plan, call, aligned, stats ? &times : NULL);
     else
