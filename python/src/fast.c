@@ -9,6 +9,8 @@
  * A signature that comes for the first time is only noted: a plan is worth its making from the
  * second time on.
  */
+#include <stdlib.h>
+
 #include "core.h"
 
 /* ---- what a matrix is ---- */
@@ -186,9 +188,54 @@ static void drop_error(void *context, const char *kind, const char *message) {
     (void)message;
 }
 
+/* D's memory, and behind it what DLPack says of it. */
+typedef struct host_tensor {
+    tcpy_dl_managed_t managed;
+    int64_t shape[2], strides[2];
+} host_tensor_t;
+
+static void free_host_tensor(tcpy_dl_managed_t *managed) {
+    free(managed->tensor.data);
+}
+
+/* Torch makes two tensors of the one that its table allocates; this way it makes one. */
+static PyObject *new_host_tensor(const fast_t *f, views_t *v) {
+    enum { BOUNDARY = 64 };
+    const Py_ssize_t rows = f->d.shape[0], cols = f->d.shape[1];
+    const size_t bytes = (size_t)(rows * cols) * (uint8_t)(f->d.element >> 8) / 8;
+    const size_t at = (bytes + BOUNDARY - 1) / BOUNDARY * BOUNDARY;
+    const size_t whole = (at + sizeof(host_tensor_t) + BOUNDARY - 1) / BOUNDARY * BOUNDARY;
+    if (f->d.strides[0] != cols || f->d.strides[1] != 1) /* noted of an `out` */
+        return NULL;
+    char *const data = aligned_alloc(BOUNDARY, whole);
+    if (!data)
+        return NULL;
+    host_tensor_t *const t = (host_tensor_t *)(void *)(data + at);
+    *t = (host_tensor_t){
+        .managed = {.version = {DL_MAJOR, DL_MINOR}, .deleter = free_host_tensor},
+        .shape = {rows, cols},
+        .strides = {cols, 1},
+    };
+    t->managed.tensor = (tcpy_dl_tensor_t){
+        .data = data,
+        .device = {DL_CPU, 0},
+        .ndim = 2,
+        .dtype = {(uint8_t)f->d.element, (uint8_t)(f->d.element >> 8), 1},
+        .shape = t->shape,
+        .strides = t->strides,
+    };
+    void *object = NULL;
+    if (v->package->exchange->to_object(&t->managed, &object) != 0)
+        return NULL;
+    v->d = t->managed.tensor; /* which lives as long as the object */
+    return object;
+}
+
 /* A new tensor for D, and what it is. */
 static PyObject *new_tensor(const fast_t *f, views_t *v) {
     const tcpy_dl_exchange_t *const table = v->package->exchange;
+    if (v->package->is_torch && v->a.device.type == DL_CPU && table->to_object)
+        return new_host_tensor(f, v);
     int64_t shape[2] = {f->d.shape[0], f->d.shape[1]};
     tcpy_dl_tensor_t prototype = {.device = v->a.device,
                                   .ndim = 2,

@@ -2,6 +2,7 @@
 left out: it is no part of requirements.txt (its wheel takes gigabytes). `tests/python/run_with.sh torch` makes room for it."""
 
 import copy
+import os
 import pickle
 
 import pytest
@@ -196,3 +197,30 @@ def test_layers():
     assert type(single) is tcgemm.torch.Linear and single(torch.randn(3)).shape == (4,)
     compiled = torch.compile(tcgemm.torch.replace_linear(torch.nn.Linear(3, 4)), fullgraph=True, backend="aot_eager")
     assert compiled(torch.randn(5, 3)).shape == (5, 4)
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_results_of_calls_that_repeat():
+    """Their memory is theirs alone, may be written, outlives the operands and is given back."""
+    for dtype, made in ((torch.float32, torch.float32), (torch.float64, torch.float64), (torch.bfloat16, torch.bfloat16),
+                        (torch.int8, torch.int32)):
+        for m, n in ((8, 8), (1, 5), (5, 1), (200, 300)):
+            a, b = torch.randint(-2, 3, (m, 7)).to(dtype), torch.randint(-2, 3, (7, n)).to(dtype)
+            expected = (a.double() @ b.double()).to(made)
+            kept = [tcgemm.matmul(a, b) for _ in range(6)]
+            for d in kept[3:]:
+                assert d.dtype == made and d.is_contiguous() and d.data_ptr() % 64 == 0
+                d.add_(1)
+            del a, b
+            assert all(torch.equal(d, expected) for d in kept[:3]) and all(torch.equal(d, expected + 1) for d in kept[3:])
+    a = torch.ones(128, 128)
+    for _ in range(20):
+        tcgemm.matmul(a, a)
+    before = resident()
+    for _ in range(2000):  # 131 MB, were they kept
+        tcgemm.matmul(a, a)
+    assert resident() - before < 16 << 20
