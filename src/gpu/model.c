@@ -131,8 +131,23 @@ static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_
     return fmin(q->cost->narrow, 1.0 + log2(WIDEST_LOAD / aligned));
 }
 
+/* Of a kernel that streams an operand: that one alone counts, and its lines side by side need no
+ * more than four elements at a time. */
+static double stream_factor(const question_t *q) {
+    const bool is_a = q->row->streams == TCGEMM_STREAMS_A;
+    const tcgemm_operand_t *x = is_a ? &q->g->a : &q->g->b;
+    const bool in_k = tcgemm_gpu_streams_k(q->row, &q->g->a, &q->g->b);
+    const double aligned =
+        tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride);
+    if (aligned < (in_k ? WIDEST_LOAD : fmin(WIDEST_LOAD, 4.0 * bytes_of(x->dtype))))
+        return q->cost->narrow;
+    return q->cost->layout[!in_k];
+}
+
 static double layout_factor(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
+    if (q->row->streams)
+        return stream_factor(q);
     const bool a_in_rows = g->a.col_stride == 1;
     const bool b_in_rows = g->b.col_stride == 1;
     const double a = load_factor(q, &g->a, a_in_rows ? g->k : g->m);

@@ -65,8 +65,8 @@ static tcgemm_status_t find_named(const char *name, struct tcgemm_plan *plan,
         TCGEMM_RETURN_IF(!fits(row, plan->device), TCGEMM_STATUS_UNSUPPORTED,
                          "kernel %s needs %s, which this %s lacks", name, row->isa,
                          plan->device ? "GPU" : "processor");
-        TCGEMM_RETURN_IF(!takes(row, &plan->g), TCGEMM_STATUS_UNSUPPORTED,
-                         "kernel %s takes sizes below 2^31 and rows below 2^40 bytes", name);
+        TCGEMM_RETURN_IF(!takes(row, &plan->g), TCGEMM_STATUS_UNSUPPORTED, "kernel %s takes %s",
+                         name, row->family->takes_what);
         return TCGEMM_STATUS_OK;
     }
     return tcgemm_error_set(TCGEMM_STATUS_UNKNOWN_ALGO,
