@@ -212,11 +212,13 @@ bool tcgemm_partition_smaller(const struct tcgemm_plan *plan, tcgemm_partition_t
 
 int64_t tcgemm_panel_end(const tcgemm_side_t *side) {
     const int64_t rest = side->size - side->used;
+    const int64_t half_step = half(side->step - 1, PART);
+    const bool many = side->size >= 4 * side->step;
+    if (many && side->used < side->step)
+        return side->used < half_step ? half_step : side->step;
     if (rest > side->step)
         return side->used + side->step;
-    const bool many = side->size >= 4 * side->step;
-    return many && 2 * rest > side->step ? side->used + min_i64(rest, round_up(rest / 2, PART))
-                                         : side->size;
+    return many && rest > half_step ? side->used + half_step : side->size;
 }
 
 /* Elements of D for each byte that comes: used columns a row of A, used rows a column of B. What

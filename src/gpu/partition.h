@@ -15,8 +15,9 @@
  *            A3  | 5   5   5   5 |       them is on its way while the next is computed
  *                +---------------+
  *
- * Panels are so wide that a strip keeps a GPU busy, and so narrow that what is left to do when the
- * last one has arrived is short against the whole; the last two are halves.
+ * Panels are so wide that a strip keeps a GPU busy, and so narrow that the first product begins
+ * early and that what is left to do when the last one has arrived is short against the whole: the
+ * first two and the last two of a side are halves.
  */
 #ifndef TCGEMM_GPU_PARTITION_H
 #define TCGEMM_GPU_PARTITION_H

@@ -51,10 +51,14 @@ static void long_blocks(const void *argument) {
         tcgemm_problem(TCGEMM_F64_F64, 2, 4, 1100000),   /* lines of 9 MB */
         tcgemm_problem(TCGEMM_F64_F64, 2900, 2950, 1),   /* D: 69 MB in pieces */
         tcgemm_problem(TCGEMM_BF16_F32, 900, 1280, 700), /* panels of both */
+        tcgemm_problem(TCGEMM_F64_F64, 3000, 64, 700),   /* items in panels, each after the other */
     };
     shapes[1].op_b = shapes[2].op_a = TCGEMM_OP_T; /* few long lines, not many short ones */
+    shapes[4].batch = 3;
+    shapes[4].stride_a = shapes[4].m * shapes[4].k;
+    shapes[4].stride_c = shapes[4].stride_d = shapes[4].m * shapes[4].n;
     fake_set_order(FAKE_RANDOM, 9);
-    for (int i = 0; context && i < 4; i += way == HOST ? 1 : 3) {
+    for (int i = 0; context && i < 5; i += way == HOST || i == 3 ? 1 : 3) {
         testcase_t t = testcase_make(NULL, shapes[i], 16 * (uint64_t)i);
         t.beta = i == 0;
         (void)product_is_right(&t, context, 0, way);
