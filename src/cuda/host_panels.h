@@ -10,8 +10,8 @@
  *     time     --------------------------------->
  *
  * Of a product of bf16 matrices of 16384^3, 1 GiB comes and half a GiB leaves: with 55 GB/s each
- * way that takes 19.5 ms, in which the tensor cores have 12 ms of work. When the last of the 33
- * panels has come, one strip of 512 x 16384 is left to compute and to leave: 0.3 and 0.3 ms. With D
+ * way that takes 19.5 ms, in which the tensor cores have 12 ms of work. When the last of the 36
+ * panels has come, one strip of 512 x 16384 is left to compute and to leave: 0.4 and 0.3 ms. With D
  * in f32, which is as many bytes as A and B, no order does better than 1.25 times the way in: of D,
  * a quarter at most can be done when half of A and B are there.
  *
