@@ -88,6 +88,13 @@ enum {
 #include "base/types.def"
 };
 
+/* TCGEMM_SUM_BYTES_f16_f32: of a sum. */
+enum {
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    TCGEMM_SUM_BYTES_##name = TCGEMM_BITS_##accumulator / 8,
+#include "base/types.def"
+};
+
 /* Whether operands are widened: only a copy of them can be read. */
 static inline bool tcgemm_gpu_widens(const tcgemm_gpu_row_t *row) {
     return row->code != row->type;

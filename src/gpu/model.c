@@ -14,10 +14,11 @@
  *
  * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
  * memory if that is longer. Boxes are slower where much of them lies beyond an edge, and what more
- * than one block reads comes from the L2, which takes time as well. The constants of each row were
- * measured on an H200 (measured/cost.def); for other devices they are scaled: at most nine tenths
- * of the units that they have, `finish` by their memory's bytes a cycle and SM. How well that fits:
- * docs/measuring.md.
+ * than one block reads comes from the L2, which takes time as well. A kernel that streams an
+ * operand starts once: it fetches its next tile while it ends the one before. The constants of each
+ * row were measured on an H200 (measured/cost.def); for other devices they are scaled: at most nine
+ * tenths of the units that they have, `finish` by their memory's bytes a cycle and SM. How well
+ * that fits: docs/measuring.md.
  */
 #include "gpu/model.h"
 
@@ -30,6 +31,8 @@
 static const double launch_seconds = 2e-6;
 static const double step_seconds = 3.5e-6; /* of one that waits for another, beside its bytes */
 static const double memory_efficiency = 0.85;
+static const double copying =
+    1.1;                         /* of that time: what threads bring to shared memory themselves */
 static const double again = 0.2; /* of that time: bytes of a box that another block has read, too */
 static const double beyond =
     1.0; /* rows of boxes that lie beyond an edge, to those of the other side */
@@ -139,7 +142,9 @@ static double stream_factor(const question_t *q) {
     const bool in_k = tcgemm_gpu_streams_k(q->row, &q->g->a, &q->g->b);
     const double aligned =
         tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride);
-    if (aligned < (in_k ? WIDEST_LOAD : fmin(WIDEST_LOAD, 4.0 * bytes_of(x->dtype))))
+    const int64_t lines = is_a ? q->g->m : q->g->n;
+    if (lines < (is_a ? q->row->bm : q->row->bn) ||
+        aligned < (in_k ? WIDEST_LOAD : fmin(WIDEST_LOAD, 4.0 * bytes_of(x->dtype))))
         return q->cost->narrow;
     return q->cost->layout[!in_k];
 }
@@ -221,9 +226,15 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     add_rounds(&q, k, full, q.row->blocks_per_sm, 1.0, &t);
     if (rest > 0.0)
         add_rounds(&q, k, 1.0, ceil(rest / device->num_sms), fmin(1.0, rest / device->num_sms), &t);
+    if (q.row->streams) {
+        t.start /= t.rounds;
+        t.finish /= t.rounds;
+    }
     t.wait += edge_seconds(&q);
     const double bandwidth = device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11;
     t.memory = batch * memory_bytes(&q) / bandwidth;
+    if (!q.row->tensor_maps && !q.row->streams)
+        t.memory *= copying;
     if (q.row->tensor_maps)
         t.memory =
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth;

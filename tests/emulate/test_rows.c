@@ -67,12 +67,17 @@ static testcase_t make_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n,
                             int layout, uint64_t seed) {
     uint64_t random = seed;
     const tcgemm_type_info_t *info = tcgemm_type_info(kernel->gpu->type);
+    const bool row = random_below(&random, 4) != 0;
+    if (kernel->gpu->streams && !row) { /* rows of D are columns for the kernel */
+        const int64_t rows = m;
+        m = n;
+        n = rows;
+    }
     testcase_t t = testcase_make(kernel->name, tcgemm_problem(kernel->gpu->type, m, n, k), seed);
     tcgemm_problem_t *p = &t.p;
     p->op_a = layout & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
     p->op_b = layout & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
-    p->order = random_below(&random, 4) == 0 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
-    const bool row = p->order == TCGEMM_ROW_MAJOR;
+    p->order = row ? TCGEMM_ROW_MAJOR : TCGEMM_COL_MAJOR;
     const bool tight = random_below(&random, 2);
     p->lda = at_least_1(row == !p->op_a ? k : m) + (tight ? 0 : padding(&random, info->a));
     p->ldb = at_least_1(row == !p->op_b ? n : k) + (tight ? 0 : padding(&random, info->b));

@@ -4,13 +4,6 @@
 #include "gpu/families/stream/shape.h"
 #include "gpu/gpu_row.h"
 
-/* Bytes of a sum. */
-enum {
-#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
-    TCGEMM_SUM_BYTES_##name = TCGEMM_BITS_##accumulator / 8,
-#include "base/types.def"
-};
-
 #define STREAM_ROW(type, sums, min_cc, max_cc, few, bm_, bn_, bk_, blocks, tag, large)             \
     TCGEMM_GPU_ROW_OF(                                                                             \
         "tcgemm_stream_" #type "_" #few, stream, stream, "stream", type, type, sums, min_cc,       \
