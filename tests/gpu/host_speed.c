@@ -93,12 +93,13 @@ typedef struct bus {
     CUstream in, out;
 } bus_t;
 
-enum { BUS_BYTES = 512 << 20, PITCH = 32768 };
+enum { BUS_BYTES = 512 << 20 };
 
-/* Bytes a second of copies in, out, or both, whole or of `width` bytes of each 32 KiB. */
-static double bus_rate(const bus_t *x, int in, int out, size_t width) {
+/* Bytes a second, each way, of copies in, out, or both, whole or of `width` bytes of each `pitch`:
+ * a panel of a matrix with rows of so many bytes. */
+static double bus_rate(const bus_t *x, int in, int out, size_t width, size_t pitch) {
     double best = 0;
-    const size_t height = BUS_BYTES / PITCH;
+    const size_t height = BUS_BYTES / pitch;
     const size_t bytes = width ? width * height : BUS_BYTES;
     for (int run = 0; run < 4; ++run) {
         const double start = now();
@@ -108,20 +109,20 @@ static double bus_rate(const bus_t *x, int in, int out, size_t width) {
             need(cu.to_host(x->to, x->b, bytes, x->out) == CUDA_SUCCESS, "a copy out");
         CUDA_MEMCPY2D lines = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                                .srcHost = x->from,
-                               .srcPitch = PITCH,
+                               .srcPitch = pitch,
                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
                                .dstDevice = x->a,
-                               .dstPitch = PITCH,
+                               .dstPitch = pitch,
                                .WidthInBytes = width,
                                .Height = height};
         if (in && width)
             need(cu.lines(&lines, x->in) == CUDA_SUCCESS, "a copy of lines in");
         lines = (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                                 .srcDevice = x->b,
-                                .srcPitch = PITCH,
+                                .srcPitch = pitch,
                                 .dstMemoryType = CU_MEMORYTYPE_HOST,
                                 .dstHost = x->to,
-                                .dstPitch = PITCH,
+                                .dstPitch = pitch,
                                 .WidthInBytes = width,
                                 .Height = height};
         if (out && width)
@@ -150,13 +151,16 @@ static void measure_bus(void) {
     memset(to, 2, BUS_BYTES);
     x.from = from;
     x.to = to;
-    bus_in = bus_rate(&x, 1, 0, 0);
-    bus_out = bus_rate(&x, 0, 1, 0);
+    bus_in = bus_rate(&x, 1, 0, 0, BUS_BYTES);
+    bus_out = bus_rate(&x, 0, 1, 0, BUS_BYTES);
     (void)printf("bus, GB/s         in %.1f, out %.1f, each way of both at once %.1f\n",
-                 1e-9 * bus_in, 1e-9 * bus_out, 1e-9 * bus_rate(&x, 1, 1, 0));
-    for (size_t width = 512; width <= 8192; width *= 2)
-        (void)printf("  lines of %4zu    in %.1f, out %.1f\n", width,
-                     1e-9 * bus_rate(&x, 1, 0, width), 1e-9 * bus_rate(&x, 0, 1, width));
+                 1e-9 * bus_in, 1e-9 * bus_out, 1e-9 * bus_rate(&x, 1, 1, 0, BUS_BYTES));
+    for (size_t pitch = 8192; pitch <= 65536; pitch *= 2)
+        for (size_t width = 1024; width < pitch && width <= 16384; width *= 2)
+            (void)printf("  %5zu of each %5zu bytes: in %.1f, out %.1f, each of both %.1f\n", width,
+                         pitch, 1e-9 * bus_rate(&x, 1, 0, width, pitch),
+                         1e-9 * bus_rate(&x, 0, 1, width, pitch),
+                         1e-9 * bus_rate(&x, 1, 1, width, pitch));
     (void)cu.release_pinned(from);
     (void)cu.release_pinned(to);
     (void)cu.release(x.a);
