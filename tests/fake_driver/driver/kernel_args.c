@@ -92,6 +92,32 @@ bool kernel_of_name(const char *name, kernel_t *kernel) {
     return false;
 }
 
+/* "nt": k is contiguous in what it streams; its type comes first. */
+kernel_t kernel_in_launch(const kernel_t *kernel, const tcgemm_gpu_args_t *args) {
+    kernel_t k = *kernel;
+    if (!k.row || !k.row->streams)
+        return k;
+    const bool is_a = args->streams_a != 0;
+    const bool in_k = is_a ? !args->a_trans : args->b_trans;
+    if (in_k == (kernel->b_trans != 0)) { /* else the fault is found: this is another layout */
+        k.a_trans = args->a_trans;
+        k.b_trans = args->b_trans;
+    } else {
+        k.a_trans = !args->a_trans;
+    }
+    if (!is_a) {
+        k.a = kernel->b;
+        k.b = kernel->a;
+    }
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
+        if (row && strcmp(row->entry, kernel->row->entry) == 0 &&
+            row->streams == (is_a ? TCGEMM_STREAMS_A : TCGEMM_STREAMS_B))
+            k.row = row;
+    }
+    return k;
+}
+
 /* ---- parameters ---- */
 
 void kernel_take_params(const kernel_t *kernel, void *const *array, kernel_params_t *params) {
@@ -130,7 +156,9 @@ static int packing_operands(const kernel_t *kernel, tcgemm_gpu_args_t *x,
     return 2;
 }
 
-int kernel_operands(const kernel_t *kernel, kernel_params_t *params, kernel_operand_t operands[4]) {
+int kernel_operands(const kernel_t *named, kernel_params_t *params, kernel_operand_t operands[4]) {
+    const kernel_t in_launch = kernel_in_launch(named, &params->product);
+    const kernel_t *const kernel = &in_launch;
     tcgemm_gpu_args_t *const x = &params->product;
     const int64_t parts = x->batch * x->splits;
     int count = 0;
@@ -249,8 +277,10 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
     return row->k_rows && (x->a_trans || !x->b_trans) ? "k is not contiguous" : NULL;
 }
 
-const char *kernel_fault(const kernel_t *kernel, const kernel_params_t *params, unsigned grid,
+const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, unsigned grid,
                          unsigned threads, size_t smem) {
+    const kernel_t in_launch = kernel_in_launch(named, &params->product);
+    const kernel_t *const kernel = &in_launch;
     const tcgemm_gpu_args_t *x = &params->product;
     if (kernel->kind == KERNEL_PEAK)
         return threads != PEAK_THREADS          ? "not the threads of a peak kernel"

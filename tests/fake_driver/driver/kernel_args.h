@@ -34,6 +34,10 @@ typedef struct kernel {
 /* False if no kernel has this name. */
 bool kernel_of_name(const char *name, kernel_t *kernel);
 
+/* The kernel in a launch: one that streams an operand is said of that operand, by its name, whether
+ * it is A or B. */
+kernel_t kernel_in_launch(const kernel_t *kernel, const tcgemm_gpu_args_t *args);
+
 /* What a kernel receives; peak kernels the second. */
 typedef union kernel_params {
     tcgemm_gpu_args_t product;
