@@ -1,6 +1,6 @@
 /* host_speed.c - products of host matrices on GPU 0, against what the bus and the GPU allow.
  *
- *     host_speed [--size N] [--type NAME] [--layout nn] [--runs N]
+ *     host_speed [--size N] [--type NAME] [--layout nn] [--runs N] [--trace 1]
  *
  * First the bus: copies of pinned memory, one way, both at once, and of parts of lines; and how
  * fast the CPU's threads copy. Then products whose matrices are pinned and pageable, in time and
@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host_trace.h"
 #include "tcgemm/tcgemm.h"
 
 enum { MAX_RUNS = 100, MAX_THREADS = 64, WAYS = 2 };
@@ -46,6 +47,7 @@ static struct {
 static double bus_in, bus_out; /* bytes a second, one way alone */
 static tcgemm_context_t *context;
 static int num_wrong;
+static int traces; /* whether one more run of each product is told call by call */
 
 static double now(void) {
     struct timespec t;
@@ -363,6 +365,11 @@ static void run_way(product_t *x, int pinned, int runs) {
          "the product");
     qsort(seconds, (size_t)runs, sizeof *seconds, by_value);
     report(x, pinned ? "pinned" : "pageable", seconds, runs, &stats);
+    if (traces) {
+        host_trace_begin();
+        need(tcgemm_run(x->plan, 1, a, b, 0, NULL, d) == TCGEMM_STATUS_OK, "the product");
+        host_trace_end();
+    }
     if (memcmp(d, x->expected, x->result) != 0) {
         (void)printf("WRONG: other bits than on the GPU, at last\n");
         num_wrong += 1;
@@ -421,6 +428,8 @@ int main(int argc, char **argv) {
             s.type = argv[i + 1];
         else if (strcmp(argv[i], "--layout") == 0)
             s.layout = argv[i + 1];
+        else if (strcmp(argv[i], "--trace") == 0)
+            traces = strcmp(argv[i + 1], "0") != 0;
         else if (strcmp(argv[i], "--runs") == 0)
             s.runs = (int)strtol(argv[i + 1], NULL, 10);
     }
