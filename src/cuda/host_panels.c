@@ -390,20 +390,14 @@ static tcgemm_status_t run_unit(run_t *r) {
     const int64_t key_b[3] = {g->b.batch_stride ? r->at.t : 0, r->at.p, r->at.j};
     r->area_a = take_area(&r->a, key_a);
     r->area_b = take_area(&r->b, key_b);
-    tcgemm_side_t a = {.size = r->e.m,
-                       .step = r->partition.step_m,
-                       .bytes = (double)(r->e.k * size_of(g->a.dtype)),
-                       .arrived = r->area_a->arrived};
-    tcgemm_side_t b = {.size = r->e.n,
-                       .step = r->partition.step_n,
-                       .bytes = (double)(r->e.k * size_of(g->b.dtype)),
-                       .arrived = r->area_b->arrived};
-    while (a.used < a.size || b.used < b.size) {
-        const bool is_a = tcgemm_next_is_a(&a, &b);
-        tcgemm_side_t *const side = is_a ? &a : &b;
-        const int64_t begin = side->used;
-        side->used = tcgemm_panel_end(side);
-        TCGEMM_FORWARD(bring(r, is_a, side->used));
+    tcgemm_side_t a = tcgemm_side_of_a(r->plan, &r->partition, &r->e);
+    tcgemm_side_t b = tcgemm_side_of_b(r->plan, &r->partition, &r->e);
+    bool is_a;
+    int64_t begin;
+    a.arrived = r->area_a->arrived;
+    b.arrived = r->area_b->arrived;
+    while (tcgemm_next_panel(&a, &b, &is_a, &begin)) {
+        TCGEMM_FORWARD(bring(r, is_a, is_a ? a.used : b.used));
         if (is_a)
             TCGEMM_FORWARD(run_pieces(r, begin, 0, a.used - begin, b.used, true));
         else

@@ -5,10 +5,14 @@
 
 #include "base/num.h"
 #include "host/pool.h"
+#include "host/stream_copy.h"
 
 enum {
     BUFFER_BYTES = 8 << 20,
-    BYTES_PER_THREAD = 1 << 18, /* the least that is worth waking a thread for */
+    LEAST_CHUNK = 1 << 20,      /* of a block that is to overlap with its own copy ... */
+    CHUNKS = 4,                 /* ... in so many */
+    BYTES_PER_THREAD = 1 << 17, /* the least that is worth waking a thread for */
+    STREAMED_RUN = 4096,        /* bytes of a line of D that go past the caches */
     ZEROS_TO = 16,              /* bytes: lines on the GPU go on with zeros up to there */
     KEPT_ARENA = 16,            /* of the GPU's memory: what is kept from call to call */
     SHORT_RUN = 512,            /* bytes: shorter ones the CPU gathers faster */
@@ -98,18 +102,26 @@ static int64_t row_of(const tcgemm_block_t *b) {
     return round_up(b->length, ZEROS_TO);
 }
 
-/* The chunk that begins where the last one ended: as many lines as a buffer holds, or a part of
- * one; false: there is none. */
+/* Of a chunk, at most: the copy engine begins when the first is filled, and when the last is, it
+ * has only that left. */
+static int64_t chunk_bytes(const tcgemm_block_t *b) {
+    const int64_t part = lines_of(b) * row_of(b) / CHUNKS / ZEROS_TO * ZEROS_TO;
+    return part < LEAST_CHUNK ? LEAST_CHUNK : min_i64(part, BUFFER_BYTES);
+}
+
+/* The chunk that begins where the last one ended: as many lines as it may have, or a part of one;
+ * false: there is none. */
 static bool next_chunk(const tcgemm_block_t *b, tcgemm_chunk_t *c) {
     const int64_t row = row_of(b);
+    const int64_t most = chunk_bytes(b);
     if (c->lines > 0 && c->offset + c->bytes < row) {
         c->offset += c->bytes;
     } else {
         c->line += c->lines;
         c->offset = 0;
     }
-    c->lines = row < BUFFER_BYTES ? min_i64(lines_of(b) - c->line, BUFFER_BYTES / row) : 1;
-    c->bytes = min_i64(row - c->offset, BUFFER_BYTES);
+    c->lines = row < most ? min_i64(lines_of(b) - c->line, most / row) : 1;
+    c->bytes = min_i64(row - c->offset, most);
     return c->line < lines_of(b);
 }
 
@@ -232,7 +244,9 @@ static void move_range(const move_t *m, int64_t begin, int64_t end) {
         if (bytes > 0) {
             char *const host =
                 b->host + at / b->lines * b->host_item + at % b->lines * b->host_line + offset;
-            if (m->to_host)
+            if (m->to_host && bytes >= STREAMED_RUN)
+                tcgemm_stream_copy(host, buffer, (size_t)bytes);
+            else if (m->to_host)
                 memcpy(host, buffer, (size_t)bytes);
             else
                 memcpy(buffer, host, (size_t)bytes);

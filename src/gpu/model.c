@@ -38,8 +38,12 @@ static const double beyond =
     1.0; /* rows of boxes that lie beyond an edge, to those of the other side */
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
-static const double transfer_bandwidth = 20e9; /* host memory to GPU through pinned buffers */
-static const double transfer_seconds = 60e-6;  /* of the smallest */
+/* Pageable matrices to the GPU and back beside the product, with 16 threads of the CPU: what the
+ * ways take is the shorter of both lines (8192^3, 16384^3; 2048^3; bench/results/notes.md). */
+static const double transfer_bandwidth = 62e9;
+static const double transfer_ramp = 0.9e-3;
+static const double small_transfer_bandwidth = 16e9;
+static const double transfer_seconds = 60e-6; /* of the smallest */
 
 enum {
     MAX_GROUP = 16,
@@ -259,5 +263,7 @@ double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g) {
     const double k = (double)g->k;
     const double bytes =
         m * k * bytes_of(g->a.dtype) + k * n * bytes_of(g->b.dtype) + m * n * bytes_of(g->type->d);
-    return transfer_seconds + (double)g->batch * bytes / transfer_bandwidth;
+    const double all = (double)g->batch * bytes;
+    return transfer_seconds +
+           fmin(all / small_transfer_bandwidth, transfer_ramp + all / transfer_bandwidth);
 }

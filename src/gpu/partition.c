@@ -1,26 +1,27 @@
 /* partition.c - see partition.h. */
 #include "gpu/partition.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "gpu/expand.h"
+#include "gpu/panel_clock.h"
 
 enum {
-    LINE_BYTES = 16,             /* lines on the GPU start on such a boundary */
-    PART = 128,                  /* panels have multiples of so many rows and columns */
-    LEAST_PART = 16,             /* ... or of so many, where memory is short */
-    DEPTH_PART = 256,            /* units have multiples of so many steps of k */
-    SQUARE = 1024,               /* the size down to which units are halved before all else */
-    LARGE = 16384,               /* ... and down to which the room for the whole is not taken */
-    ALIGNMENT = 256,             /* of each buffer */
-    GROUP_BYTES = 32 << 20,      /* of a unit of small batch items */
-    PANELS = 8,                  /* a side has so many or more */
-    MOST_STEP = 1024,            /* rows: eight panels of 1024 x 16384 are two waves of tiles */
-    MOST_THIN_STEP = 4096,       /* ... where k is short */
+    LINE_BYTES = 16,        /* lines on the GPU start on such a boundary */
+    PART = 128,             /* panels have multiples of so many rows and columns */
+    LEAST_PART = 16,        /* ... or of so many, where memory is short */
+    DEPTH_PART = 256,       /* units have multiples of so many steps of k */
+    SQUARE = 1024,          /* the size down to which units are halved before all else */
+    LARGE = 16384,          /* ... and down to which the room for the whole is not taken */
+    ALIGNMENT = 256,        /* of each buffer */
+    GROUP_BYTES = 32 << 20, /* of a unit of small batch items */
+    LEAST_PANELS = 3,       /* of a side that does not come whole */
+    MOST_PANELS = 32,
+    MOST_STEPS = 6, /* widths that are tried for a side */
+    MOST_STEP = 4096,
     LEAST_PANEL_BYTES = 1 << 20, /* a copy of less does not fill the bus */
-    MOST_PANEL_BYTES = 64 << 20,
-    LEAST_RUN_BYTES = 2048, /* of a line, where a panel is a part of each line */
     MOST_PIECE_BYTES = 64 << 20,
     FEW_STRIPS = 2
 };
@@ -80,42 +81,61 @@ static size_t operand_bytes(const tcgemm_operand_t *x, int64_t rows, int64_t col
     return (size_t)round_up(lines * pitch * (x->batch_stride ? items : 1), ALIGNMENT);
 }
 
-/* Rows or columns of a panel: an eighth of the side, within what serves the bus. `run`: bytes of
- * one element where a panel is a part of each line, else 0. */
-static int64_t panel_step(int64_t size, int64_t row_bytes, int64_t run) {
-    int64_t step = min_i64(size / PANELS, MOST_STEP);
-    const int64_t least = ceil_div(LEAST_PANEL_BYTES, row_bytes);
-    const int64_t most = MOST_PANEL_BYTES / row_bytes;
-    if (step < least)
-        step = min_i64(least, MOST_THIN_STEP);
-    if (step > most)
-        step = most;
-    if (run > 0 && step < LEAST_RUN_BYTES / run)
-        step = LEAST_RUN_BYTES / run;
-    return min_i64(size, round_up(step > 2 * (int64_t)PART ? step : 2 * (int64_t)PART, PART));
-}
-
 /* As many of `size` as go into a piece with `other` on the other side. */
 static int64_t piece_step(int64_t size, int64_t other_bytes) {
     const int64_t most = MOST_PIECE_BYTES / other_bytes / (2 * (int64_t)PART) * 2 * PART;
     return min_i64(size, most > 0 ? most : 2 * (int64_t)PART);
 }
 
+static void set_steps(const struct tcgemm_plan *plan, tcgemm_partition_t *c, int64_t step_m,
+                      int64_t step_n) {
+    const int64_t size = size_of(plan->g.type->d);
+    c->step_m = step_m;
+    c->step_n = step_n;
+    c->piece_m = piece_step(c->unit.m, step_n * size);
+    c->piece_n = piece_step(c->unit.n, step_m * size);
+}
+
+/* The widths of panels that are worth a try, the whole side among them. */
+static int list_steps(int64_t size, int64_t row_bytes, int64_t steps[MOST_STEPS]) {
+    int count = 0;
+    steps[count++] = size;
+    for (int64_t step = 2 * (int64_t)PART; step <= MOST_STEP && count < MOST_STEPS; step *= 2)
+        if (step <= size / LEAST_PANELS && step >= size / MOST_PANELS &&
+            (step * row_bytes >= LEAST_PANEL_BYTES || step == MOST_STEP))
+            steps[count++] = step;
+    return count;
+}
+
+/* Those with which the model takes the least time. */
+static void choose_steps(const struct tcgemm_plan *plan, tcgemm_partition_t *c) {
+    const tcgemm_extent_t *e = &c->unit;
+    int64_t of_a[MOST_STEPS];
+    int64_t of_b[MOST_STEPS];
+    const int count_a = list_steps(e->m, e->k * size_of(plan->g.a.dtype), of_a);
+    const int count_b = list_steps(e->n, e->k * size_of(plan->g.b.dtype), of_b);
+    int best = 0;
+    double least = HUGE_VAL;
+    for (int i = 0; i < count_a * count_b && count_a * count_b > 1; ++i) {
+        set_steps(plan, c, of_a[i / count_b], of_b[i % count_b]);
+        const double seconds = tcgemm_panel_clock(plan, c);
+        if (seconds < least) {
+            least = seconds;
+            best = i;
+        }
+    }
+    set_steps(plan, c, of_a[best / count_b], of_b[best % count_b]);
+}
+
 /* Small items travel whole, and so do the parts of a sum over k, which stays where it is. */
 static void choose_panels(const struct tcgemm_plan *plan, tcgemm_partition_t *c) {
-    const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_extent_t *e = &c->unit;
-    const int64_t size = size_of(g->type->d);
     c->step_m = c->piece_m = e->m;
     c->step_n = c->piece_n = e->n;
-    if (e->items > 1 || e->k < g->k)
-        return;
-    c->step_m = panel_step(e->m, e->k * size_of(g->a.dtype),
-                           g->a.col_stride == 1 ? 0 : size_of(g->a.dtype));
-    c->step_n = panel_step(e->n, e->k * size_of(g->b.dtype),
-                           g->b.col_stride == 1 ? size_of(g->b.dtype) : 0);
-    c->piece_m = piece_step(e->m, c->step_n * size);
-    c->piece_n = piece_step(e->n, c->step_m * size);
+    c->num_d = c->tight ? 1 : c->most_d;
+    c->num_lanes = c->tight ? 1 : 2;
+    if (e->items == 1 && e->k == plan->g.k)
+        choose_steps(plan, c);
 }
 
 static int count_buffers(bool changes, const tcgemm_partition_t *c) {
@@ -210,7 +230,20 @@ bool tcgemm_partition_smaller(const struct tcgemm_plan *plan, tcgemm_partition_t
 
 /* ---- the order of the panels ---- */
 
-int64_t tcgemm_panel_end(const tcgemm_side_t *side) {
+tcgemm_side_t tcgemm_side_of_a(const struct tcgemm_plan *plan, const tcgemm_partition_t *c,
+                               const tcgemm_extent_t *unit) {
+    return (tcgemm_side_t){
+        .size = unit->m, .step = c->step_m, .bytes = (double)(unit->k * size_of(plan->g.a.dtype))};
+}
+
+tcgemm_side_t tcgemm_side_of_b(const struct tcgemm_plan *plan, const tcgemm_partition_t *c,
+                               const tcgemm_extent_t *unit) {
+    return (tcgemm_side_t){
+        .size = unit->n, .step = c->step_n, .bytes = (double)(unit->k * size_of(plan->g.b.dtype))};
+}
+
+/* Where the next panel ends. */
+static int64_t panel_end(const tcgemm_side_t *side) {
     const int64_t rest = side->size - side->used;
     const int64_t half_step = half(side->step - 1, PART);
     const bool many = side->size >= 4 * side->step;
@@ -223,10 +256,20 @@ int64_t tcgemm_panel_end(const tcgemm_side_t *side) {
 
 /* Elements of D for each byte that comes: used columns a row of A, used rows a column of B. What
  * has arrived already costs nothing. */
-bool tcgemm_next_is_a(const tcgemm_side_t *a, const tcgemm_side_t *b) {
+static bool next_is_a(const tcgemm_side_t *a, const tcgemm_side_t *b) {
     if (a->used == a->size || b->used == b->size)
         return a->used < a->size;
     if (a->used < a->arrived || b->used < b->arrived)
         return a->used < a->arrived;
     return (double)b->used * b->bytes >= (double)a->used * a->bytes;
+}
+
+bool tcgemm_next_panel(tcgemm_side_t *a, tcgemm_side_t *b, bool *is_a, int64_t *begin) {
+    if (a->used == a->size && b->used == b->size)
+        return false;
+    *is_a = next_is_a(a, b);
+    tcgemm_side_t *const side = *is_a ? a : b;
+    *begin = side->used;
+    side->used = panel_end(side);
+    return true;
 }

@@ -17,7 +17,13 @@
  *
  * Panels are so wide that a strip keeps a GPU busy, and so narrow that the first product begins
  * early and that what is left to do when the last one has arrived is short against the whole: the
- * first two and the last two of a side are halves.
+ * first two and the last two of a side are halves. How wide, a model of the bus and the GPU says
+ * (panel_clock.h), tried with some widths of either side. One of them may be the whole side:
+ *
+ *     A0 | B | A1 | A2 | A3       nothing is computed before B is there, but then all that comes
+ *                                 and leaves is whole rows, and the rest of A keeps the GPU busy
+ *
+ * which wins where the product takes no longer than A, because copies of parts of lines are slow.
  */
 #ifndef TCGEMM_GPU_PARTITION_H
 #define TCGEMM_GPU_PARTITION_H
@@ -71,10 +77,14 @@ typedef struct tcgemm_side {
     int64_t used;    /* of these, in strips that are computed */
 } tcgemm_side_t;
 
-/* Where the next panel ends. */
-int64_t tcgemm_panel_end(const tcgemm_side_t *side);
+/* The sides of a unit of which nothing has arrived. */
+tcgemm_side_t tcgemm_side_of_a(const struct tcgemm_plan *plan, const tcgemm_partition_t *c,
+                               const tcgemm_extent_t *unit);
+tcgemm_side_t tcgemm_side_of_b(const struct tcgemm_plan *plan, const tcgemm_partition_t *c,
+                               const tcgemm_extent_t *unit);
 
-/* Which operand's panel comes next; one of them is left. */
-bool tcgemm_next_is_a(const tcgemm_side_t *a, const tcgemm_side_t *b);
+/* Goes on to the next panel: whose it is and where it begins; `used` of its side is where it ends.
+ * False: all panels have been used. */
+bool tcgemm_next_panel(tcgemm_side_t *a, tcgemm_side_t *b, bool *is_a, int64_t *begin);
 
 #endif

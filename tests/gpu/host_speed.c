@@ -1,6 +1,6 @@
 /* host_speed.c - products of host matrices on GPU 0, against what the bus and the GPU allow.
  *
- *     host_speed [--size N] [--type NAME] [--layout nn] [--runs N]
+ *     host_speed [--size N] [--type NAME] [--layout nn] [--runs N] [--trace 1]
  *
  * First the bus: copies of pinned memory, one way, both at once, and of parts of lines; and how
  * fast the CPU's threads copy. Then products whose matrices are pinned and pageable, in time and
@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host_trace.h"
 #include "tcgemm/tcgemm.h"
 
 enum { MAX_RUNS = 100, MAX_THREADS = 64, WAYS = 2 };
@@ -46,6 +47,7 @@ static struct {
 static double bus_in, bus_out; /* bytes a second, one way alone */
 static tcgemm_context_t *context;
 static int num_wrong;
+static int traces; /* whether one more run of each product is told call by call */
 
 static double now(void) {
     struct timespec t;
@@ -93,12 +95,13 @@ typedef struct bus {
     CUstream in, out;
 } bus_t;
 
-enum { BUS_BYTES = 512 << 20, PITCH = 32768 };
+enum { BUS_BYTES = 512 << 20 };
 
-/* Bytes a second of copies in, out, or both, whole or of `width` bytes of each 32 KiB. */
-static double bus_rate(const bus_t *x, int in, int out, size_t width) {
+/* Bytes a second, each way, of copies in, out, or both, whole or of `width` bytes of each `pitch`:
+ * a panel of a matrix with rows of so many bytes. */
+static double bus_rate(const bus_t *x, int in, int out, size_t width, size_t pitch) {
     double best = 0;
-    const size_t height = BUS_BYTES / PITCH;
+    const size_t height = BUS_BYTES / pitch;
     const size_t bytes = width ? width * height : BUS_BYTES;
     for (int run = 0; run < 4; ++run) {
         const double start = now();
@@ -108,20 +111,20 @@ static double bus_rate(const bus_t *x, int in, int out, size_t width) {
             need(cu.to_host(x->to, x->b, bytes, x->out) == CUDA_SUCCESS, "a copy out");
         CUDA_MEMCPY2D lines = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                                .srcHost = x->from,
-                               .srcPitch = PITCH,
+                               .srcPitch = pitch,
                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
                                .dstDevice = x->a,
-                               .dstPitch = PITCH,
+                               .dstPitch = pitch,
                                .WidthInBytes = width,
                                .Height = height};
         if (in && width)
             need(cu.lines(&lines, x->in) == CUDA_SUCCESS, "a copy of lines in");
         lines = (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                                 .srcDevice = x->b,
-                                .srcPitch = PITCH,
+                                .srcPitch = pitch,
                                 .dstMemoryType = CU_MEMORYTYPE_HOST,
                                 .dstHost = x->to,
-                                .dstPitch = PITCH,
+                                .dstPitch = pitch,
                                 .WidthInBytes = width,
                                 .Height = height};
         if (out && width)
@@ -150,13 +153,16 @@ static void measure_bus(void) {
     memset(to, 2, BUS_BYTES);
     x.from = from;
     x.to = to;
-    bus_in = bus_rate(&x, 1, 0, 0);
-    bus_out = bus_rate(&x, 0, 1, 0);
+    bus_in = bus_rate(&x, 1, 0, 0, BUS_BYTES);
+    bus_out = bus_rate(&x, 0, 1, 0, BUS_BYTES);
     (void)printf("bus, GB/s         in %.1f, out %.1f, each way of both at once %.1f\n",
-                 1e-9 * bus_in, 1e-9 * bus_out, 1e-9 * bus_rate(&x, 1, 1, 0));
-    for (size_t width = 512; width <= 8192; width *= 2)
-        (void)printf("  lines of %4zu    in %.1f, out %.1f\n", width,
-                     1e-9 * bus_rate(&x, 1, 0, width), 1e-9 * bus_rate(&x, 0, 1, width));
+                 1e-9 * bus_in, 1e-9 * bus_out, 1e-9 * bus_rate(&x, 1, 1, 0, BUS_BYTES));
+    for (size_t pitch = 8192; pitch <= 65536; pitch *= 2)
+        for (size_t width = 1024; width < pitch && width <= 16384; width *= 2)
+            (void)printf("  %5zu of each %5zu bytes: in %.1f, out %.1f, each of both %.1f\n", width,
+                         pitch, 1e-9 * bus_rate(&x, 1, 0, width, pitch),
+                         1e-9 * bus_rate(&x, 0, 1, width, pitch),
+                         1e-9 * bus_rate(&x, 1, 1, width, pitch));
     (void)cu.release_pinned(from);
     (void)cu.release_pinned(to);
     (void)cu.release(x.a);
@@ -359,6 +365,11 @@ static void run_way(product_t *x, int pinned, int runs) {
          "the product");
     qsort(seconds, (size_t)runs, sizeof *seconds, by_value);
     report(x, pinned ? "pinned" : "pageable", seconds, runs, &stats);
+    if (traces) {
+        host_trace_begin();
+        need(tcgemm_run(x->plan, 1, a, b, 0, NULL, d) == TCGEMM_STATUS_OK, "the product");
+        host_trace_end();
+    }
     if (memcmp(d, x->expected, x->result) != 0) {
         (void)printf("WRONG: other bits than on the GPU, at last\n");
         num_wrong += 1;
@@ -417,6 +428,8 @@ int main(int argc, char **argv) {
             s.type = argv[i + 1];
         else if (strcmp(argv[i], "--layout") == 0)
             s.layout = argv[i + 1];
+        else if (strcmp(argv[i], "--trace") == 0)
+            traces = strcmp(argv[i + 1], "0") != 0;
         else if (strcmp(argv[i], "--runs") == 0)
             s.runs = (int)strtol(argv[i + 1], NULL, 10);
     }

@@ -1,6 +1,7 @@
 /* How host matrices are divided: every element of D once, when its row of A and its column of B are
- * there, within the buffers; and what the order costs on a made-up bus.
+ * there, within the buffers; and what the order costs by the model.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/num.h"
-#include "gpu/gpu_row.h"
+#include "gpu/model.h"
+#include "gpu/panel_clock.h"
 #include "gpu/partition.h"
 #include "tcgemm/tcgemm.h"
 
@@ -37,16 +38,12 @@ typedef void panel_fn(void *argument, bool is_a, int64_t begin, int64_t end);
 
 static void play(const tcgemm_plan_t *plan, const tcgemm_partition_t *c, panel_fn *on_panel,
                  strip_fn *on_strip, void *argument) {
-    const tcgemm_canonical_t *g = &plan->g;
-    tcgemm_side_t a = {.size = c->unit.m, .step = c->step_m};
-    tcgemm_side_t b = {.size = c->unit.n, .step = c->step_n};
-    a.bytes = (double)c->unit.k * tcgemm_dtype_bits(g->a.dtype) / 8;
-    b.bytes = (double)c->unit.k * tcgemm_dtype_bits(g->b.dtype) / 8;
-    while (a.used < a.size || b.used < b.size) {
-        const bool is_a = tcgemm_next_is_a(&a, &b);
-        tcgemm_side_t *const side = is_a ? &a : &b;
-        const int64_t begin = side->used;
-        side->used = tcgemm_panel_end(side);
+    tcgemm_side_t a = tcgemm_side_of_a(plan, c, &c->unit);
+    tcgemm_side_t b = tcgemm_side_of_b(plan, c, &c->unit);
+    bool is_a;
+    int64_t begin;
+    while (tcgemm_next_panel(&a, &b, &is_a, &begin)) {
+        const tcgemm_side_t *const side = is_a ? &a : &b;
         assert_true(side->used > begin && side->used <= side->size);
         assert_true(side->used == side->size || side->used % 16 == 0);
         on_panel(argument, is_a, begin, side->used);
@@ -136,83 +133,66 @@ static void every_element_once(void **state) {
 
 /* ---- time ---- */
 
-static const double bus = 55e9;  /* bytes a second, each way */
-static const double each = 8e-6; /* seconds that a copy takes beside its bytes */
-static const double launching = 3e-6;
+static const double bus = 55.4e9; /* bytes a second, each way alone */
 
-/* When the way in, the SMs, the products side by side and the way out are through with what they
- * have; when the buffers of D are free. */
-typedef struct clock_of {
-    const tcgemm_plan_t *plan;
-    const tcgemm_partition_t *c;
-    double rate; /* operations a second of the GPU, every tile busy */
-    double in, busy, product[2], out, left[TCGEMM_MOST_STRIPS];
-    int64_t strips;
-} clock_of_t;
-
-static void panel_comes(void *argument, bool is_a, int64_t begin, int64_t end) {
-    clock_of_t *x = argument;
-    const tcgemm_canonical_t *g = &x->plan->g;
-    x->in += (double)((end - begin) * g->k) * tcgemm_dtype_bits(is_a ? g->a.dtype : g->b.dtype) /
-                 8 / bus +
-             each;
-}
-
-static double later(double x, double y) {
-    return x > y ? x : y;
-}
-
-static void strip_goes(void *argument, const strip_t *s) {
-    clock_of_t *x = argument;
-    const tcgemm_canonical_t *g = &x->plan->g;
-    double *const left = &x->left[x->strips % x->c->num_d];
-    double *const product = &x->product[x->strips % x->c->num_lanes];
-    const tcgemm_gpu_row_t *row = x->plan->kernel->gpu;
-    const double tile = 2.0 * row->bm * row->bn * (double)g->k / (x->rate / 132);
-    const double tiles = (double)(ceil_div(s->m, row->bm) * ceil_div(s->n, row->bn));
-    const double start = later(later(x->in, *product), *left) + launching;
-    x->strips += 1;
-    x->busy = later(x->busy, start) + tiles / 132 * tile;
-    *product = later(x->busy, start + tile);
-    x->out = later(x->out, *product) +
-             (double)(s->m * s->n) * tcgemm_dtype_bits(g->type->d) / 8 / bus + each;
-    *left = x->out;
-}
-
-/* The time of a cube over the longest of its ways and its product. */
-static double played(tcgemm_type_t type, int64_t size, double rate) {
-    const tcgemm_problem_t p = tcgemm_problem(type, size, size, size);
+/* The time that the model gives a product, over the longest of its ways and itself. */
+static double played(tcgemm_type_t type, int64_t size, const char *layout, int64_t steps[2]) {
+    tcgemm_problem_t p = tcgemm_problem(type, size, size, size);
+    p.op_a = layout[0] == 't' ? TCGEMM_OP_T : TCGEMM_OP_N;
+    p.op_b = layout[1] == 't' ? TCGEMM_OP_T : TCGEMM_OP_N;
     tcgemm_plan_t *plan = plan_of(&p);
     tcgemm_partition_t c;
     tcgemm_partition_best(plan, plan->device->memory_bytes, &c);
-    clock_of_t x = {.plan = plan, .c = &c, .rate = rate};
-    play(plan, &c, panel_comes, strip_goes, &x);
+    const double seconds = tcgemm_panel_clock(plan, &c);
     const double n = (double)size;
     const double in = 2 * n * n * tcgemm_dtype_bits(plan->g.a.dtype) / 8 / bus;
     const double out = n * n * tcgemm_dtype_bits(plan->g.type->d) / 8 / bus;
-    const double bound = later(later(in, out), 2 * n * n * n / rate);
-    (void)printf("%s %s %lld^3: %.2f ms, %.3f of the longest way\n", plan->kernel->name,
-                 tcgemm_type_info(type)->name, (long long)size, 1e3 * x.out, x.out / bound);
+    const double product = tcgemm_gpu_time(plan->kernel, &plan->g, plan->device).total;
+    const double bound = fmax(fmax(in, out), product);
+    (void)printf("%s %s %lld^3 %s: panels of %lld rows and %lld columns, %.2f ms, %.3f of the "
+                 "longest way\n",
+                 plan->kernel->name, tcgemm_type_info(type)->name, (long long)size, layout,
+                 (long long)c.step_m, (long long)c.step_n, 1e3 * seconds, seconds / bound);
     assert_true(c.unit.m == size && c.unit.n == size);
+    steps[0] = c.step_m;
+    steps[1] = c.step_n;
     tcgemm_plan_destroy(plan);
-    return x.out / bound;
+    return seconds / bound;
 }
 
 /* With D as many bytes as A and B no order takes less than 1.25. */
 static void order_keeps_the_bus_busy(void **state) {
     (void)state;
-    assert_true(played(TCGEMM_BF16_BF16, 16384, 700e12) < 1.11);
-    assert_true(played(TCGEMM_BF16_BF16, 8192, 700e12) < 1.13);
-    assert_true(played(TCGEMM_BF16_F32, 16384, 700e12) < 1.33);
-    assert_true(played(TCGEMM_BF16_F32, 8192, 700e12) < 1.38);
-    assert_true(played(TCGEMM_F32_F32, 8192, 52e12) < 1.12);
-    assert_true(played(TCGEMM_BF16_BF16, 4096, 700e12) < 1.25);
+    int64_t steps[2];
+    assert_true(played(TCGEMM_BF16_BF16, 16384, "nn", steps) < 1.15);
+    assert_true(played(TCGEMM_BF16_BF16, 8192, "nn", steps) < 1.15);
+    assert_true(played(TCGEMM_BF16_BF16, 8192, "nt", steps) < 1.15);
+    assert_true(played(TCGEMM_BF16_BF16, 8192, "tn", steps) < 1.38);
+    assert_true(played(TCGEMM_BF16_F32, 16384, "nn", steps) < 1.7);
+    assert_true(played(TCGEMM_BF16_F32, 8192, "nn", steps) < 1.75);
+    assert_true(played(TCGEMM_F32_F32, 8192, "nn", steps) < 1.18);
+    assert_true(played(TCGEMM_BF16_BF16, 4096, "nn", steps) < 1.25);
+    assert_true(played(TCGEMM_BF16_BF16, 2048, "nn", steps) < 1.6);
+}
+
+/* The operand that would come in parts of lines comes whole where the product is short, and in
+ * panels where it is long. */
+static void parts_of_lines_are_few(void **state) {
+    (void)state;
+    int64_t steps[2];
+    (void)played(TCGEMM_BF16_BF16, 16384, "nn", steps);
+    assert_true(steps[0] < 4096 && steps[1] == 16384);
+    (void)played(TCGEMM_BF16_BF16, 16384, "tn", steps);
+    assert_true(steps[0] == 16384 || steps[1] == 16384);
+    (void)played(TCGEMM_F32_F32, 8192, "nn", steps);
+    assert_true(steps[0] < 4096 && steps[1] < 8192);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_element_once),
         cmocka_unit_test(order_keeps_the_bus_busy),
+        cmocka_unit_test(parts_of_lines_are_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
