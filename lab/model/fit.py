@@ -13,8 +13,8 @@ import re
 import sys
 
 SMS, CLOCK, BANDWIDTH = 132, 1.98e9, 4.8e12  # the H200 that was measured
-LAUNCH, MEMORY_EFFICIENCY, AGAIN, BEYOND = 2.0e-6, 0.85, 0.2, 1.0  # as in src/gpu/model.c
-BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "s8": 1, "u8": 1, "u8s8": 1, "s8u8": 1, "s32": 4}
+LAUNCH, MEMORY_EFFICIENCY, COPYING, AGAIN, BEYOND = 2.0e-6, 0.85, 1.1, 0.2, 1.0  # as in src/gpu/model.c
+BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "s8": 1, "u8": 1, "u8s8": 1, "s8u8": 1, "s32": 4, "e4m3": 1, "e5m2": 1}
 NAMES = ("macs", "wait", "start", "finish", "narrow", "nt", "tn", "tt")
 
 
@@ -26,7 +26,8 @@ def read_rows(path):
             continue
         f = [x.strip() for x in found.group(1).split(",")]
         name = f"{f[0]}_{f[1]}_{f[6]}x{f[7]}x{f[8]}_{f[3]}"
-        rows[name] = dict(type=f[1], boxes=f[0] == "wgmma", bm=int(f[6]), bn=int(f[7]), bk=int(f[8]), wm=int(f[9]), wn=int(f[10]),
+        streams = {"rows": "B", "columns": "A"}[f[3]] if f[0] == "stream" else ""
+        rows[name] = dict(type=f[1], boxes=f[0] == "wgmma", streams=streams, bm=int(f[6]), bn=int(f[7]), bk=int(f[8]), wm=int(f[9]), wn=int(f[10]),
                           smem=int(f[16]), resident=int(f[17]),
                           line=line)
     return rows
@@ -65,15 +66,37 @@ def read_samples(path, rows):
     return samples
 
 
+def share_kernels(rows, samples):
+    """The kernels of stream serve two rows each, which have one line: few rows of D and few columns."""
+    for name in [name for name, row in rows.items() if row["streams"]]:
+        row = rows.pop(name)
+        line = f"stream_{row['type']}_{min(row['bm'], row['bn'])}"
+        rows.setdefault(line, row)
+        for s in samples.pop(name, []):
+            s["row"] = row
+            samples[line].append(s)
+
+
 def predict(c, row, s):
     """src/gpu/model.c in Python."""
     macs, wait, start, finish, narrow, nt, tn, tt = c
+    row = s.get("row", row)
     def loads(aligned):
         if aligned >= 16:
             return 1.0
         return narrow if row["smem"] == 0 or aligned < 4 else min(narrow, 1 + math.log2(16 / aligned))
 
     factor = {"NN": 1.0, "NT": nt, "TN": tn, "TT": tt}[s["ops"]]
+    if row["streams"]:
+        is_a = row["streams"] == "A"
+        in_k = s["ops"][0] == "N" if is_a else s["ops"][1] == "T"
+        lines, of_tile = (s["m"], row["bm"]) if is_a else (s["n"], row["bn"])
+        needed = 16 if in_k else min(16, 4 * BYTES[row["type"].split("_")[0]])
+        is_narrow = lines < of_tile or s["aligned"][0 if is_a else 1] < needed
+        factor = narrow if is_narrow else 1.0 if in_k else nt
+        rounds = s["rounds"] + (s["rest"] > 0)
+        cycles = start + finish + rounds * s["k"] * factor * row["bm"] * row["bn"] / macs
+        return LAUNCH + max(cycles / CLOCK, s["memory"])
     if min(s["aligned"]) < 16 and not row["boxes"]:
         a, b = (loads(aligned) for aligned in s["aligned"])
         factor = (a + b) / 2 if row["smem"] == 0 else max(a, b)
@@ -93,7 +116,7 @@ def predict(c, row, s):
     if s["rest"]:
         cycles += round_cycles(math.ceil(s["rest"] / SMS), min(1.0, s["rest"] / SMS))
     cycles += slow
-    memory = s["memory"] * narrow + s["again"] if row["boxes"] else s["memory"]
+    memory = s["memory"] * narrow + s["again"] if row["boxes"] else COPYING * s["memory"]
     return LAUNCH + max(cycles / CLOCK, memory)
 
 
@@ -164,6 +187,7 @@ HEAD = """/* cost.def - what each GPU row costs: the constants of src/gpu/model.
 def main():
     rows = read_rows(sys.argv[1])
     samples = read_samples(sys.argv[2], rows)
+    share_kernels(rows, samples)
     lines, errors, by_shape = [], [], collections.defaultdict(list)
     old = {}
     target = sys.argv[4] if len(sys.argv) > 4 and sys.argv[3] == "--write" else None

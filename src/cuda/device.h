@@ -17,19 +17,63 @@
 #include "cuda/driver.h"
 #include "device/facts.h"
 
-enum { TCGEMM_MAX_GPUS = 64, TCGEMM_MAX_MODULES = 64, TCGEMM_STAGING_BUFFERS = 2 };
+enum {
+    TCGEMM_MAX_GPUS = 64,
+    TCGEMM_MAX_MODULES = 64,
+    TCGEMM_STAGING_BUFFERS = 3, /* each way */
+    TCGEMM_STAGING_STRIPS = 6,  /* of D that are on their way home */
+    TCGEMM_STAGING_STEPS = 16   /* products that are told apart */
+};
 
-/* What the way of host matrices keeps from call to call (host_panels.c). */
+/* Pinned buffers of one way, used in turn. */
+typedef struct tcgemm_buffers {
+    void *at[TCGEMM_STAGING_BUFFERS];
+    CUevent copied[TCGEMM_STAGING_BUFFERS]; /* by the stream: it may be filled or read */
+    int64_t used; /* buffers so far: the next is this one modulo their number */
+} tcgemm_buffers_t;
+
+/* A block: `items` times `lines` contiguous runs of `length` bytes on the host. On the GPU line l
+ * of item t is at device + (t * lines + l) * pitch. */
+typedef struct tcgemm_block {
+    char *host;
+    int64_t items, lines, length;
+    int64_t host_item, host_line; /* bytes from item to item, line to line */
+    CUdeviceptr device;
+    int64_t pitch;  /* at least length, and a multiple of 16 */
+    bool is_pinned; /* the copy engine may read and write all of the host's bytes */
+} tcgemm_block_t;
+
+/* Lines [line, line + lines) of a block, of each `bytes` from `offset` on. */
+typedef struct tcgemm_chunk {
+    int64_t line, lines, offset, bytes;
+} tcgemm_chunk_t;
+
+/* A block of D that comes home through the buffers. */
+typedef struct tcgemm_return {
+    tcgemm_block_t block;
+    CUevent ready; /* when it is computed */
+    int slot;
+    tcgemm_chunk_t next; /* the first that is not requested yet */
+} tcgemm_return_t;
+
+/* What the way of host matrices keeps from call to call (staging.c, host_panels.c). */
 typedef struct tcgemm_staging {
-    bool is_ready;
-    void *buffer[TCGEMM_STAGING_BUFFERS]; /* pinned */
-    CUevent is_free[TCGEMM_STAGING_BUFFERS];
-    CUstream copy; /* to and from the GPU */
-    CUstream compute;
-    CUevent arrived;          /* what the next product needs */
-    CUevent start[2], end[2]; /* of the products, by turns */
+    CUstream in, out, compute[2];
+    tcgemm_buffers_t to_gpu, to_host;
+    CUevent arrived; /* what the next product needs */
+    CUevent begin;   /* of the run */
+    CUevent start[TCGEMM_STAGING_STEPS], end[TCGEMM_STAGING_STEPS]; /* of products, by turns */
+    CUevent left[TCGEMM_STAGING_STRIPS];                            /* a buffer of D is free */
     CUdeviceptr arena;
     size_t arena_bytes;
+    tcgemm_return_t returns[TCGEMM_STAGING_STRIPS]; /* the first of them leaves first */
+    int num_returns;
+    struct {
+        tcgemm_block_t block;
+        tcgemm_chunk_t chunk;
+    } requested[TCGEMM_STAGING_BUFFERS]; /* by the buffer that it comes into */
+    int64_t emptied;                     /* buffers of D so far */
+    bool leaves_direct;                  /* D, or parts of it, by copies that nobody waited for */
 } tcgemm_staging_t;
 
 typedef struct tcgemm_gpu {

@@ -67,10 +67,13 @@ typedef enum tcgemm_driver_feature {
     F(event_record, cuEventRecord, STAGING)                                                        \
     F(event_synchronize, cuEventSynchronize, STAGING)                                              \
     F(stream_create, cuStreamCreate, STAGING)                                                      \
+    F(event_query, cuEventQuery, STAGING)                                                          \
     F(stream_wait_event, cuStreamWaitEvent, STAGING)                                               \
     F(alloc_pinned, cuMemHostAlloc, STAGING)                                                       \
     F(to_device, cuMemcpyHtoDAsync, STAGING)                                                       \
     F(to_host, cuMemcpyDtoHAsync, STAGING)                                                         \
+    F(copy_lines, cuMemcpy2DAsync, STAGING)                                                        \
+    F(set_lines, cuMemsetD2D8Async, STAGING)                                                       \
     F(encode_tiled, cuTensorMapEncodeTiled, TENSOR_MAPS)                                           \
     F(launch_overlapping, cuLaunchKernelEx, TENSOR_MAPS)
 

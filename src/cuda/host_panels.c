@@ -7,166 +7,20 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "cuda/launch.h"
+#include "cuda/place.h"
 #include "cuda/staging.h"
-#include "gpu/expand.h"
-#include "gpu/gpu_row.h"
+#include "gpu/partition.h"
 
-enum {
-    ROW_BYTES = 16,            /* rows on the GPU start on such a boundary */
-    PART = 128,                /* panels have multiples of so many rows and columns */
-    LEAST_PART = 16,           /* ... or of so many, where memory is short */
-    DEPTH_PART = 256,          /* and of so many steps of k */
-    SQUARE = 1024,             /* rows are divided down to this before columns are */
-    TARGET_BYTES = 64 << 20,   /* of a panel: large against latencies, small against the whole */
-    RESERVE_BYTES = 128 << 20, /* of GPU memory that is left to others */
-    ALIGNMENT = 256            /* of each buffer in the arena */
-};
+enum { RESERVE_BYTES = 128 << 20 /* of GPU memory that is left to others */ };
+_Static_assert((int)TCGEMM_MOST_STRIPS <= (int)TCGEMM_STAGING_STRIPS, "buffers of D");
 
-/* ---- the partition ---- */
-
-/* One unit of work: rows, columns and steps of so many batch items. */
-typedef struct extent {
-    int64_t items, m, n, k;
-} extent_t;
-
-typedef struct partition {
-    extent_t most;
-    bool tight; /* one buffer of each kind */
-    int num_a, num_b, num_d;
-    size_t a_bytes, b_bytes, d_bytes, workspace_bytes, bytes;
-} partition_t;
-
-static int64_t size_of(tcgemm_dtype_t dtype) {
-    return tcgemm_dtype_bits(dtype) / 8;
-}
-
-static int64_t pitch_of(int64_t elements, tcgemm_dtype_t dtype) {
-    return round_up(elements * size_of(dtype), ROW_BYTES);
-}
-
-/* A copy on the GPU: rows on boundaries of ROW_BYTES, up to which they go on with zeros, items one
- * after the other. */
-static void tighten(tcgemm_operand_t *x, int64_t rows, int64_t cols, int64_t items) {
-    const int64_t pitch =
-        pitch_of(tcgemm_operand_length(x, rows, cols), x->dtype) / size_of(x->dtype);
-    if (x->col_stride == 1)
-        x->row_stride = pitch;
-    else
-        x->col_stride = pitch;
-    x->padded = true;
-    x->batch_stride =
-        x->batch_stride && items > 1 ? tcgemm_operand_lines(x, rows, cols) * pitch : 0;
-}
-
-static size_t operand_bytes(const tcgemm_operand_t *x, int64_t rows, int64_t cols, int64_t items) {
-    const bool in_rows = x->col_stride == 1;
-    const int64_t lines = in_rows ? rows : cols;
-    const int64_t pitch = pitch_of(in_rows ? cols : rows, x->dtype);
-    return (size_t)round_up(lines * pitch * (x->batch_stride ? items : 1), ALIGNMENT);
-}
-
-/* The plan of a panel: the kernels and the parts of k of the whole, on tight copies. */
-static void plan_panel(const struct tcgemm_plan *whole, const extent_t *e,
-                       struct tcgemm_plan *panel) {
-    const tcgemm_canonical_t *g = &whole->g;
-    memset(panel, 0, sizeof *panel);
-    panel->g = *g;
-    panel->g.m = e->m;
-    panel->g.n = e->n;
-    panel->g.k = e->k;
-    panel->g.batch = e->items;
-    tighten(&panel->g.a, e->m, e->k, e->items);
-    tighten(&panel->g.b, e->k, e->n, e->items);
-    panel->g.ldc = panel->g.ldd = pitch_of(e->n, g->type->d) / size_of(g->type->d);
-    panel->g.stride_c = panel->g.stride_d = e->m * panel->g.ldd;
-    tcgemm_gpu_expand_like(whole, panel);
-}
-
-static void measure(const struct tcgemm_plan *plan, partition_t *c) {
-    const tcgemm_canonical_t *g = &plan->g;
-    const extent_t *e = &c->most;
-    const bool many_items = e->items < g->batch;
-    const int many = c->tight ? 1 : 2;
-    struct tcgemm_plan panel;
-    plan_panel(plan, e, &panel);
-    c->num_a = e->m < g->m || e->k < g->k || (many_items && g->a.batch_stride) ? many : 1;
-    c->num_b = e->n < g->n || e->k < g->k || (many_items && g->b.batch_stride) ? many : 1;
-    c->num_d = e->m < g->m || e->n < g->n || many_items ? many : 1;
-    c->a_bytes = operand_bytes(&g->a, e->m, e->k, e->items);
-    c->b_bytes = operand_bytes(&g->b, e->k, e->n, e->items);
-    c->d_bytes = (size_t)round_up(e->items * e->m * pitch_of(e->n, g->type->d), ALIGNMENT);
-    c->workspace_bytes = tcgemm_plan_workspace(&panel);
-    c->bytes = (size_t)c->num_a * c->a_bytes + (size_t)c->num_b * c->b_bytes +
-               (size_t)c->num_d * c->d_bytes + c->workspace_bytes;
-}
-
-static int64_t half(int64_t x, int64_t multiple) {
-    return round_up((x + 1) / 2, multiple);
-}
+/* ---- memory ---- */
 
 /* Bytes of GPU memory that panels may take together: TCGEMM_CUDA_MEMORY_LIMIT, or all of it. */
 static size_t most_memory(const tcgemm_device_t *device) {
     const char *text = secure_getenv("TCGEMM_CUDA_MEMORY_LIMIT");
     const unsigned long long limit = text ? strtoull(text, NULL, 10) : 0;
     return limit > 0 && limit < device->memory_bytes ? (size_t)limit : device->memory_bytes;
-}
-
-/* Steps of k in a panel: all of them, unless even the smallest panels of so many fill half of what
- * the GPU has. A split of k rounds D between the pieces, so it is made only where D is as wide as
- * the accumulator, and by the problem and the GPU's size alone. */
-static int64_t whole_k(const struct tcgemm_plan *plan) {
-    const tcgemm_canonical_t *g = &plan->g;
-    const double most = (double)most_memory(plan->device) / 2;
-    const double step = 2.0 * PART * (double)(size_of(g->a.dtype) + size_of(g->b.dtype));
-    int64_t k = g->k;
-    while (g->type->d == g->type->accumulator && k > DEPTH_PART && (double)k * step > most)
-        k = half(k, DEPTH_PART);
-    return k;
-}
-
-/* Panels of rows that overlap well: some 64 MB each, with work for every SM. */
-static void partition_for_overlap(const struct tcgemm_plan *plan, partition_t *c) {
-    const tcgemm_canonical_t *g = &plan->g;
-    c->most = (extent_t){1, g->m, g->n, whole_k(plan)};
-    measure(plan, c);
-    const size_t item_bytes = c->a_bytes + c->b_bytes + c->d_bytes;
-    if (g->batch > 1 && item_bytes < TARGET_BYTES) {
-        c->most.items = min_i64(g->batch, (int64_t)(TARGET_BYTES / item_bytes));
-    } else {
-        const tcgemm_gpu_row_t *row = plan->kernel->gpu;
-        const double row_bytes = (double)(c->a_bytes + c->d_bytes) / (double)g->m;
-        const double busy = 2.0 * plan->device->num_sms * row->bm * row->bn / (double)g->n;
-        const double wanted = TARGET_BYTES / row_bytes > busy ? TARGET_BYTES / row_bytes : busy;
-        if (wanted < (double)g->m)
-            c->most.m = min_i64(g->m, round_up((int64_t)wanted + 1, PART));
-    }
-    measure(plan, c);
-}
-
-/* The next smaller partition; false if there is none. k is never split here: free memory, which
- * others change, must not decide the order of a sum. */
-static bool partition_smaller(const struct tcgemm_plan *plan, partition_t *c) {
-    extent_t *e = &c->most;
-    if (e->items > 1)
-        e->items = (e->items + 1) / 2;
-    else if (e->m > SQUARE)
-        e->m = half(e->m, PART);
-    else if (e->n > SQUARE)
-        e->n = half(e->n, PART);
-    else if (e->m > PART)
-        e->m = half(e->m, PART);
-    else if (e->n > PART)
-        e->n = half(e->n, PART);
-    else if (!c->tight)
-        c->tight = true;
-    else if (e->m > LEAST_PART)
-        e->m = half(e->m, LEAST_PART);
-    else if (e->n > LEAST_PART)
-        e->n = half(e->n, LEAST_PART);
-    else
-        return false;
-    measure(plan, c);
-    return true;
 }
 
 static tcgemm_status_t find_budget(tcgemm_gpu_t *gpu, size_t *budget) {
@@ -183,26 +37,31 @@ static tcgemm_status_t find_budget(tcgemm_gpu_t *gpu, size_t *budget) {
 }
 
 static tcgemm_status_t choose_partition(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                        partition_t *c) {
+                                        tcgemm_partition_t *c) {
     size_t budget;
     TCGEMM_FORWARD(find_budget(gpu, &budget));
-    memset(c, 0, sizeof *c);
-    partition_for_overlap(plan, c);
+    tcgemm_partition_best(plan, most_memory(plan->device), c);
     while (c->bytes > budget)
-        TCGEMM_RETURN_IF(!partition_smaller(plan, c), TCGEMM_STATUS_OUT_OF_MEMORY,
+        TCGEMM_RETURN_IF(!tcgemm_partition_smaller(plan, c), TCGEMM_STATUS_OUT_OF_MEMORY,
                          "the smallest panels need %zu bytes of GPU memory, but %zu are free",
                          c->bytes, budget);
     return TCGEMM_STATUS_OK;
 }
 
-/* ---- the run ---- */
+/* ---- a run ---- */
 
-/* Buffers of one operand and what they hold. */
+/* A unit's A or B on the GPU, and how much of it is there. */
+typedef struct area {
+    CUdeviceptr at;
+    int64_t held[3];   /* batch item, two origins */
+    int64_t arrived;   /* rows of A, columns of B */
+    int64_t last_step; /* that reads it, -1: none */
+    bool is_held;
+    bool is_read; /* maybe still, by steps of what it held before */
+} area_t;
+
 typedef struct ring {
-    CUdeviceptr at[2];
-    int64_t held[2][3];   /* batch item, two origins */
-    int64_t last_step[2]; /* that read it, -1: none */
-    bool is_full[2];
+    area_t area[2];
     int count, next;
 } ring_t;
 
@@ -211,42 +70,170 @@ typedef struct origin {
     int64_t t, i, j, p;
 } origin_t;
 
+/* A part of a unit's D. */
+typedef struct strip {
+    int64_t i, j, m, n;
+} strip_t;
+
 typedef struct run {
     tcgemm_gpu_t *gpu;
     const struct tcgemm_plan *plan;
     const tcgemm_call_t *call;
-    partition_t partition;
-    struct tcgemm_plan panel; /* for panels of `planned` */
-    extent_t planned;
-    CUdeviceptr workspace;
+    bool a_is_pinned, b_is_pinned, c_is_pinned, d_is_pinned;
+    tcgemm_partition_t partition;
     ring_t a, b;
-    CUdeviceptr d[2];
-    int64_t steps, panels;  /* done so far */
-    tcgemm_block_t pending; /* the D panel that is still on the GPU; items 0: none */
-    int64_t pending_step;   /* that completes it */
+    CUdeviceptr d[TCGEMM_STAGING_STRIPS];
+    CUdeviceptr workspace[2];
+    int64_t steps, strips; /* queued so far */
+    /* The unit. */
+    origin_t at;
+    tcgemm_extent_t e;
+    area_t *area_a, *area_b;
+    struct tcgemm_plan strip_plan; /* for strips of `planned` */
+    tcgemm_extent_t planned, planned_in;
+    /* For the statistics: products overlap, so their times are put together. */
     tcgemm_run_stats_t *stats;
+    double busy_until; /* seconds after the event `begin` */
+    int64_t timed;     /* steps */
 } run_t;
+
+static const tcgemm_driver_t *driver(void) {
+    return tcgemm_driver(NULL);
+}
 
 static tcgemm_status_t check(const run_t *r, CUresult result, const char *what) {
     return tcgemm_gpu_check(r->gpu, result, what);
 }
 
-static tcgemm_block_t operand_block(const tcgemm_operand_t *x, const void *data, int64_t item,
-                                    int64_t items, int64_t row, int64_t col, int64_t rows,
-                                    int64_t cols) {
+static tcgemm_staging_t *staging(const run_t *r) {
+    return &r->gpu->staging;
+}
+
+static int64_t size_of(tcgemm_dtype_t dtype) {
+    return tcgemm_dtype_bits(dtype) / 8;
+}
+
+static void *pointer(CUdeviceptr at) {
+    return (void *)(uintptr_t)at;
+}
+
+/* ---- blocks ---- */
+
+/* Rows and columns of an operand, in an area where its lines are so far apart. */
+static tcgemm_block_t operand_block(const run_t *r, const tcgemm_operand_t *x, const void *data,
+                                    int64_t row, int64_t col, int64_t rows, int64_t cols) {
     const bool in_rows = x->col_stride == 1;
     const int64_t size = size_of(x->dtype);
-    const int64_t origin = item * x->batch_stride + row * x->row_stride + col * x->col_stride;
-    const int64_t length = in_rows ? cols : rows;
+    const int64_t origin = r->at.t * x->batch_stride + row * x->row_stride + col * x->col_stride;
     return (tcgemm_block_t){
         .host = (char *)(uintptr_t)data + origin * size, /* an upload only reads it */
-        .items = x->batch_stride ? items : 1,
+        .items = x->batch_stride ? r->e.items : 1,
         .lines = in_rows ? rows : cols,
-        .length = length * size,
+        .length = (in_rows ? cols : rows) * size,
         .host_item = x->batch_stride * size,
         .host_line = (in_rows ? x->row_stride : x->col_stride) * size,
-        .pitch = pitch_of(length, x->dtype),
     };
+}
+
+/* Rows [begin, end) of A: with k along the lines so many lines, else a part of each. */
+static tcgemm_block_t block_of_a(const run_t *r, int64_t begin, int64_t end) {
+    const tcgemm_operand_t *x = &r->plan->g.a;
+    tcgemm_block_t block =
+        operand_block(r, x, r->call->a, r->at.i + begin, r->at.p, end - begin, r->e.k);
+    block.pitch = tcgemm_tight_pitch(tcgemm_operand_length(x, r->e.m, r->e.k), x->dtype);
+    block.device = r->area_a->at +
+                   (CUdeviceptr)(begin * (x->col_stride == 1 ? block.pitch : size_of(x->dtype)));
+    block.is_pinned = r->a_is_pinned;
+    return block;
+}
+
+static tcgemm_block_t block_of_b(const run_t *r, int64_t begin, int64_t end) {
+    const tcgemm_operand_t *x = &r->plan->g.b;
+    tcgemm_block_t block =
+        operand_block(r, x, r->call->b, r->at.p, r->at.j + begin, r->e.k, end - begin);
+    block.pitch = tcgemm_tight_pitch(tcgemm_operand_length(x, r->e.k, r->e.n), x->dtype);
+    block.device = r->area_b->at +
+                   (CUdeviceptr)(begin * (x->col_stride == 1 ? size_of(x->dtype) : block.pitch));
+    block.is_pinned = r->b_is_pinned;
+    return block;
+}
+
+static tcgemm_block_t block_of_d(const run_t *r, const strip_t *s, const void *data, int64_t ld,
+                                 int64_t stride, bool is_pinned, int slot) {
+    const int64_t size = size_of(r->plan->g.type->d);
+    return (tcgemm_block_t){
+        .host = (char *)(uintptr_t)data +
+                (r->at.t * stride + (r->at.i + s->i) * ld + r->at.j + s->j) * size,
+        .items = r->e.items,
+        .lines = s->m,
+        .length = s->n * size,
+        .host_item = stride * size,
+        .host_line = ld * size,
+        .device = r->d[slot],
+        .pitch = tcgemm_tight_pitch(s->n, r->plan->g.type->d),
+        .is_pinned = is_pinned,
+    };
+}
+
+/* From the first to behind the last byte of a matrix with so many lines of so many elements. */
+static size_t span(int64_t items, int64_t stride, int64_t lines, int64_t ld, int64_t length,
+                   tcgemm_dtype_t dtype) {
+    return (size_t)(((items - 1) * stride + (lines - 1) * ld + length) * size_of(dtype));
+}
+
+static bool operand_is_pinned(const run_t *r, const tcgemm_operand_t *x, const void *data,
+                              int64_t rows, int64_t cols) {
+    return tcgemm_gpu_is_pinned(
+        data, span(r->plan->g.batch, x->batch_stride, tcgemm_operand_lines(x, rows, cols),
+                   tcgemm_operand_ld(x), tcgemm_operand_length(x, rows, cols), x->dtype));
+}
+
+static void find_pinned(run_t *r) {
+    const tcgemm_canonical_t *g = &r->plan->g;
+    const tcgemm_call_t *call = r->call;
+    const tcgemm_dtype_t d = g->type->d;
+    r->a_is_pinned = operand_is_pinned(r, &g->a, call->a, g->m, g->k);
+    r->b_is_pinned = operand_is_pinned(r, &g->b, call->b, g->k, g->n);
+    r->d_is_pinned =
+        tcgemm_gpu_is_pinned(call->d, span(g->batch, g->stride_d, g->m, g->ldd, g->n, d));
+    r->c_is_pinned = call->c && tcgemm_gpu_is_pinned(
+                                    call->c, span(g->batch, g->stride_c, g->m, g->ldc, g->n, d));
+}
+
+/* ---- operands ---- */
+
+/* The area that holds the key's unit, or the next one, from now on its own. */
+static area_t *take_area(ring_t *ring, const int64_t key[3]) {
+    for (int i = 0; i < ring->count; ++i)
+        if (ring->area[i].is_held &&
+            memcmp(ring->area[i].held, key, sizeof ring->area[i].held) == 0)
+            return &ring->area[i];
+    area_t *const area = &ring->area[ring->next];
+    ring->next = (ring->next + 1) % ring->count;
+    memcpy(area->held, key, sizeof area->held);
+    area->is_held = true;
+    area->is_read = area->last_step >= 0;
+    area->arrived = 0;
+    return area;
+}
+
+/* Makes the stream wait for a step. The event may be that of a later one in the same stream. */
+static tcgemm_status_t await_step(const run_t *r, CUstream stream, int64_t step) {
+    return step < 0 ? TCGEMM_STATUS_OK
+                    : check(r,
+                            driver()->stream_wait_event(
+                                stream, staging(r)->end[step % TCGEMM_STAGING_STEPS], 0),
+                            "ordering copies behind products");
+}
+
+/* Before an area is overwritten: the last steps in each of the streams that may read it. */
+static tcgemm_status_t await_readers(const run_t *r, area_t *area) {
+    if (!area->is_read)
+        return TCGEMM_STATUS_OK;
+    for (int lane = 0; lane < r->partition.num_lanes; ++lane)
+        TCGEMM_FORWARD(await_step(r, staging(r)->in, area->last_step - lane));
+    area->is_read = false;
+    return TCGEMM_STATUS_OK;
 }
 
 static tcgemm_status_t upload(run_t *r, const tcgemm_block_t *block) {
@@ -257,191 +244,223 @@ static tcgemm_status_t upload(run_t *r, const tcgemm_block_t *block) {
     return TCGEMM_STATUS_OK;
 }
 
-/* The buffer that holds the block, filled if none does. */
-static tcgemm_status_t fetch(run_t *r, ring_t *ring, const int64_t key[3], tcgemm_block_t *block,
-                             int *slot) {
-    for (int s = 0; s < ring->count; ++s) {
-        if (ring->is_full[s] && memcmp(ring->held[s], key, sizeof ring->held[s]) == 0) {
-            *slot = s;
-            block->device = ring->at[s];
-            return TCGEMM_STATUS_OK;
-        }
+/* Brings the rows of A (columns of B) up to `end`, unless they are there. */
+static tcgemm_status_t bring(run_t *r, bool is_a, int64_t end) {
+    area_t *const area = is_a ? r->area_a : r->area_b;
+    if (area->arrived >= end)
+        return TCGEMM_STATUS_OK;
+    const tcgemm_block_t block =
+        is_a ? block_of_a(r, area->arrived, end) : block_of_b(r, area->arrived, end);
+    TCGEMM_FORWARD(await_readers(r, area));
+    area->arrived = end;
+    return upload(r, &block);
+}
+
+/* ---- products ---- */
+
+/* Adds up the time in which any product ran, for the steps before `end`. */
+static tcgemm_status_t take_times(run_t *r, int64_t end) {
+    const tcgemm_staging_t *s = staging(r);
+    if (!r->stats || !tcgemm_driver_has(TCGEMM_DRIVER_TIMING))
+        return TCGEMM_STATUS_OK;
+    for (; r->timed < end; ++r->timed) {
+        const int64_t i = r->timed % TCGEMM_STAGING_STEPS;
+        float from = 0.0F;
+        float to = 0.0F;
+        TCGEMM_FORWARD(check(r, driver()->event_synchronize(s->end[i]), "waiting for a product"));
+        if (driver()->event_elapsed(&from, s->begin, s->start[i]) != CUDA_SUCCESS ||
+            driver()->event_elapsed(&to, s->begin, s->end[i]) != CUDA_SUCCESS)
+            continue;
+        const double begin = 1e-3 * (double)from;
+        const double until = 1e-3 * (double)to;
+        if (until > r->busy_until)
+            r->stats->product_seconds += until - (begin > r->busy_until ? begin : r->busy_until);
+        r->busy_until = until > r->busy_until ? until : r->busy_until;
     }
-    const int s = ring->next;
-    ring->next = (s + 1) % ring->count;
-    if (ring->last_step[s] >= 0)
-        TCGEMM_FORWARD(
-            check(r,
-                  tcgemm_driver(NULL)->stream_wait_event(
-                      r->gpu->staging.copy, r->gpu->staging.end[ring->last_step[s] % 2], 0),
-                  "ordering copies behind products"));
-    block->device = ring->at[s];
-    TCGEMM_FORWARD(upload(r, block));
-    memcpy(ring->held[s], key, sizeof ring->held[s]);
-    ring->is_full[s] = true;
-    *slot = s;
     return TCGEMM_STATUS_OK;
 }
 
-static tcgemm_block_t d_block(const run_t *r, const void *data, int64_t ld, int64_t stride,
-                              origin_t at, extent_t e) {
-    const int64_t size = size_of(r->plan->g.type->d);
-    return (tcgemm_block_t){
-        .host = (char *)(uintptr_t)data + (at.t * stride + at.i * ld + at.j) * size,
-        .items = e.items,
-        .lines = e.m,
-        .length = e.n * size,
-        .host_item = stride * size,
-        .host_line = ld * size,
-        .device = r->d[r->panels % r->partition.num_d],
-        .pitch = pitch_of(e.n, r->plan->g.type->d),
-    };
+/* The plan for strips of this extent: pieces of one strip, and small units, share it. */
+static tcgemm_status_t plan_for(run_t *r, const tcgemm_extent_t *e) {
+    if (memcmp(e, &r->planned, sizeof *e) == 0 && memcmp(&r->e, &r->planned_in, sizeof r->e) == 0)
+        return TCGEMM_STATUS_OK;
+    tcgemm_partition_plan(r->plan, &r->e, e, &r->strip_plan);
+    r->planned = *e;
+    r->planned_in = r->e;
+    return tcgemm_gpu_prepare_here(r->gpu, &r->strip_plan);
 }
 
-/* Brings home the D panel before this one. */
-static tcgemm_status_t drain(run_t *r) {
-    if (r->pending.items == 0)
-        return TCGEMM_STATUS_OK;
-    const double start = r->stats ? now_seconds() : 0.0;
-    const tcgemm_staging_t *s = &r->gpu->staging;
+/* Queues the product of a strip behind what has been queued for it in the stream `in`. */
+static tcgemm_status_t compute(run_t *r, const tcgemm_call_t *call, bool adds) {
+    tcgemm_staging_t *const s = staging(r);
+    const int i = (int)(r->steps % TCGEMM_STAGING_STEPS);
+    const int lane = (int)(r->steps % r->partition.num_lanes);
+    CUstream const stream = s->compute[lane];
+    TCGEMM_FORWARD(take_times(r, r->steps - TCGEMM_STAGING_STEPS + 1));
+    TCGEMM_FORWARD(check(r, driver()->event_record(s->arrived, s->in), "ordering"));
+    TCGEMM_FORWARD(check(r, driver()->stream_wait_event(stream, s->arrived, 0), "ordering"));
+    if (adds && r->partition.num_lanes > 1)
+        TCGEMM_FORWARD(await_step(r, stream, r->steps - 1));
+    TCGEMM_FORWARD(tcgemm_staging_event(r->gpu, &s->end[i]));
+    if (r->stats) {
+        TCGEMM_FORWARD(tcgemm_staging_event(r->gpu, &s->start[i]));
+        TCGEMM_FORWARD(check(r, driver()->event_record(s->start[i], stream), "timing"));
+    }
     TCGEMM_FORWARD(
-        check(r, tcgemm_driver(NULL)->stream_wait_event(s->copy, s->end[r->pending_step % 2], 0),
-              "ordering copies behind products"));
-    TCGEMM_FORWARD(tcgemm_staging_download(r->gpu, &r->pending, r->plan->num_threads));
-    r->pending.items = 0;
+        tcgemm_gpu_queue_steps(r->gpu, &r->strip_plan, call, pointer(r->workspace[lane]), stream));
+    TCGEMM_FORWARD(check(r, driver()->event_record(s->end[i], stream), "timing"));
+    r->area_a->last_step = r->area_b->last_step = r->steps;
+    r->steps += 1;
+    return TCGEMM_STATUS_OK;
+}
+
+/* The strip's D may be overwritten: nobody waits here for a copy that does not need it. */
+static tcgemm_status_t await_slot(run_t *r, int slot) {
+    const int lane = (int)(r->steps % r->partition.num_lanes);
+    tcgemm_staging_t *const s = staging(r);
+    if (r->strips < r->partition.num_d)
+        return TCGEMM_STATUS_OK;
+    return tcgemm_staging_await_slot(r->gpu, slot, r->call->c ? s->in : s->compute[lane],
+                                     r->plan->num_threads);
+}
+
+static tcgemm_status_t send_home(run_t *r, const strip_t *strip, int slot) {
+    const tcgemm_canonical_t *g = &r->plan->g;
+    const double start = r->stats ? now_seconds() : 0.0;
+    const tcgemm_block_t block =
+        block_of_d(r, strip, r->call->d, g->ldd, g->stride_d, r->d_is_pinned, slot);
+    CUevent const computed = staging(r)->end[(r->steps - 1) % TCGEMM_STAGING_STEPS];
+    TCGEMM_FORWARD(tcgemm_staging_download(r->gpu, &block, computed, slot, r->plan->num_threads));
     if (r->stats)
         r->stats->transfer_seconds += now_seconds() - start;
     return TCGEMM_STATUS_OK;
 }
 
-/* Adds up the GPU's time of the step that used this pair of events before. */
-static tcgemm_status_t take_time(run_t *r, int64_t step) {
-    const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
-    const tcgemm_staging_t *s = &r->gpu->staging;
-    float milliseconds = 0.0F;
-    if (!r->stats || step < 0 || !tcgemm_driver_has(TCGEMM_DRIVER_TIMING))
-        return TCGEMM_STATUS_OK;
-    TCGEMM_FORWARD(check(r, driver->event_synchronize(s->end[step % 2]), "waiting for a product"));
-    if (driver->event_elapsed(&milliseconds, s->start[step % 2], s->end[step % 2]) == CUDA_SUCCESS)
-        r->stats->product_seconds += 1e-3 * (double)milliseconds;
-    return TCGEMM_STATUS_OK;
-}
-
-/* The plan for panels of this extent: all but those at the edges share one. */
-static tcgemm_status_t plan_for(run_t *r, const extent_t *e) {
-    if (memcmp(e, &r->planned, sizeof *e) == 0)
-        return TCGEMM_STATUS_OK;
-    plan_panel(r->plan, e, &r->panel);
-    r->planned = *e;
-    return tcgemm_gpu_prepare_here(r->gpu, &r->panel);
-}
-
-static void *pointer(CUdeviceptr at) {
-    return (void *)(uintptr_t)at;
-}
-
-/* The steps of one panel: the operands are there or on their way. */
-static tcgemm_status_t compute(run_t *r, const tcgemm_call_t *call, int slot_a, int slot_b) {
-    const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
-    tcgemm_staging_t *const s = &r->gpu->staging;
-    const int parity = (int)(r->steps % 2);
-    TCGEMM_FORWARD(take_time(r, r->steps - 2));
-    TCGEMM_FORWARD(check(r, driver->event_record(s->arrived, s->copy), "ordering"));
-    TCGEMM_FORWARD(check(r, driver->stream_wait_event(s->compute, s->arrived, 0), "ordering"));
-    TCGEMM_FORWARD(check(r, driver->event_record(s->start[parity], s->compute), "timing"));
-    TCGEMM_FORWARD(
-        tcgemm_gpu_queue_steps(r->gpu, &r->panel, call, pointer(r->workspace), s->compute));
-    TCGEMM_FORWARD(check(r, driver->event_record(s->end[parity], s->compute), "timing"));
-    r->a.last_step[slot_a] = r->b.last_step[slot_b] = r->steps;
-    r->steps += 1;
-    return TCGEMM_STATUS_OK;
-}
-
-static tcgemm_status_t run_step(run_t *r, origin_t at, extent_t e) {
+/* A strip, or a piece of one: C comes, the product, D leaves. With k in parts they add up in D,
+ * which leaves after the last. */
+static tcgemm_status_t run_strip(run_t *r, const strip_t *strip) {
     const tcgemm_canonical_t *g = &r->plan->g;
-    tcgemm_block_t a = operand_block(&g->a, r->call->a, at.t, e.items, at.i, at.p, e.m, e.k);
-    tcgemm_block_t b = operand_block(&g->b, r->call->b, at.t, e.items, at.p, at.j, e.k, e.n);
-    const tcgemm_block_t d = d_block(r, r->call->d, g->ldd, g->stride_d, at, e);
-    const int64_t key_a[3] = {g->a.batch_stride ? at.t : 0, at.i, at.p};
-    const int64_t key_b[3] = {g->b.batch_stride ? at.t : 0, at.p, at.j};
-    int slot_a;
-    int slot_b;
-    if (at.p == 0 && r->partition.num_d == 1)
-        TCGEMM_FORWARD(drain(r));
-    TCGEMM_FORWARD(fetch(r, &r->b, key_b, &b, &slot_b));
-    TCGEMM_FORWARD(fetch(r, &r->a, key_a, &a, &slot_a));
-    if (at.p == 0 && r->call->c) {
-        tcgemm_block_t c = d_block(r, r->call->c, g->ldc, g->stride_c, at, e);
+    const int slot = (int)(r->strips % r->partition.num_d);
+    const bool adds = r->at.p > 0;
+    const tcgemm_extent_t extent = {r->e.items, strip->m, strip->n, r->e.k};
+    if (!adds)
+        TCGEMM_FORWARD(await_slot(r, slot));
+    if (!adds && r->call->c) {
+        const tcgemm_block_t c =
+            block_of_d(r, strip, r->call->c, g->ldc, g->stride_c, r->c_is_pinned, slot);
         TCGEMM_FORWARD(upload(r, &c));
     }
+    TCGEMM_FORWARD(plan_for(r, &extent));
+    const tcgemm_canonical_t *t = &r->strip_plan.g;
     const tcgemm_call_t call = {
         .alpha = r->call->alpha,
-        .a = pointer(a.device),
-        .b = pointer(b.device),
-        .beta = at.p > 0 ? 1.0 : r->call->beta, /* pieces of k add up */
-        .c = r->call->c || at.p > 0 ? pointer(d.device) : NULL,
-        .d = pointer(d.device),
+        .a = pointer(r->area_a->at +
+                     (CUdeviceptr)(strip->i * t->a.row_stride * size_of(t->a.dtype))),
+        .b = pointer(r->area_b->at +
+                     (CUdeviceptr)(strip->j * t->b.col_stride * size_of(t->b.dtype))),
+        .beta = adds ? 1.0 : r->call->beta,
+        .c = r->call->c || adds ? pointer(r->d[slot]) : NULL,
+        .d = pointer(r->d[slot]),
     };
-    TCGEMM_FORWARD(plan_for(r, &e));
-    TCGEMM_FORWARD(compute(r, &call, slot_a, slot_b));
-    TCGEMM_FORWARD(drain(r)); /* of the panel before; this one is computed meanwhile */
-    if (at.p + e.k < g->k)
+    TCGEMM_FORWARD(compute(r, &call, adds));
+    if (r->at.p + r->e.k < g->k)
         return TCGEMM_STATUS_OK;
-    r->pending = d;
-    r->pending_step = r->steps - 1;
-    r->panels += 1;
+    r->strips += 1;
+    return send_home(r, strip, slot);
+}
+
+/* Rows [i, i + m) by columns [j, j + n), a piece at a time along the longer side. */
+static tcgemm_status_t run_pieces(run_t *r, int64_t i, int64_t j, int64_t m, int64_t n, bool is_a) {
+    const int64_t most_m = is_a ? m : r->partition.piece_m;
+    const int64_t most_n = is_a ? r->partition.piece_n : n;
+    for (int64_t down = 0; down < m; down += most_m)
+        for (int64_t right = 0; right < n; right += most_n) {
+            const strip_t strip = {i + down, j + right, min_i64(most_m, m - down),
+                                   min_i64(most_n, n - right)};
+            TCGEMM_FORWARD(run_strip(r, &strip));
+        }
     return TCGEMM_STATUS_OK;
+}
+
+/* ---- units ---- */
+
+static tcgemm_status_t run_unit(run_t *r) {
+    const tcgemm_canonical_t *g = &r->plan->g;
+    const int64_t key_a[3] = {g->a.batch_stride ? r->at.t : 0, r->at.i, r->at.p};
+    const int64_t key_b[3] = {g->b.batch_stride ? r->at.t : 0, r->at.p, r->at.j};
+    r->area_a = take_area(&r->a, key_a);
+    r->area_b = take_area(&r->b, key_b);
+    tcgemm_side_t a = tcgemm_side_of_a(r->plan, &r->partition, &r->e);
+    tcgemm_side_t b = tcgemm_side_of_b(r->plan, &r->partition, &r->e);
+    bool is_a;
+    int64_t begin;
+    a.arrived = r->area_a->arrived;
+    b.arrived = r->area_b->arrived;
+    while (tcgemm_next_panel(&a, &b, &is_a, &begin)) {
+        TCGEMM_FORWARD(bring(r, is_a, is_a ? a.used : b.used));
+        if (is_a)
+            TCGEMM_FORWARD(run_pieces(r, begin, 0, a.used - begin, b.used, true));
+        else
+            TCGEMM_FORWARD(run_pieces(r, 0, begin, a.used, b.used - begin, false));
+    }
+    return TCGEMM_STATUS_OK;
+}
+
+static tcgemm_status_t finish(run_t *r) {
+    const double start = r->stats ? now_seconds() : 0.0;
+    TCGEMM_FORWARD(tcgemm_staging_finish(r->gpu, r->plan->num_threads));
+    if (r->stats)
+        r->stats->transfer_seconds += now_seconds() - start;
+    return take_times(r, r->steps);
 }
 
 static tcgemm_status_t run_all(run_t *r) {
     const tcgemm_canonical_t *g = &r->plan->g;
-    const extent_t most = r->partition.most;
-    extent_t e;
-    origin_t at;
-    for (at.t = 0; at.t < g->batch; at.t += most.items) {
-        e.items = min_i64(most.items, g->batch - at.t);
-        for (at.j = 0; at.j < g->n; at.j += most.n) {
-            e.n = min_i64(most.n, g->n - at.j);
-            for (at.i = 0; at.i < g->m; at.i += most.m) {
-                e.m = min_i64(most.m, g->m - at.i);
-                for (at.p = 0; at.p < g->k; at.p += most.k) {
-                    e.k = min_i64(most.k, g->k - at.p);
-                    TCGEMM_FORWARD(run_step(r, at, e));
+    const tcgemm_extent_t most = r->partition.unit;
+    origin_t *const at = &r->at;
+    if (r->stats)
+        TCGEMM_FORWARD(
+            check(r, driver()->event_record(staging(r)->begin, staging(r)->in), "timing"));
+    for (at->t = 0; at->t < g->batch; at->t += most.items) {
+        r->e.items = min_i64(most.items, g->batch - at->t);
+        for (at->j = 0; at->j < g->n; at->j += most.n) {
+            r->e.n = min_i64(most.n, g->n - at->j);
+            for (at->i = 0; at->i < g->m; at->i += most.m) {
+                r->e.m = min_i64(most.m, g->m - at->i);
+                for (at->p = 0; at->p < g->k; at->p += most.k) {
+                    r->e.k = min_i64(most.k, g->k - at->p);
+                    TCGEMM_FORWARD(run_unit(r));
                 }
             }
         }
     }
-    TCGEMM_FORWARD(drain(r));
-    TCGEMM_FORWARD(take_time(r, r->steps - 2));
-    return take_time(r, r->steps - 1);
+    return finish(r);
 }
 
-static void fill_rings(run_t *r) {
-    const partition_t *c = &r->partition;
-    CUdeviceptr at = r->gpu->staging.arena;
+static void divide_arena(run_t *r) {
+    const tcgemm_partition_t *c = &r->partition;
+    CUdeviceptr at = staging(r)->arena;
     r->a.count = c->num_a;
     r->b.count = c->num_b;
     for (int i = 0; i < c->num_a; ++i, at += c->a_bytes)
-        r->a.at[i] = at;
+        r->a.area[i] = (area_t){.at = at, .last_step = -1};
     for (int i = 0; i < c->num_b; ++i, at += c->b_bytes)
-        r->b.at[i] = at;
+        r->b.area[i] = (area_t){.at = at, .last_step = -1};
     for (int i = 0; i < c->num_d; ++i, at += c->d_bytes)
         r->d[i] = at;
-    r->workspace = at;
-    for (int i = 0; i < 2; ++i)
-        r->a.last_step[i] = r->b.last_step[i] = -1;
+    for (int i = 0; i < c->num_lanes; ++i, at += c->workspace_bytes)
+        r->workspace[i] = at;
 }
 
 static tcgemm_status_t run_locked(run_t *r) {
     TCGEMM_FORWARD(tcgemm_staging_open(r->gpu));
     TCGEMM_FORWARD(choose_partition(r->gpu, r->plan, &r->partition));
     TCGEMM_FORWARD(tcgemm_staging_reserve(r->gpu, r->partition.bytes));
-    fill_rings(r);
+    divide_arena(r);
+    find_pinned(r);
     const tcgemm_status_t status = run_all(r);
-    if (status != TCGEMM_STATUS_OK) { /* nothing may still be on its way into the arena */
-        (void)tcgemm_driver(NULL)->stream_synchronize(r->gpu->staging.copy);
-        (void)tcgemm_driver(NULL)->stream_synchronize(r->gpu->staging.compute);
-    }
+    if (status != TCGEMM_STATUS_OK) /* nothing may still be on its way into the arena or D */
+        tcgemm_staging_abandon(r->gpu);
     tcgemm_staging_close(r->gpu);
     return status;
 }

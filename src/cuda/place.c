@@ -3,6 +3,7 @@
 
 #include "cuda/backend.h"
 #include "cuda/driver.h"
+#include "cuda/place.h"
 
 enum { ON_HOST = TCGEMM_PLACE_HOST, MANAGED = -2, ABSENT = -3 };
 
@@ -81,4 +82,29 @@ tcgemm_status_t tcgemm_gpu_place(const tcgemm_canonical_t *g, const tcgemm_call_
     }
     *place = found == MANAGED ? home : found == ABSENT ? TCGEMM_PLACE_HOST : found;
     return TCGEMM_STATUS_OK;
+}
+
+/* ---- pinned memory ---- */
+
+static bool is_registered(const void *pointer) {
+    unsigned type = 0;
+    return tcgemm_driver(NULL)->pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                  (CUdeviceptr)(uintptr_t)pointer) ==
+               CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_HOST;
+}
+
+/* A part of an array may be registered, or two parts with a gap: one range must hold it all. */
+bool tcgemm_gpu_is_pinned(const void *data, size_t bytes) {
+    const tcgemm_driver_t *const driver = tcgemm_driver(NULL);
+    const char *const last = (const char *)data + bytes - 1;
+    CUdeviceptr first_range = 0;
+    CUdeviceptr last_range = 0;
+    if (!is_registered(data) || !is_registered(last))
+        return false;
+    const CUresult first = driver->pointer_attribute(
+        &first_range, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, (CUdeviceptr)(uintptr_t)data);
+    const CUresult second = driver->pointer_attribute(
+        &last_range, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, (CUdeviceptr)(uintptr_t)last);
+    return first == CUDA_SUCCESS && second == CUDA_SUCCESS && first_range == last_range;
 }

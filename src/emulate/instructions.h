@@ -146,6 +146,7 @@ void tcgemm_emulate_setmaxnreg(uint32_t count, int more);
 /* ---- one number ---- */
 
 float tcgemm_emulate_f32_of_f16(uint16_t f16) __attribute__((const));
+uint16_t tcgemm_emulate_f16_of_e4m3(uint8_t e4m3) __attribute__((const));
 uint16_t tcgemm_emulate_f16_of_f64(double x) __attribute__((const));
 uint16_t tcgemm_emulate_bf16_of_f64(double x) __attribute__((const));
 uint32_t tcgemm_emulate_tf32_of_f32(uint32_t f32_bits) __attribute__((const));

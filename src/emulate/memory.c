@@ -12,6 +12,11 @@ static int64_t span_of(const tcgemm_emulate_region_t *x) {
     return (x->batch - 1) * x->stride + (x->lines - 1) * x->pitch + x->width;
 }
 
+/* A matrix of one column whose elements are neighbours is one line. */
+static bool is_one_line(const tcgemm_emulate_region_t *x) {
+    return x->width == x->element_bytes && x->pitch == x->width;
+}
+
 static place_t place_of(const tcgemm_emulate_region_t *x, int64_t at, uint32_t size) {
     const int64_t item_span = (x->lines - 1) * x->pitch + x->width;
     place_t p = {0, 0, at, false};
@@ -26,7 +31,8 @@ static place_t place_of(const tcgemm_emulate_region_t *x, int64_t at, uint32_t s
         p.line = p.at / x->pitch;
         p.at -= p.line * x->pitch;
     }
-    p.inside = p.line < x->lines && p.at + size <= x->width;
+    const int64_t lines_on = is_one_line(x) ? x->lines - p.line : 1;
+    p.inside = p.line < x->lines && p.at + size <= x->width * lines_on;
     return p;
 }
 

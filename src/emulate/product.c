@@ -246,6 +246,10 @@ static float odd_f32_of_f64(double x) {
     return tcgemm_f32_of_bits(bits | 1u);
 }
 
+uint16_t tcgemm_emulate_f16_of_e4m3(uint8_t e4m3) {
+    return tcgemm_f16_of_f32(tcgemm_f32_of_e4m3(e4m3));
+}
+
 uint16_t tcgemm_emulate_f16_of_f64(double x) {
     return tcgemm_f16_of_f32(odd_f32_of_f64(x));
 }

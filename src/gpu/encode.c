@@ -110,6 +110,7 @@ static tcgemm_gpu_args_t encode_product(const struct tcgemm_plan *plan, const tc
     x.raster_group = step->gpu.raster_group;
     x.splits = (uint32_t)step->splits;
     x.split_k = step->split_k;
+    x.streams_a = step->kernel->gpu->streams == TCGEMM_STREAMS_A;
     if (step->d.home == TCGEMM_HOME_WORKSPACE) { /* sums as they are */
         x.c = NULL;
         x.d = resolve(&step->d, call, workspace);

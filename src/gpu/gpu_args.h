@@ -60,9 +60,10 @@ typedef struct tcgemm_gpu_args {
     uint32_t vector_d;
     /* 1: rows of A, on 16-byte boundaries, are whole 16-byte pieces or end in zeros up to one. */
     uint32_t whole_a;
-    uint32_t whole_b; /* the same for B */
-    uint32_t splits;  /* of k: D is `splits` matrices for each item, sums of one part of k each */
-    int64_t split_k;  /* elements of k in each part but the last */
+    uint32_t whole_b;   /* the same for B */
+    uint32_t splits;    /* of k: D is `splits` matrices for each item, sums of one part of k each */
+    int64_t split_k;    /* elements of k in each part but the last */
+    uint32_t streams_a; /* of kernels that stream an operand: 1 it is A, 0 it is B */
 } tcgemm_gpu_args_t;
 
 #endif

@@ -7,6 +7,14 @@
 
 #include "table/family.h"
 
+/* A kernel that streams an operand has two entries, by the layout of that operand alone: _nt where
+ * k is contiguous in it, _nn where it is not. */
+typedef enum tcgemm_streams {
+    TCGEMM_STREAMS_NONE,
+    TCGEMM_STREAMS_A,
+    TCGEMM_STREAMS_B
+} tcgemm_streams_t;
+
 typedef struct tcgemm_gpu_row {
     const char *entry;  /* the kernel's symbol without _nn, _nt, _tn, _tt */
     const char *module; /* the .cu file that holds it: <family>_<type> */
@@ -27,6 +35,7 @@ typedef struct tcgemm_gpu_row {
     bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
     bool k_rows;      /* ... with k contiguous, or turned round while they are packed */
     int box_rows;     /* ... and D can leave by boxes of so many rows; 0: it cannot */
+    tcgemm_streams_t streams; /* the operand that passes once, where D is narrow */
 } tcgemm_gpu_row_t;
 
 #define TCGEMM_SUMS_F16_wide false
@@ -40,8 +49,15 @@ typedef struct tcgemm_gpu_row {
 
 /* The same, of a type whose operands are widened while they are packed: all that follows is of the
  * row `code_` with this tile, whose kernels run. */
-#define TCGEMM_GPU_WIDE_ROW(family_, algo_id, algo_, type_, code_, sums, min_cc_, max_cc_, bm_,    \
-                            bn_, bk_, tag_, bound_, tile_m, tile_n, tile_k, ...)                   \
+#define TCGEMM_GPU_WIDE_ROW(family, algo_id, algo, type, code, sums, min_cc, max_cc, bm_, bn_,     \
+                            bk_, tag, ...)                                                         \
+    TCGEMM_GPU_ROW_OF("tcgemm_" #algo_id "_" #code "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag, family,    \
+                      algo_id, algo, type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag,         \
+                      __VA_ARGS__)
+
+/* The same, of a kernel that several rows share. */
+#define TCGEMM_GPU_ROW_OF(entry_, family_, algo_id, algo_, type_, code_, sums, min_cc_, max_cc_,   \
+                          bm_, bn_, bk_, tag_, bound_, tile_m, tile_n, tile_k, ...)                \
     {.name = "gpu_" #algo_id "_" #type_ "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag_,                      \
      .algo = (algo_),                                                                              \
      .isa = "sm_" #min_cc_,                                                                        \
@@ -53,8 +69,7 @@ typedef struct tcgemm_gpu_row {
      .tile = {(tile_m), (tile_n), (tile_k)},                                                       \
      .sums_f16 = TCGEMM_SUMS_F16_##sums,                                                           \
      .bound = (tcgemm_bound_t)(bound_),                                                            \
-     .gpu = &(const tcgemm_gpu_row_t){.entry = "tcgemm_" #algo_id "_" #code_ "_" #bm_ "x" #bn_     \
-                                               "x" #bk_ "_" #tag_,                                 \
+     .gpu = &(const tcgemm_gpu_row_t){.entry = (entry_),                                           \
                                       .module = #family_ "_" #code_,                               \
                                       .tag = #tag_,                                                \
                                       .type = (tcgemm_type_t)TCGEMM_ID_##type_,                    \
@@ -70,6 +85,13 @@ typedef struct tcgemm_gpu_row {
 enum {
 #define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
     TCGEMM_TENSOR_BOUND_##name = TCGEMM_BOUND_##bound,
+#include "base/types.def"
+};
+
+/* TCGEMM_SUM_BYTES_f16_f32: of a sum. */
+enum {
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    TCGEMM_SUM_BYTES_##name = TCGEMM_BITS_##accumulator / 8,
 #include "base/types.def"
 };
 

@@ -132,10 +132,12 @@ static tcgemm_type_t kernel_type(tcgemm_type_t type, bool swapped) {
     return type == TCGEMM_U8S8_S32 ? TCGEMM_S8U8_S32 : TCGEMM_U8S8_S32;
 }
 
-/* The row whose code runs: the step's own, or its mirror image for the other mixture of signs. */
+/* The row whose code runs: the step's own, or its mirror image for the other mixture of signs. A
+ * kernel that streams an operand takes it for A. */
 static const tcgemm_gpu_row_t *row_of_code(const struct tcgemm_plan *plan,
                                            const tcgemm_kernel_t *kernel) {
-    const tcgemm_type_t type = kernel_type(kernel->gpu->type, plan->g.swapped);
+    const tcgemm_type_t type = kernel_type(
+        kernel->gpu->type, plan->g.swapped != (kernel->gpu->streams == TCGEMM_STREAMS_B));
     return type == kernel->gpu->type ? kernel->gpu : tcgemm_gpu_twin(kernel, type);
 }
 
@@ -155,6 +157,11 @@ static int is_transposed(const tcgemm_operand_t *x) {
     return x->col_stride == 1 ? 0 : 1;
 }
 
+bool tcgemm_gpu_streams_k(const tcgemm_gpu_row_t *row, const tcgemm_operand_t *a,
+                          const tcgemm_operand_t *b) {
+    return row->streams == TCGEMM_STREAMS_A ? !is_transposed(a) : is_transposed(b);
+}
+
 bool tcgemm_step_turns(const tcgemm_step_t *step) {
     return step->kind != TCGEMM_STEP_PRODUCT &&
            is_transposed(&step->a.at) != is_transposed(&step->d.at);
@@ -169,7 +176,9 @@ bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
             return false;
         *module = row->module;
         (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "%s_%s", row->entry,
-                       layouts[2 * is_transposed(&step->a.at) + is_transposed(&step->b.at)]);
+                       row->streams
+                           ? layouts[tcgemm_gpu_streams_k(row, &step->a.at, &step->b.at)]
+                           : layouts[2 * is_transposed(&step->a.at) + is_transposed(&step->b.at)]);
     } else if (step->kind == TCGEMM_STEP_REDUCE) {
         *module = "reduce";
         (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "tcgemm_reduce_%s",

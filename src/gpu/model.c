@@ -14,10 +14,11 @@
  *
  * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
  * memory if that is longer. Boxes are slower where much of them lies beyond an edge, and what more
- * than one block reads comes from the L2, which takes time as well. The constants of each row were
- * measured on an H200 (measured/cost.def); for other devices they are scaled: at most nine tenths
- * of the units that they have, `finish` by their memory's bytes a cycle and SM. How well that fits:
- * docs/measuring.md.
+ * than one block reads comes from the L2, which takes time as well. A kernel that streams an
+ * operand starts once: it fetches its next tile while it ends the one before. The constants of each
+ * row were measured on an H200 (measured/cost.def); for other devices they are scaled: at most nine
+ * tenths of the units that they have, `finish` by their memory's bytes a cycle and SM. How well
+ * that fits: docs/measuring.md.
  */
 #include "gpu/model.h"
 
@@ -30,13 +31,19 @@
 static const double launch_seconds = 2e-6;
 static const double step_seconds = 3.5e-6; /* of one that waits for another, beside its bytes */
 static const double memory_efficiency = 0.85;
+static const double copying =
+    1.1;                         /* of that time: what threads bring to shared memory themselves */
 static const double again = 0.2; /* of that time: bytes of a box that another block has read, too */
 static const double beyond =
     1.0; /* rows of boxes that lie beyond an edge, to those of the other side */
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
-static const double transfer_bandwidth = 20e9; /* host memory to GPU through pinned buffers */
-static const double transfer_seconds = 60e-6;  /* of the smallest */
+/* Pageable matrices to the GPU and back beside the product, with 16 threads of the CPU: what the
+ * ways take is the shorter of both lines (8192^3, 16384^3; 2048^3; bench/results/notes.md). */
+static const double transfer_bandwidth = 62e9;
+static const double transfer_ramp = 0.9e-3;
+static const double small_transfer_bandwidth = 16e9;
+static const double transfer_seconds = 60e-6; /* of the smallest */
 
 enum {
     MAX_GROUP = 16,
@@ -131,8 +138,25 @@ static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_
     return fmin(q->cost->narrow, 1.0 + log2(WIDEST_LOAD / aligned));
 }
 
+/* Of a kernel that streams an operand: that one alone counts, and its lines side by side need no
+ * more than four elements at a time. */
+static double stream_factor(const question_t *q) {
+    const bool is_a = q->row->streams == TCGEMM_STREAMS_A;
+    const tcgemm_operand_t *x = is_a ? &q->g->a : &q->g->b;
+    const bool in_k = tcgemm_gpu_streams_k(q->row, &q->g->a, &q->g->b);
+    const double aligned =
+        tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride);
+    const int64_t lines = is_a ? q->g->m : q->g->n;
+    if (lines < (is_a ? q->row->bm : q->row->bn) ||
+        aligned < (in_k ? WIDEST_LOAD : fmin(WIDEST_LOAD, 4.0 * bytes_of(x->dtype))))
+        return q->cost->narrow;
+    return q->cost->layout[!in_k];
+}
+
 static double layout_factor(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
+    if (q->row->streams)
+        return stream_factor(q);
     const bool a_in_rows = g->a.col_stride == 1;
     const bool b_in_rows = g->b.col_stride == 1;
     const double a = load_factor(q, &g->a, a_in_rows ? g->k : g->m);
@@ -206,9 +230,15 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     add_rounds(&q, k, full, q.row->blocks_per_sm, 1.0, &t);
     if (rest > 0.0)
         add_rounds(&q, k, 1.0, ceil(rest / device->num_sms), fmin(1.0, rest / device->num_sms), &t);
+    if (q.row->streams) {
+        t.start /= t.rounds;
+        t.finish /= t.rounds;
+    }
     t.wait += edge_seconds(&q);
     const double bandwidth = device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11;
     t.memory = batch * memory_bytes(&q) / bandwidth;
+    if (!q.row->tensor_maps && !q.row->streams)
+        t.memory *= copying;
     if (q.row->tensor_maps)
         t.memory =
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth;
@@ -233,5 +263,7 @@ double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g) {
     const double k = (double)g->k;
     const double bytes =
         m * k * bytes_of(g->a.dtype) + k * n * bytes_of(g->b.dtype) + m * n * bytes_of(g->type->d);
-    return transfer_seconds + (double)g->batch * bytes / transfer_bandwidth;
+    const double all = (double)g->batch * bytes;
+    return transfer_seconds +
+           fmin(all / small_transfer_bandwidth, transfer_ramp + all / transfer_bandwidth);
 }

@@ -25,7 +25,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
 /* Seconds of a launch that reads and writes so many bytes of GPU memory and computes nothing. */
 double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device);
 
-/* Seconds that host matrices need to the GPU and back. */
+/* Seconds that host matrices need to the GPU and back, beside those of the product. */
 double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g);
 
 #endif

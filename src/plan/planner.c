@@ -65,8 +65,8 @@ static tcgemm_status_t find_named(const char *name, struct tcgemm_plan *plan,
         TCGEMM_RETURN_IF(!fits(row, plan->device), TCGEMM_STATUS_UNSUPPORTED,
                          "kernel %s needs %s, which this %s lacks", name, row->isa,
                          plan->device ? "GPU" : "processor");
-        TCGEMM_RETURN_IF(!takes(row, &plan->g), TCGEMM_STATUS_UNSUPPORTED,
-                         "kernel %s takes sizes below 2^31 and rows below 2^40 bytes", name);
+        TCGEMM_RETURN_IF(!takes(row, &plan->g), TCGEMM_STATUS_UNSUPPORTED, "kernel %s takes %s",
+                         name, row->family->takes_what);
         return TCGEMM_STATUS_OK;
     }
     return tcgemm_error_set(TCGEMM_STATUS_UNKNOWN_ALGO,
@@ -166,6 +166,14 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     TCGEMM_RETURN_IF(is_elsewhere, TCGEMM_STATUS_UNSUPPORTED,
                      "algo %s runs on %s, but the context is for %s", w.algo,
                      plan->device ? "the CPU" : "a GPU", plan->device ? "a GPU" : "the CPU");
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
+        TCGEMM_RETURN_IF(strcmp(row->algo, w.algo) == 0 && does_type(row, &plan->g) &&
+                             has_place(row, plan->device) && fits(row, plan->device) &&
+                             !takes(row, &plan->g) && !tiles[0],
+                         TCGEMM_STATUS_UNSUPPORTED, "algo %s takes %s", w.algo,
+                         row->family->takes_what);
+    }
     TCGEMM_RETURN_IF(w.tile && tiles[0], TCGEMM_STATUS_UNSUPPORTED,
                      "algo %s has no tile '%.40s' for type %s; it has %s", w.algo, w.tile, type,
                      tiles);

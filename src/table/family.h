@@ -25,6 +25,7 @@ typedef struct tcgemm_kernel_family {
 
     /* False for problems beyond what the row can count or address; NULL: it takes all. */
     bool (*takes)(const tcgemm_kernel_t *row, const struct tcgemm_canonical *g);
+    const char *takes_what; /* "... takes <what>", where takes is not NULL */
 
     /* Fills in the steps of the plan for this row: what packs, multiplies and reduces, the
      * workspace that they need and the time that they take, for plan->max_threads threads of the

@@ -72,6 +72,17 @@ static int64_t tight(int64_t x) {
     return x > 1 ? x : 1;
 }
 
+/* Rows that stream an operand take as few rows or columns of D as their tile has; those of a
+ * column-major D are the other way round for them. */
+static void make_few(const tcgemm_kernel_t *kernel, int layout, int64_t *m, int64_t *n) {
+    const tcgemm_gpu_row_t *const row = kernel->gpu;
+    if (!row->streams)
+        return;
+    const bool are_rows = (row->streams == TCGEMM_STREAMS_B) == !(layout & 4);
+    int64_t *const size = are_rows ? m : n;
+    *size = (*size - 1) % (row->bm < row->bn ? row->bm : row->bn) + 1;
+}
+
 static testcase_t random_case(const char *kernel, tcgemm_type_t type, int64_t m, int64_t n,
                               int64_t k, int layout, uint64_t seed) {
     uint64_t random = seed;
@@ -119,6 +130,7 @@ static void check_gpu_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n, 
     const tcgemm_device_t device = device_for(kernel->gpu, oldest);
     if (!tcgemm_gpu_row_fits(kernel->gpu, &device))
         return;
+    make_few(kernel, layout, &m, &n);
     testcase_t t = random_case(kernel->name, kernel->gpu->type, m, n, k, layout, seed);
     if (kernel->sums_f16)
         t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
@@ -234,8 +246,9 @@ static void nests_of_plans(void **state) {
         if (!kernel->gpu)
             continue;
         const tcgemm_device_t device = device_for(kernel->gpu, false);
-        testcase_t t = random_case(kernel->name, kernel->gpu->type, kernel->gpu->bm + 1, 70, 33,
-                                   i % 8, (uint64_t)i);
+        int64_t m = kernel->gpu->bm + 1, n = 70;
+        make_few(kernel, i % 8, &m, &n);
+        testcase_t t = random_case(kernel->name, kernel->gpu->type, m, n, 33, i % 8, (uint64_t)i);
         if (kernel->sums_f16)
             t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
         struct tcgemm_plan plan;
@@ -311,7 +324,9 @@ static void tiles_by_chance(void **state) {
 static void check_nan(const tcgemm_kernel_t *kernel) {
     const tcgemm_type_info_t *info = tcgemm_type_info(kernel->gpu->type);
     const tcgemm_device_t device = device_for(kernel->gpu, false);
-    testcase_t t = testcase_make(kernel->name, tcgemm_problem(info->type, 9, 10, 11), 1);
+    int64_t m = 9, n = 10;
+    make_few(kernel, 0, &m, &n);
+    testcase_t t = testcase_make(kernel->name, tcgemm_problem(info->type, m, n, 11), 1);
     if (kernel->sums_f16)
         t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
     struct tcgemm_plan plan;
@@ -346,7 +361,9 @@ static void expect_fault(const tcgemm_kernel_t *kernel, const tcgemm_gpu_row_t *
     const tcgemm_device_t device = *tcgemm_known_gpu_find("h200");
     tcgemm_kernel_t liar = *kernel;
     liar.gpu = row;
-    testcase_t t = testcase_make(kernel->name, tcgemm_problem(row->type, 200, 70, 300), 7);
+    int64_t m = 200, n = 70;
+    make_few(kernel, 0, &m, &n);
+    testcase_t t = testcase_make(kernel->name, tcgemm_problem(row->type, m, n, 300), 7);
     t.fill = FILL_CYCLE;
     struct tcgemm_plan plan;
     assert_true(plan_for(&t, &device, &plan));

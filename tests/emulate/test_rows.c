@@ -67,12 +67,17 @@ static testcase_t make_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n,
                             int layout, uint64_t seed) {
     uint64_t random = seed;
     const tcgemm_type_info_t *info = tcgemm_type_info(kernel->gpu->type);
+    const bool row = random_below(&random, 4) != 0;
+    if (kernel->gpu->streams && !row) { /* rows of D are columns for the kernel */
+        const int64_t rows = m;
+        m = n;
+        n = rows;
+    }
     testcase_t t = testcase_make(kernel->name, tcgemm_problem(kernel->gpu->type, m, n, k), seed);
     tcgemm_problem_t *p = &t.p;
     p->op_a = layout & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
     p->op_b = layout & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
-    p->order = random_below(&random, 4) == 0 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
-    const bool row = p->order == TCGEMM_ROW_MAJOR;
+    p->order = row ? TCGEMM_ROW_MAJOR : TCGEMM_COL_MAJOR;
     const bool tight = random_below(&random, 2);
     p->lda = at_least_1(row == !p->op_a ? k : m) + (tight ? 0 : padding(&random, info->a));
     p->ldb = at_least_1(row == !p->op_b ? n : k) + (tight ? 0 : padding(&random, info->b));
@@ -167,6 +172,33 @@ static bool is_chosen(const tcgemm_kernel_t *kernel) {
     return kernel->gpu && (!words || strstr(kernel->name, words));
 }
 
+/* Few rows (columns) of D, lines around the tile and two of them, k around the step, the round of
+ * all warps and what is held of the small operand. */
+static void check_streaming_row(const tcgemm_kernel_t *kernel, int index, int cc) {
+    const tcgemm_gpu_row_t *row = kernel->gpu;
+    const bool is_b = row->streams == TCGEMM_STREAMS_B;
+    const int64_t few = is_b ? row->bm : row->bn, lines = is_b ? row->bn : row->bm;
+    const int64_t bk = row->bk, round = 16 * bk, held = 128 * 1024 / few * bk / 128;
+    const int64_t sizes[][2] = {
+        {1, 1},         {few, lines},          {3, lines + 1}, {few - 1, 2 * lines + 4},
+        {2, lines - 1}, {few, 3 * lines + 20}, {5, 12}};
+    const int64_t ks[] = {
+        1, bk, bk - 1, bk + 1, round, round + bk / 2 + 1, 2 * round + bk, 2 * round - 3};
+    enum { SIZES = sizeof sizes / sizeof sizes[0], KS = sizeof ks / sizeof ks[0] };
+    const int cases = (int)at_level(1, 4, SIZES * KS);
+    for (int layout = 0; layout < 4; ++layout)
+        for (int i = 0; i < cases; ++i) {
+            const int at = 5 * index + 3 * layout + i;
+            const int64_t f = sizes[at % SIZES][0], l = sizes[at % SIZES][1];
+            const int64_t k = ks[(at / SIZES + 3 * i + layout + index) % KS];
+            check(kernel, cc, is_b ? f : l, is_b ? l : f, k, layout,
+                  (uint64_t)(index * 1000 + layout * 100 + i + cc));
+        }
+    if (at_level(0, index % 7 == 0, 1)) /* more k than is held, in two tiles */
+        check(kernel, cc, is_b ? few : lines + 1, is_b ? lines + 1 : few, held + bk + 3, index % 4,
+              (uint64_t)index);
+}
+
 static void check_architecture(int cc) {
     int rows = 0;
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
@@ -174,7 +206,10 @@ static void check_architecture(int cc) {
         tcgemm_device_t device;
         if (!is_chosen(tcgemm_kernel_at(i)) || !device_of(row, cc, &device))
             continue;
-        check_row(tcgemm_kernel_at(i), i, cc);
+        if (row->streams)
+            check_streaming_row(tcgemm_kernel_at(i), i, cc);
+        else
+            check_row(tcgemm_kernel_at(i), i, cc);
         ++rows;
     }
     print_message("sm_%d: %d rows\n", cc, rows);
@@ -204,8 +239,10 @@ static void the_schedule_does_not_matter(void **state) {
         if (is_chosen(tcgemm_kernel_at(i)))
             for (uint64_t seed = 0; seed < 8; ++seed) {
                 const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
-                check(tcgemm_kernel_at(i), row->max_cc == 75 ? 75 : 80, 29, 43,
-                      row->bk * (row->stages + 1) + 3, i % 4, 8 * (uint64_t)i + seed);
+                check(tcgemm_kernel_at(i), row->max_cc == 75 ? 75 : 80,
+                      row->streams == TCGEMM_STREAMS_B ? 5 : 29,
+                      row->streams == TCGEMM_STREAMS_A ? 5 : 43, row->bk * (row->stages + 1) + 3,
+                      i % 4, 8 * (uint64_t)i + seed);
             }
     assert_no_failures();
 }
@@ -247,8 +284,8 @@ static void steps_of_a_plan(void **state) {
     assert_true(kinds[TCGEMM_STEP_REDUCE] > 0);
 }
 
-/* Every number of fp8, times 1: from a row that is widened in pieces, wherever it begins. What is
- * no number comes out as none, infinities as themselves. */
+/* Every number of fp8, times 1: from a row that is widened in pieces, or in registers, wherever it
+ * begins. What is no number comes out as none, infinities as themselves. */
 static void every_number_of_fp8(void **state) {
     (void)state;
     static const struct {
@@ -259,20 +296,22 @@ static void every_number_of_fp8(void **state) {
     static _Alignas(16) uint8_t a[LONG + 8];
     static float d[LONG];
     const tcgemm_device_t device = *tcgemm_known_gpu_find("h200");
+    tcgemm_plan_options_t o = tcgemm_plan_options();
     int seen = 0;
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 4; ++i)
         for (int skew = 0; skew < 8; ++skew) {
-            const int count = skew == 3 * i ? LONG : COUNT;
-            tcgemm_problem_t p = tcgemm_problem(types[i].type, count, 1, 1);
+            o.algo = i < 2 ? "wgmma" : "stream";
+            const int count = i < 2 && skew == 3 * i ? LONG : COUNT;
+            tcgemm_problem_t p = tcgemm_problem(types[i % 2].type, count, 1, 1);
             p.op_a = TCGEMM_OP_T;
             p.lda = count;
             for (int j = 0; j < count + 8; ++j)
                 a[j] = (uint8_t)(j % 251 + j / 251); /* not the same again 8192 later */
             struct tcgemm_plan plan;
             tcgemm_simulate_report_t r = {.struct_size = sizeof r};
-            assert_int_equal(tcgemm_plan_make_on(&device, &p, NULL, 1, &plan), TCGEMM_STATUS_OK);
+            assert_int_equal(tcgemm_plan_make_on(&device, &p, &o, 1, &plan), TCGEMM_STATUS_OK);
             assert_int_equal(tcgemm_plan_simulate(&plan, TCGEMM_DEPTH_DATA, 1.0, a + skew,
-                                                  &types[i].one, 0.0, NULL, d, NULL, NULL, &r),
+                                                  &types[i % 2].one, 0.0, NULL, d, NULL, NULL, &r),
                              TCGEMM_STATUS_OK);
             assert_string_equal(r.fault, "");
             for (int j = 0; j < count; ++j) {

@@ -29,8 +29,8 @@ bool passes_alone(const char *name, body_t *body, const void *argument);
 int run_alone(const char *name, body_t *body, const void *argument);
 
 /* At the end of a body: no complaint, no work left over, this thread's contexts as they were, and
- * nothing left but what the library keeps on each GPU: two pinned buffers, an arena, two streams
- * and seven events (staging.c). */
+ * nothing left but what the library keeps on each GPU: six pinned buffers, an arena, four streams
+ * and 46 events (staging.c). */
 void check_end(void);
 
 /* ---- GPUs ---- */
@@ -54,7 +54,8 @@ void *on_gpu_data(const on_gpu_t *x, int operand);
 bool on_gpu_fetch(const on_gpu_t *x);
 
 /* The case in host memory or on GPU `device`, by a plan of this context; what comes out is judged,
- * what was around D must be there. True if all is well. */
+ * what was around D must be there. True if all is well. With HOST_STATS some operands are pinned,
+ * by the seed: all of them where it is a multiple of 16. */
 typedef enum way { HOST, HOST_STATS, GPU, GPU_STATS, GPU_ASYNC, GPU_WORKSPACE } way_t;
 bool product_is_right(const testcase_t *t, tcgemm_context_t *context, int device, way_t way);
 

@@ -59,7 +59,7 @@ static const row_t rows[] = {
     {"tcgemm_run_with and statistics, GPU matrices", run_timed, 16},
     {"tcgemm_run_async, GPU matrices", run_async, 8},
     {"tcgemm_gemm, GPU matrices", one_call, 9},
-    {"tcgemm_run, host matrices in one piece", host_run, 23},
+    {"tcgemm_run, host matrices in one piece", host_run, 26},
 };
 
 static void count_all(const void *argument) {
@@ -71,7 +71,8 @@ static void count_all(const void *argument) {
     w.plan = plan_of(w.context, &w.t.p, NULL);
     CHECK(on_gpu_make(&w.x, 0, &w.there), "no memory on the GPU");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        CHECK(rows[i].call(&w) == TCGEMM_STATUS_OK, "%s", rows[i].name);
+        for (int warm = 0; warm < 3; ++warm) /* as many as there are pinned buffers */
+            CHECK(rows[i].call(&w) == TCGEMM_STATUS_OK, "%s", rows[i].name);
         fake_forget_counts();
         CHECK(rows[i].call(&w) == TCGEMM_STATUS_OK, "%s", rows[i].name);
         const long count = fake_count(NULL);

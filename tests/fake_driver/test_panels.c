@@ -40,19 +40,62 @@ static void small_memory(const void *argument) {
     check_end();
 }
 
-/* Longer than the pinned buffers: both are filled and drained by turns. */
+/* Longer than the pinned buffers, lines of which some are longer, too: all buffers are filled and
+ * emptied by turns; with pinned operands no buffer is made. D of more bytes than a piece of it has.
+ */
 static void long_blocks(const void *argument) {
-    (void)argument;
+    const way_t way = *(const way_t *)argument;
     tcgemm_context_t *context = context_on(0);
-    const tcgemm_problem_t shapes[] = {
-        tcgemm_problem(TCGEMM_F64_F64, 4000, 5, 1060), /* A: 34 MB */
-        tcgemm_problem(TCGEMM_F64_F64, 2000, 2150, 3), /* D: 34 MB */
+    tcgemm_problem_t shapes[] = {
+        tcgemm_problem(TCGEMM_F64_F64, 2000, 64, 1060),  /* A: 17 MB in panels */
+        tcgemm_problem(TCGEMM_F64_F64, 2, 4, 1100000),   /* lines of 9 MB */
+        tcgemm_problem(TCGEMM_F64_F64, 2900, 2950, 1),   /* D: 69 MB in pieces */
+        tcgemm_problem(TCGEMM_BF16_F32, 900, 1280, 700), /* panels of both */
+        tcgemm_problem(TCGEMM_F64_F64, 3000, 64, 700),   /* items in panels, each after the other */
     };
-    for (int i = 0; context && i < 2; ++i) {
-        testcase_t t = testcase_make(NULL, shapes[i], (uint64_t)i);
-        t.beta = i;
-        (void)product_is_right(&t, context, 0, HOST);
+    shapes[1].op_b = shapes[2].op_a = TCGEMM_OP_T; /* few long lines, not many short ones */
+    shapes[4].batch = 3;
+    shapes[4].stride_a = shapes[4].m * shapes[4].k;
+    shapes[4].stride_c = shapes[4].stride_d = shapes[4].m * shapes[4].n;
+    fake_set_order(FAKE_RANDOM, 9);
+    const int count = test_level() == LEVEL_SANITIZE ? 1 : 5;
+    for (int i = 0; context && i < count; i += way == HOST || i == 3 ? 1 : 3) {
+        testcase_t t = testcase_make(NULL, shapes[i], 16 * (uint64_t)i);
+        t.beta = i == 0;
+        (void)product_is_right(&t, context, 0, way);
     }
+    CHECK((fake_live().pinned == 0) == (way == HOST_STATS), "%d buffers", fake_live().pinned);
+    tcgemm_context_destroy(context);
+    check_end();
+}
+
+/* Only the first or the last bytes of A are registered, or both apart: not pinned. */
+static void half_pinned(const void *argument) {
+    (void)argument;
+    const testcase_t t = testcase_make(NULL, tcgemm_problem(TCGEMM_F32_F32, 300, 160, 200), 1);
+    tcgemm_context_t *context = context_on(0);
+    tcgemm_plan_t *plan = plan_of(context, &t.p, NULL);
+    CUcontext ours;
+    CHECK(cuDevicePrimaryCtxRetain(&ours, 0) == CUDA_SUCCESS &&
+              cuCtxPushCurrent(ours) == CUDA_SUCCESS,
+          "the caller's context");
+    for (int which = 1; which < 4; ++which) {
+        operands_t x;
+        operands_make(&t, &x);
+        uint8_t *const last = x.a.block + x.a.block_bytes - 4096;
+        CHECK((!(which & 1) || cuMemHostRegister(x.a.block, 4096, 0) == CUDA_SUCCESS) &&
+                  (!(which & 2) || cuMemHostRegister(last, 4096, 0) == CUDA_SUCCESS),
+              "registering");
+        CHECK(tcgemm_run(plan, 1, x.a.data, x.b.data, 0, NULL, x.d.data) == TCGEMM_STATUS_OK,
+              "product %d", which);
+        (void)judge(&t, &x, plan);
+        CHECK((!(which & 1) || cuMemHostUnregister(x.a.block) == CUDA_SUCCESS) &&
+                  (!(which & 2) || cuMemHostUnregister(last) == CUDA_SUCCESS),
+              "unregistering");
+        operands_free(&x);
+    }
+    (void)cuCtxPopCurrent(&ours);
+    tcgemm_plan_destroy(plan);
     tcgemm_context_destroy(context);
     check_end();
 }
@@ -99,7 +142,10 @@ int main(void) {
     failed += run_alone("little memory, at random", small_memory, &setups[1]);
     if (test_level() != LEVEL_SANITIZE)
         failed += run_alone("little memory, larger", small_memory, &setups[2]);
-    failed += run_alone("long blocks", long_blocks, NULL);
+    static const way_t ways[] = {HOST, HOST_STATS};
+    failed += run_alone("long blocks", long_blocks, &ways[0]);
+    failed += run_alone("long blocks, pinned", long_blocks, &ways[1]);
+    failed += run_alone("half of a matrix pinned", half_pinned, NULL);
     failed += run_alone("no memory", no_memory, NULL);
     failed += run_alone("a tiny GPU", tiny_gpu, NULL);
     return failed != 0;

@@ -7,6 +7,7 @@
 #     older      the kernels of sm_80 and sm_75, through their PTX, on this device
 #     verify     `tcgemm verify --full --device 0`, if the tool could be built (it needs jansson) or TOOL names it
 #     speed      a table of all algorithms and types at 8192^3 (SIZE names another)
+#     host       products of host matrices, pinned and pageable, against the speed of the bus
 #     sanitize   compute-sanitizer memcheck, racecheck, initcheck, synccheck on small products of every row
 #
 # Without steps: all of them. Everything printed goes to bench/results/test-gpu.log, too (LOG names
@@ -16,7 +17,7 @@ cd "$(dirname "$0")/../.."
 build=${BUILD:-build-gpu}
 log=${LOG:-bench/results/test-gpu.log}
 level=${LEVEL:---full}
-steps=${*:-build api kernels older verify speed sanitize}
+steps=${*:-build api kernels older verify speed host sanitize}
 bin=$build/tests/gpu
 
 if ! command -v nvidia-smi >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then
@@ -66,11 +67,13 @@ step_verify() {
         echo "skipped: the tool was not built (no jansson)"
         return 0
     fi
-    for algo in wmma-direct wmma-shared simt-outer mma-pipelined wgmma; do
+    for algo in wmma-direct wmma-shared simt-outer mma-pipelined wgmma stream; do
         echo "-- $algo"
         "$tool" verify --full --device 0 --algo "$algo" || return 1
     done
 }
+
+step_host() { "$bin/gpu_host_speed"; }
 
 step_speed() { "$bin/gpu_speed" --size "${SIZE:-8192}"; }
 

@@ -72,6 +72,17 @@ static int run_case(const tcgemm_kernel_info_t *kernel, product_t *p, double alp
     return good;
 }
 
+/* Kernels that stream an operand take D with few rows or columns, as few as their tile has; of a
+ * column-major D it is the other way round. */
+static void make_few(const tcgemm_kernel_info_t *kernel, tcgemm_problem_t *p) {
+    if (strcmp(kernel->algo, "stream") != 0)
+        return;
+    const int are_rows = kernel->tile_m < kernel->tile_n;
+    const int64_t few = are_rows ? kernel->tile_m : kernel->tile_n;
+    int64_t *const size = are_rows == (p->order == TCGEMM_ROW_MAJOR) ? &p->m : &p->n;
+    *size = (*size - 1) % few + 1;
+}
+
 static void one_case(const tcgemm_kernel_info_t *kernel, tcgemm_type_t type, const int64_t size[3],
                      int way, int number, result_t *result) {
     random_state = (uint64_t)number * 7919 + (uint64_t)type;
@@ -88,6 +99,7 @@ static void one_case(const tcgemm_kernel_info_t *kernel, tcgemm_type_t type, con
     p.problem.op_b = way & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
     p.problem.order = way & 4 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
     p.problem.batch = random_below(4) == 0 ? 3 : 1;
+    make_few(kernel, &p.problem);
     if (strstr(kernel->name, "f16acc"))
         p.problem.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
     double ratio = 0;
@@ -110,8 +122,8 @@ static void one_case(const tcgemm_kernel_info_t *kernel, tcgemm_type_t type, con
     (void)printf(
         "  FAILED %s %s %" PRId64 " x %" PRId64 " x %" PRId64
         " way %d alpha %g beta %g pad %" PRId64 " skew %" PRId64 " batch %" PRId64 "%s: %s\n",
-        kernel->name, tcgemm_type_info(type)->name, size[0], size[1], size[2], way, s[0], s[1], pad,
-        skew, p.problem.batch, in_place ? " in place" : "", tcgemm_last_error());
+        kernel->name, tcgemm_type_info(type)->name, p.problem.m, p.problem.n, p.problem.k, way,
+        s[0], s[1], pad, skew, p.problem.batch, in_place ? " in place" : "", tcgemm_last_error());
 }
 
 enum { MAX_SIZES = 32 };
@@ -140,6 +152,7 @@ static int sizes_of(const tcgemm_kernel_info_t *k, const settings_t *s,
         {m / 2 + 3, n / 3 + 1, 64 * d + 5}, /* k is split */
         {70, 50, 8195},
         {2 * m + 1, 3 * n + 1, 1031}, /* rows are packed */
+        {m, n, 17 * 1024 + 3},        /* more of a small operand than shared memory holds */
     };
     const int count = s->cover ? 2 : s->full ? (int)(sizeof all / sizeof all[0]) : 5;
     memcpy(sizes, all, (size_t)count * sizeof all[0]);

@@ -74,6 +74,7 @@ fake_order_t fake_order(void);
 
 typedef struct fake_live {
     int device, managed, pinned; /* allocations */
+    int registered;              /* ranges of the caller's memory */
     int streams, events, modules;
     int pending; /* operations queued and not run */
     size_t device_bytes;

@@ -92,6 +92,27 @@ bool kernel_of_name(const char *name, kernel_t *kernel) {
     return false;
 }
 
+/* A kernel that streams an operand serves two rows: which, and what A and B are, its arguments say;
+ * its name, how the large operand lies, which the type's A is. */
+kernel_t kernel_as_called(const kernel_t *named, const kernel_params_t *params) {
+    const tcgemm_gpu_args_t *x = &params->product;
+    kernel_t k = *named;
+    if (k.kind != KERNEL_PRODUCT || !k.row->streams)
+        return k;
+    const tcgemm_streams_t streams = x->streams_a ? TCGEMM_STREAMS_A : TCGEMM_STREAMS_B;
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
+        if (row && row->streams == streams && strcmp(row->entry, k.row->entry) == 0)
+            k.row = row;
+    }
+    const uint32_t in_k = k.b_trans; /* _nt: k is contiguous */
+    k.a_trans = x->streams_a ? !in_k : x->a_trans;
+    k.b_trans = x->streams_a ? x->b_trans : in_k;
+    k.a = x->streams_a ? named->a : named->b;
+    k.b = x->streams_a ? named->b : named->a;
+    return k;
+}
+
 /* ---- parameters ---- */
 
 void kernel_take_params(const kernel_t *kernel, void *const *array, kernel_params_t *params) {
@@ -130,7 +151,9 @@ static int packing_operands(const kernel_t *kernel, tcgemm_gpu_args_t *x,
     return 2;
 }
 
-int kernel_operands(const kernel_t *kernel, kernel_params_t *params, kernel_operand_t operands[4]) {
+int kernel_operands(const kernel_t *named, kernel_params_t *params, kernel_operand_t operands[4]) {
+    const kernel_t called = kernel_as_called(named, params);
+    const kernel_t *const kernel = &called;
     tcgemm_gpu_args_t *const x = &params->product;
     const int64_t parts = x->batch * x->splits;
     int count = 0;
@@ -249,8 +272,10 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
     return row->k_rows && (x->a_trans || !x->b_trans) ? "k is not contiguous" : NULL;
 }
 
-const char *kernel_fault(const kernel_t *kernel, const kernel_params_t *params, unsigned grid,
+const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, unsigned grid,
                          unsigned threads, size_t smem) {
+    const kernel_t called = kernel_as_called(named, params);
+    const kernel_t *const kernel = &called;
     const tcgemm_gpu_args_t *x = &params->product;
     if (kernel->kind == KERNEL_PEAK)
         return threads != PEAK_THREADS          ? "not the threads of a peak kernel"

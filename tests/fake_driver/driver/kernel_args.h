@@ -47,8 +47,11 @@ typedef union kernel_params {
 /* Copies the parameters of a launch out of cuLaunchKernel's array. */
 void kernel_take_params(const kernel_t *kernel, void *const *array, kernel_params_t *params);
 
+/* The kernel as these parameters call it. */
+kernel_t kernel_as_called(const kernel_t *named, const kernel_params_t *params);
+
 /* What is wrong with a launch, in one sentence, or NULL. */
-const char *kernel_fault(const kernel_t *kernel, const kernel_params_t *params, unsigned grid,
+const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, unsigned grid,
                          unsigned threads, size_t smem);
 
 /* An operand as the kernel may touch it: from where, how many bytes. */
@@ -59,6 +62,6 @@ typedef struct kernel_operand {
 } kernel_operand_t;
 
 /* Fills in up to 4; returns how many are not NULL. */
-int kernel_operands(const kernel_t *kernel, kernel_params_t *params, kernel_operand_t operands[4]);
+int kernel_operands(const kernel_t *named, kernel_params_t *params, kernel_operand_t operands[4]);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { PAGE = 4096, CANARY_BYTES = 256, POISON = 0xFF, CANARY = 0xC5, MOST_POISON = 1 << 20 };
 
-typedef enum kind { DEVICE, MANAGED, PINNED } kind_t;
+typedef enum kind { DEVICE, MANAGED, PINNED, REGISTERED } kind_t;
 
 typedef struct allocation {
     kind_t kind;
@@ -104,6 +104,8 @@ static bool all_are(const unsigned char *bytes, size_t count, int value) {
 }
 
 static void check_canaries(const allocation_t *x) {
+    if (x->kind == REGISTERED)
+        return;
     const size_t before = (size_t)(x->data - x->block);
     const size_t after = before + x->bytes;
     if (!all_are(x->block, before, CANARY) ||
@@ -113,14 +115,16 @@ static void check_canaries(const allocation_t *x) {
 
 static allocation_t *find(uintptr_t address) {
     for (allocation_t *x = allocations; x; x = x->next)
-        if (address >= x->address && address - x->address < x->bytes)
+        if (address >= x->address && address - x->address < x->bytes &&
+            !(x->kind == REGISTERED && x->is_freed)) /* ordinary memory again */
             return x;
     return NULL;
 }
 
 static CUresult release(uintptr_t address, bool pinned) {
     allocation_t *const x = find(address);
-    if (!x || x->address != address || x->is_freed || (x->kind == PINNED) != pinned) {
+    if (!x || x->address != address || x->is_freed || x->kind == REGISTERED ||
+        (x->kind == PINNED) != pinned) {
         fake_complain("what is freed is %s", x && x->is_freed ? "free already" : "no allocation");
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -167,6 +171,11 @@ bool fake_is_pinned(uintptr_t address) {
     return x && x->kind != DEVICE && !x->is_freed;
 }
 
+bool fake_all_pinned(uintptr_t address, size_t bytes) {
+    const allocation_t *x = find(address);
+    return fake_is_pinned(address) && bytes <= x->bytes - (address - x->address);
+}
+
 bool fake_is_on_device(uintptr_t address) {
     const allocation_t *x = find(address);
     return x && x->kind == DEVICE;
@@ -186,6 +195,7 @@ void fake_count_memory(fake_live_t *live) {
         live->device += x->kind == DEVICE;
         live->managed += x->kind == MANAGED;
         live->pinned += x->kind == PINNED;
+        live->registered += x->kind == REGISTERED;
         live->device_bytes += x->kind == DEVICE ? x->bytes : 0;
     }
 }
@@ -250,6 +260,36 @@ CUresult cuMemFreeHost(void *pointer) {
     return release((uintptr_t)pointer, true);
 }
 
+/* Whole bytes of the caller's: the real driver counts in pages. */
+CUresult cuMemHostRegister(void *pointer, size_t bytes, unsigned flags) {
+    FAKE_CALL(FAKE_NEEDS_CONTEXT);
+    const allocation_t *known = find((uintptr_t)pointer);
+    allocation_t *const x = calloc(1, sizeof *x);
+    (void)flags;
+    if (known || !x || bytes == 0) {
+        free(x);
+        return known ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED : CUDA_ERROR_INVALID_VALUE;
+    }
+    *x = (allocation_t){.kind = REGISTERED,
+                        .address = (uintptr_t)pointer,
+                        .bytes = bytes,
+                        .data = pointer,
+                        .context = fake_current(),
+                        .next = allocations};
+    allocations = x;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *pointer) {
+    FAKE_CALL(FAKE_NEEDS_CONTEXT);
+    allocation_t *const x = find((uintptr_t)pointer);
+    fake_finish_all();
+    if (!x || x->kind != REGISTERED || x->address != (uintptr_t)pointer)
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    x->is_freed = true;
+    return CUDA_SUCCESS;
+}
+
 /* Pools are told apart by nothing here: a handle that is not NULL. */
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
     static char handle;
@@ -293,7 +333,8 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
 static bool attribute(const allocation_t *x, CUpointer_attribute which, void *value) {
     switch (which) {
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: {
-        const CUmemorytype type = x->kind == PINNED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        const bool on_host = x->kind == PINNED || x->kind == REGISTERED;
+        const CUmemorytype type = on_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
         memcpy(value, &type, sizeof type);
         return true;
     }
@@ -302,6 +343,9 @@ static bool attribute(const allocation_t *x, CUpointer_attribute which, void *va
         memcpy(value, &managed, sizeof managed);
         return true;
     }
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        memcpy(value, &x->address, sizeof x->address);
+        return true;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         memcpy(value, &x->context->index, sizeof x->context->index);
         return true;

@@ -12,15 +12,15 @@
 
 #include "fake_driver/driver/state.h"
 
-typedef enum op_kind { NOTHING, COPY, FREE, KERNEL, RECORD, WAIT } op_kind_t;
+typedef enum op_kind { NOTHING, COPY, SET, FREE, KERNEL, RECORD, WAIT } op_kind_t;
 
 typedef struct op {
     uint64_t number;
     op_kind_t kind;
     CUstream stream;
-    uintptr_t to, from; /* COPY; FREE: to */
-    size_t bytes;
-    void *snapshot; /* COPY: what was read already, owned */
+    uintptr_t to, from; /* COPY; SET and FREE: to */
+    fake_lines_t lines; /* COPY and SET */
+    void *snapshot;     /* COPY: what was read already, owned */
     struct fake_launch *launch;
     CUevent event;    /* RECORD */
     uint64_t awaited; /* WAIT: the number of a recording */
@@ -82,16 +82,31 @@ static void want(op_t *op) {
 
 /* ---- running ---- */
 
+/* From the first to behind the last byte of so many lines. */
+static size_t span(const fake_lines_t *x, size_t pitch) {
+    return x->lines ? (x->lines - 1) * pitch + x->bytes : 0;
+}
+
 static void copy(CUcontext context, const op_t *op) {
-    void *const to = fake_resolve(context, op->to, op->bytes, "the end of a copy");
-    const void *from = op->snapshot
-                           ? op->snapshot
-                           : fake_resolve(context, op->from, op->bytes, "the source of a copy");
-    if (to && from)
-        memmove(to, from, op->bytes);
-    else
+    const fake_lines_t *x = &op->lines;
+    char *const to = fake_resolve(context, op->to, span(x, x->to_pitch), "the end of a copy");
+    const char *from = op->snapshot ? op->snapshot
+                                    : fake_resolve(context, op->from, span(x, x->from_pitch),
+                                                   "the source of a copy");
+    if (!to || !from)
         context->lost = CUDA_ERROR_ILLEGAL_ADDRESS;
-    context->clock += 1e-6 + 1e-11 * (double)op->bytes;
+    for (size_t i = 0; to && from && i < x->lines; ++i)
+        memmove(to + i * x->to_pitch, from + i * x->from_pitch, x->bytes);
+    context->clock += 1e-6 + 1e-11 * (double)(x->bytes * x->lines);
+}
+
+static void set(CUcontext context, const op_t *op) {
+    const fake_lines_t *x = &op->lines;
+    char *const to = fake_resolve(context, op->to, span(x, x->to_pitch), "what is set");
+    if (!to)
+        context->lost = CUDA_ERROR_ILLEGAL_ADDRESS;
+    for (size_t i = 0; to && i < x->lines; ++i)
+        memset(to + i * x->to_pitch, x->value, x->bytes);
 }
 
 static void run(op_t *op) {
@@ -99,6 +114,8 @@ static void run(op_t *op) {
     const bool is_well = context->lost == CUDA_SUCCESS;
     if (op->kind == COPY && is_well)
         copy(context, op);
+    else if (op->kind == SET && is_well)
+        set(context, op);
     else if (op->kind == FREE && is_well)
         fake_free_now(op->to);
     else if (op->kind == KERNEL)
@@ -173,12 +190,25 @@ void fake_finish_stream(CUstream stream) {
     finish(append(NOTHING, stream)->number);
 }
 
-void fake_queue_copy(CUstream stream, uintptr_t to, uintptr_t from, size_t bytes, void *snapshot) {
+void fake_queue_lines(CUstream stream, uintptr_t to, uintptr_t from, const fake_lines_t *lines,
+                      void *snapshot) {
     op_t *const op = append(COPY, stream);
     op->to = to;
     op->from = from;
-    op->bytes = bytes;
+    op->lines = *lines;
     op->snapshot = snapshot;
+    queued(op);
+}
+
+void fake_queue_copy(CUstream stream, uintptr_t to, uintptr_t from, size_t bytes, void *snapshot) {
+    const fake_lines_t whole = {.bytes = bytes, .lines = 1};
+    fake_queue_lines(stream, to, from, &whole, snapshot);
+}
+
+void fake_queue_set(CUstream stream, uintptr_t to, const fake_lines_t *lines) {
+    op_t *const op = append(SET, stream);
+    op->to = to;
+    op->lines = *lines;
     queued(op);
 }
 
@@ -304,6 +334,20 @@ CUresult cuEventSynchronize(CUevent event) {
         return CUDA_ERROR_INVALID_HANDLE;
     finish(event->recorded);
     return fake_current()->lost;
+}
+
+/* Time passes from one question to the next: each lets one operation run that the event needs. */
+CUresult cuEventQuery(CUevent event) {
+    FAKE_CALL(FAKE_NEEDS_CONTEXT);
+    if (!event || !event->is_live)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!is_pending(event->recorded))
+        return fake_current()->lost;
+    for (op_t *op = queue; op; op = op->next)
+        if (op->number == event->recorded)
+            want(op);
+    run_and_forget(pick(order != FAKE_RANDOM));
+    return CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {

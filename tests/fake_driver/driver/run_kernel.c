@@ -251,6 +251,7 @@ void run_kernel(const char *name, const void *params, unsigned grid, unsigned th
     (void)smem;
     if (!kernel_of_name(name, &kernel) || kernel.kind == KERNEL_PEAK)
         return; /* a peak kernel stores nothing */
+    kernel = kernel_as_called(&kernel, params);
     for (int64_t item = 0; item < x->batch; ++item) {
         if (kernel.kind == KERNEL_SCALE)
             scale(&kernel, x, item);

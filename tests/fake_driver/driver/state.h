@@ -70,6 +70,7 @@ CUcontext fake_current(void); /* NULL: none */
 void *fake_resolve(CUcontext context, uintptr_t address, size_t bytes, const char *what);
 
 bool fake_is_pinned(uintptr_t address);
+bool fake_all_pinned(uintptr_t address, size_t bytes); /* in one allocation or registration */
 bool fake_is_on_device(uintptr_t address);
 void fake_free_now(uintptr_t address); /* the end of cuMemFreeAsync */
 void fake_count_memory(fake_live_t *live);
@@ -81,6 +82,15 @@ void fake_check_canaries(void);
  * this context. */
 CUstream fake_stream(CUstream handle);
 
+/* So many lines of so many bytes, and from one to the next. */
+typedef struct fake_lines {
+    size_t bytes, lines, to_pitch, from_pitch;
+    int value; /* of a memory set */
+} fake_lines_t;
+
+void fake_queue_lines(CUstream stream, uintptr_t to, uintptr_t from, const fake_lines_t *lines,
+                      void *snapshot);
+void fake_queue_set(CUstream stream, uintptr_t to, const fake_lines_t *lines);
 void fake_queue_copy(CUstream stream, uintptr_t to, uintptr_t from, size_t bytes, void *snapshot);
 void fake_queue_free(CUstream stream, uintptr_t address);
 

@@ -37,7 +37,8 @@ static void lines_belong_to_their_rows(void **state) {
         const double macs = row->gpu ? measured_macs(row) : 0.0;
         if (macs > 0.0) {
             assert_true(tcgemm_gpu_cost_of(row)->macs == macs);
-            found += !tcgemm_gpu_widens(row->gpu);
+            /* Rows of few columns share the line of few rows. */
+            found += !tcgemm_gpu_widens(row->gpu) && row->gpu->streams != TCGEMM_STREAMS_A;
         }
     }
     assert_int_equal(found, NUM_LINES); /* no line without a row */
