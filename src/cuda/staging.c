@@ -5,14 +5,12 @@
 
 #include "base/num.h"
 #include "host/pool.h"
-#include "host/stream_copy.h"
 
 enum {
     BUFFER_BYTES = 8 << 20,
     LEAST_CHUNK = 1 << 20,      /* of a block that is to overlap with its own copy ... */
     CHUNKS = 4,                 /* ... in so many */
-    BYTES_PER_THREAD = 1 << 17, /* the least that is worth waking a thread for */
-    STREAMED_RUN = 4096,        /* bytes of a line of D that go past the caches */
+    BYTES_PER_THREAD = 1 << 18, /* the least that is worth waking a thread for */
     ZEROS_TO = 16,              /* bytes: lines on the GPU go on with zeros up to there */
     KEPT_ARENA = 16,            /* of the GPU's memory: what is kept from call to call */
     SHORT_RUN = 512,            /* bytes: shorter ones the CPU gathers faster */
@@ -102,11 +100,13 @@ static int64_t row_of(const tcgemm_block_t *b) {
     return round_up(b->length, ZEROS_TO);
 }
 
-/* Of a chunk, at most: the copy engine begins when the first is filled, and when the last is, it
- * has only that left. */
+/* Of a chunk, at most. A block that one buffer could hold goes in quarters: the copy engine begins
+ * when the first is filled, and when the last is, it has only that left. Longer ones go in whole
+ * buffers: to wake the threads takes as long as to fill some megabytes. */
 static int64_t chunk_bytes(const tcgemm_block_t *b) {
-    const int64_t part = lines_of(b) * row_of(b) / CHUNKS / ZEROS_TO * ZEROS_TO;
-    return part < LEAST_CHUNK ? LEAST_CHUNK : min_i64(part, BUFFER_BYTES);
+    const int64_t bytes = lines_of(b) * row_of(b);
+    const int64_t part = bytes / CHUNKS / ZEROS_TO * ZEROS_TO;
+    return bytes > BUFFER_BYTES ? BUFFER_BYTES : part < LEAST_CHUNK ? LEAST_CHUNK : part;
 }
 
 /* The chunk that begins where the last one ended: as many lines as it may have, or a part of one;
@@ -244,9 +244,7 @@ static void move_range(const move_t *m, int64_t begin, int64_t end) {
         if (bytes > 0) {
             char *const host =
                 b->host + at / b->lines * b->host_item + at % b->lines * b->host_line + offset;
-            if (m->to_host && bytes >= STREAMED_RUN)
-                tcgemm_stream_copy(host, buffer, (size_t)bytes);
-            else if (m->to_host)
+            if (m->to_host)
                 memcpy(host, buffer, (size_t)bytes);
             else
                 memcpy(buffer, host, (size_t)bytes);
