@@ -60,10 +60,14 @@ static int packers(const struct tcgemm_plan *plan) {
     return plan->cpu.split_batch ? 1 : plan->num_threads;
 }
 
+static int sum_bytes(const struct tcgemm_plan *plan) {
+    return plan->g.type->accumulator == TCGEMM_DTYPE_F64 ? 8 : 4;
+}
+
 /* Bytes of the sums of all tiles of a unit. */
 static size_t partials_of_unit(const struct tcgemm_plan *plan) {
     const int64_t rows = round_up(plan->cpu.mc, plan->kernel->cpu->mr);
-    return (size_t)(rows * own_columns(plan)) * sizeof(float);
+    return (size_t)(rows * own_columns(plan) * sum_bytes(plan));
 }
 
 static layout_t layout_of(const struct tcgemm_plan *plan) {
@@ -407,14 +411,16 @@ static parts_t parts_of_b(const product_t *x, const step_t *step) {
         0};
 }
 
-static const void *panel_of_a(const product_t *x, const step_t *step, const char *panels,
-                              int64_t i) {
+/* From element k of the block on. */
+static const void *panel_of_a(const product_t *x, const step_t *step, const char *panels, int64_t i,
+                              int64_t k) {
     if (x->plan->cpu.pack_a)
         return panels +
-               tcgemm_panel_at(i, tcgemm_panel_steps(step->block.ks, x->u->ku), x->u->lane_bytes);
+               tcgemm_panel_at(i, tcgemm_panel_steps(step->block.ks, x->u->ku), x->u->lane_bytes) +
+               k / x->u->ku * x->u->mr * x->u->lane_bytes;
     const tcgemm_operand_t *a = &x->plan->g.a;
-    const int64_t index =
-        step->a_offset + (step->block.row + i) * a->row_stride + step->block.k * a->col_stride;
+    const int64_t index = step->a_offset + (step->block.row + i) * a->row_stride +
+                          (step->block.k + k) * a->col_stride;
     return element_at(step->item.a, index, x->u->lane_bytes);
 }
 
@@ -459,7 +465,7 @@ static void multiply_unit(const product_t *x, int64_t unit) {
         tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
         for (int64_t i = i0; i < i1; i += x->u->mr) {
             tile.m = (int)min_i64(x->u->mr, i1 - i);
-            tile.a = panel_of_a(x, step, a.panels, i);
+            tile.a = panel_of_a(x, step, a.panels, i, 0);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
@@ -507,26 +513,57 @@ static own_unit_t own_unit(const product_t *x, int64_t unit, int t) {
 }
 
 /* B's panels for elements k .. k + kb of the block. */
-static void pack_own_b(const product_t *x, own_unit_t *own, int64_t k) {
+static panels_t own_panels(const product_t *x, const own_unit_t *own, int64_t k) {
     panels_t b = own->b;
     b.pack.origin += k * b.pack.k_stride;
     b.pack.k = min_i64(x->plan->cpu.kb, own->step->block.ks - k);
+    return b;
+}
+
+/* Vectors are multiplied from the first-level cache, so a panel is packed when it is needed, where
+ * the last one was; and long lanes all at once, so that rows of the unit are read as one piece. */
+static bool packs_by_panel(const product_t *x) {
+    return x->u->lane_bytes != 64;
+}
+
+static void pack_own_panel(const product_t *x, const panels_t *b, int64_t panel) {
+    const int64_t first = panel * b->width;
+    const int lines = (int)min_i64(b->width, b->lines - first);
+    (void)x->u->pack(&b->pack, first, lines, b->width, b->data, NULL);
+}
+
+static void pack_own_b(const product_t *x, own_unit_t *own, int64_t k) {
+    const panels_t b = own_panels(x, own, k);
     for (int64_t group = 0; group < num_groups(&b); ++group)
         pack_group(x, &b, group);
     for (int64_t j = 0; x->u->exact && j < b.count; ++j)
         own->is_special[j] |= b.special[j];
 }
 
-/* All tiles for elements k .. k + kb, whose panels of B are there. A tile with a subnormal of B
- * anywhere along k is to be computed by the exact kernel from the first k on, but that is known
- * only at the end: such tiles are left alone then, and done in a second round. */
+/* Columns j .. j + nr of the block, elements k .. k + kb: B's lanes. */
+static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int64_t j, int64_t k,
+                                  int64_t steps) {
+    if (x->plan->cpu.pack_b)
+        return own->b.data +
+               (packs_by_panel(x) ? 0 : tcgemm_panel_at(j - own->j0, steps, x->u->lane_bytes));
+    const parts_t in_place = {0};
+    return (const char *)panel_of_b(x, own->step, &in_place, j) +
+           k * x->plan->g.b.row_stride * x->u->lane_bytes;
+}
+
+/* All tiles for elements k .. k + kb, whose panels of B are there or are packed one by one. A tile
+ * with a subnormal of B anywhere along k is to be computed by the exact kernel from the first k on,
+ * but that is known only at the end: such tiles are left alone then, and done in a second round. */
 static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, bool is_again) {
     const tcgemm_cpu_ukernel_t *u = x->u;
     const step_t *step = own->step;
     const parts_t a = parts_of_a(x, step);
-    const int64_t steps = tcgemm_panel_steps(min_i64(x->plan->cpu.kb, step->block.ks - k), u->ku);
+    const panels_t b = own_panels(x, own, k);
+    const bool packs_here = x->plan->cpu.pack_b && packs_by_panel(x);
+    const bool is_in_place = !x->plan->cpu.pack_a || !x->plan->cpu.pack_b;
+    const int64_t steps = tcgemm_panel_steps(b.pack.k, u->ku);
     const bool is_last = k + x->plan->cpu.kb >= step->block.ks;
-    const bool finishes_tiles = step->block.last && !x->plan->cpu.direct_output;
+    const bool finishes_tiles = step->block.last && u->finishes_tiles;
     tcgemm_tile_t tile = tile_of_block(x, step);
     tile.steps = steps;
     tile.resumes = k > 0;
@@ -534,7 +571,9 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
     for (int64_t j = own->j0; j < own->j1; j += u->nr) {
         const int64_t panel = (j - own->j0) / u->nr;
         tile.n = (int)min_i64(u->nr, own->j1 - j);
-        tile.b = own->b.data + tcgemm_panel_at(j - own->j0, steps, u->lane_bytes);
+        tile.b = own_panel_of_b(x, own, j, k, steps);
+        if (packs_here)
+            pack_own_panel(x, &b, panel);
         for (int64_t i = 0; i < own->i1; i += u->mr) {
             const bool is_exact =
                 u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a.special[i / u->mr]);
@@ -542,17 +581,16 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
             if (is_again ? !waits : waits && is_last)
                 continue;
             tile.m = (int)min_i64(u->mr, own->i1 - i);
-            tile.a =
-                (const char *)panel_of_a(x, step, a.panels, i) + k / u->ku * u->mr * u->lane_bytes;
+            tile.a = panel_of_a(x, step, a.panels, i, k);
             tile.partial = own->partials + (panel * ceil_div(own->i1, u->mr) + i / u->mr) * u->mr *
-                                               u->nr * (int64_t)sizeof(float);
+                                               u->nr * sum_bytes(x->plan);
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
-            if (finishes_tiles) {
+            if (finishes_tiles && !x->plan->cpu.direct_output) {
                 finish = finish_of(x, step, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
-            (is_exact || is_again ? u->exact : u->packed)(&tile);
+            (is_in_place ? u->strided : is_exact || is_again ? u->exact : u->packed)(&tile);
         }
     }
 }
@@ -563,10 +601,15 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
     own_unit_t own = own_unit(x, unit, t);
     bool is_special = false;
     for (int64_t k = 0; k < ks; k += kb) {
-        pack_own_b(x, &own, k);
+        if (!packs_by_panel(x))
+            pack_own_b(x, &own, k);
         multiply_own(x, &own, k, false);
     }
-    for (int64_t j = 0; j < own.b.count; ++j)
+    if (x->now.block.last && !x->plan->cpu.direct_output && !x->u->finishes_tiles) {
+        const tcgemm_finish_t finish = finish_of(x, &x->now, 0, own.i1, own.j0, own.j1 - own.j0);
+        x->u->finish(&finish);
+    }
+    for (int64_t j = 0; x->u->exact && j < own.b.count; ++j)
         is_special |= own.is_special[j];
     for (int64_t k = 0; k < ks && is_special; k += kb) {
         pack_own_b(x, &own, k);
@@ -576,43 +619,80 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
 
 /* ---- small products ---- */
 
-/* One block of one item by one thread, of A and B where they are: all that is needed is tiles. */
+/* One block of one item by one thread, of lanes that have neither terms nor subnormals to look
+ * after: all that is needed is tiles, and panels of what cannot stay where it is. */
 static bool is_small(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
-    return plan->num_threads == 1 && !s->pack_a && !s->pack_b && s->direct_output &&
-           g->batch == 1 && g->k <= s->kc && g->n <= s->nc && g->m <= s->mt;
+    const tcgemm_family_t family = plan->kernel->cpu->family;
+    return plan->num_threads == 1 && s->direct_output && g->batch == 1 && g->k <= s->kc &&
+           g->n <= s->nb && g->m <= s->mc && !g->a.packed_bytes && !g->b.packed_bytes &&
+           !s->packs_units && (family == TCGEMM_FAMILY_F32 || family == TCGEMM_FAMILY_F64);
 }
 
-static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call) {
+static void set_tile_of_all(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                            tcgemm_tile_t *tile) {
     const tcgemm_canonical_t *const g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
-    const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    tcgemm_tile_t tile = {
+    *tile = (tcgemm_tile_t){
         .steps = g->k,
-        .a_row = g->a.row_stride,
-        .a_step = g->a.col_stride,
-        .b_step = g->b.row_stride,
+        .a_row = plan->cpu.pack_a ? 1 : g->a.row_stride,
+        .a_step = plan->cpu.pack_a ? u->mr : g->a.col_stride,
+        .b_step = plan->cpu.pack_b ? u->nr : g->b.row_stride,
         .ldd = g->ldd,
         .ldc = g->ldc,
         .scale = 1,
     };
-    if (g->type->accumulator == TCGEMM_DTYPE_F64) {
-        tile.alpha.f64 = call->alpha;
-        tile.beta.f64 = call->beta;
+    if (u->family == TCGEMM_FAMILY_F64) {
+        tile->alpha.f64 = call->alpha;
+        tile->beta.f64 = call->beta;
     } else {
-        tile.alpha.f32 = (float)call->alpha;
-        tile.beta.f32 = (float)call->beta;
+        tile->alpha.f32 = (float)call->alpha;
+        tile->beta.f32 = (float)call->beta;
     }
+}
+
+/* Line `first` of A or B and those behind it. */
+static void pack_small(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pack, int64_t first,
+                       int64_t lines, int width, void *panel) {
+    (void)u->pack(pack, first, (int)min_i64(width, lines - first), width, panel, NULL);
+}
+
+static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *workspace) {
+    const tcgemm_canonical_t *const g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    const tcgemm_cpu_blocking_t *const s = &plan->cpu;
+    const int d_bytes = u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
+    const int64_t row_bytes = g->k * u->lane_bytes; /* of a panel */
+    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
+    tcgemm_tile_t tile;
+    set_tile_of_all(plan, call, &tile);
+    char *const a_panels = workspace;
+    char *const b_panel = workspace + (s->pack_a ? align64(round_up(g->m, u->mr) * row_bytes) : 0);
+    tcgemm_pack_t pack;
+    if (s->pack_a) {
+        const tcgemm_signs_t none = {0};
+        pack = tcgemm_pack_of_a(g, u->family, &none, call->a, 0, &all);
+        for (int64_t i = 0; i < g->m; i += u->mr)
+            pack_small(u, &pack, i, g->m, u->mr, a_panels + i * row_bytes);
+    }
+    if (s->pack_b) {
+        const tcgemm_signs_t none = {0};
+        pack = tcgemm_pack_of_b(g, u->family, &none, call->b, 0, &all);
+    }
+    tcgemm_tile_fn *const multiply = s->pack_a && s->pack_b ? u->packed : u->strided;
     for (int64_t j = 0; j < g->n; j += u->nr) {
         tile.n = (int)min_i64(u->nr, g->n - j);
-        tile.b = element_at(call->b, j * g->b.col_stride, u->lane_bytes);
+        tile.b = s->pack_b ? b_panel : element_at(call->b, j * g->b.col_stride, u->lane_bytes);
+        if (s->pack_b)
+            pack_small(u, &pack, j, g->n, u->nr, b_panel);
         for (int64_t i = 0; i < g->m; i += u->mr) {
             tile.m = (int)min_i64(u->mr, g->m - i);
-            tile.a = element_at(call->a, i * g->a.row_stride, u->lane_bytes);
+            tile.a = s->pack_a ? a_panels + i * row_bytes
+                               : element_at(call->a, i * g->a.row_stride, u->lane_bytes);
             tile.d = element_at(call->d, i * g->ldd + j, d_bytes);
             tile.c = call->c ? element_at(call->c, i * g->ldc + j, d_bytes) : NULL;
-            u->strided(&tile);
+            multiply(&tile);
         }
     }
 }
@@ -817,7 +897,7 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     times_t times = {0};
     const double start = stats ? now_seconds() : 0.0;
     if (is_small(plan))
-        run_small(plan, call);
+        run_small(plan, call, aligned);
     else if (plan->cpu.split_batch)
         run_items_apart(plan, call, aligned, stats ? &times : NULL);
     else

@@ -164,6 +164,32 @@ static void threads_do_not_show(void **state) {
     for_each_type(threads);
 }
 
+/* Few rows against a large B: sums come and go many times in a block of k. Any number of threads.
+ */
+static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    const int64_t m[] = {1, 5, 19};
+    (void)info;
+    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 && type != TCGEMM_F16_F32 &&
+        type != TCGEMM_BF16_BF16)
+        return;
+    for (int i = 0; i < 6; ++i) {
+        testcase_t t = testcase_make(
+            NULL, tcgemm_problem(type, m[i / 2], 530 + i, i == 4 ? 801 : 503), 10 + (uint64_t)i);
+        t.p.op_b = i & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_a = i % 3 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.fill = FILL_UNIFORM;
+        t.alpha = i == 2 ? 1 : -0.7;
+        t.beta = i > 3 ? 0.3 : 0;
+        t.num_threads = 1 + i / 2;
+        (void)testcase_check(&t);
+    }
+}
+
+static void few_rows_of_large_products(void **state) {
+    (void)state;
+    for_each_type(few_rows);
+}
+
 /* Few rows, and late in k the only product that is not zero: that of a bf16 subnormal. */
 static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t k = 700;
@@ -190,6 +216,7 @@ int main(void) {
         cmocka_unit_test(the_level_is_the_one_asked_for),
         cmocka_unit_test(every_type_at_its_edges),
         cmocka_unit_test(every_type_beyond_its_block_of_k),
+        cmocka_unit_test(few_rows_of_large_products),
         cmocka_unit_test(subnormals_late_in_k),
         cmocka_unit_test(specials_go_where_the_formula_sends_them),
         cmocka_unit_test(threads_do_not_show),
