@@ -625,9 +625,10 @@ static bool is_small(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_family_t family = plan->kernel->cpu->family;
-    return plan->num_threads == 1 && s->direct_output && g->batch == 1 && g->k <= s->kc &&
-           g->n <= s->nb && g->m <= s->mc && !g->a.packed_bytes && !g->b.packed_bytes &&
-           !s->packs_units && (family == TCGEMM_FAMILY_F32 || family == TCGEMM_FAMILY_F64);
+    return !s->dots && plan->num_threads == 1 && s->direct_output && g->batch == 1 &&
+           g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && !g->a.packed_bytes &&
+           !g->b.packed_bytes && !s->packs_units &&
+           (family == TCGEMM_FAMILY_F32 || family == TCGEMM_FAMILY_F64);
 }
 
 static void set_tile_of_all(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
@@ -695,6 +696,81 @@ static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
             multiply(&tile);
         }
     }
+}
+
+/* ---- one row or column by dot products ---- */
+
+enum { DOTS_OF_UNIT = 64 };
+
+typedef struct dots_run {
+    const struct tcgemm_plan *plan;
+    tcgemm_dots_t whole; /* of line 0 on, all steps */
+    int64_t num_lines;
+    bool is_begun;
+} dots_run_t;
+
+static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *call) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool is_row = g->m == 1 && g->b.row_stride == 1 && g->b.col_stride != 1;
+    dots_run_t run = {
+        .plan = plan,
+        .whole = {.steps = g->k,
+                  .x = is_row ? call->a : call->b,
+                  .x_step = is_row ? g->a.col_stride : g->b.row_stride,
+                  .lines = is_row ? call->b : call->a,
+                  .line_stride = is_row ? g->b.col_stride : g->a.row_stride,
+                  .d = call->d,
+                  .c = call->c,
+                  .d_step = is_row ? 1 : g->ldd,
+                  .c_step = is_row ? 1 : g->ldc},
+        .num_lines = is_row ? g->n : g->m,
+    };
+    if (g->type->accumulator == TCGEMM_DTYPE_F64) {
+        run.whole.alpha.f64 = call->alpha;
+        run.whole.beta.f64 = call->beta;
+    } else {
+        run.whole.alpha.f32 = (float)call->alpha;
+        run.whole.beta.f32 = (float)call->beta;
+    }
+    return run;
+}
+
+static int64_t next_dots(void *argument) {
+    dots_run_t *const run = argument;
+    const bool was_begun = run->is_begun;
+    run->is_begun = true;
+    return was_begun ? 0 : ceil_div(run->num_lines, DOTS_OF_UNIT);
+}
+
+/* Lines i and those behind it, in the steps of k that tiles take, so that the bits are theirs. */
+static void do_some_dots(const dots_run_t *run, int64_t i, int num_lines) {
+    const int bytes = sum_bytes(run->plan);
+    const int64_t kc = run->plan->cpu.kc;
+    tcgemm_dots_t t = run->whole;
+    t.num_lines = num_lines;
+    t.d = element_at(t.d, i * t.d_step, bytes);
+    t.c = t.c ? element_at(t.c, i * t.c_step, bytes) : NULL;
+    for (int64_t k = 0; k < run->whole.steps; k += kc) {
+        t.steps = min_i64(kc, run->whole.steps - k);
+        t.x = element_at(run->whole.x, k * t.x_step, bytes);
+        t.lines = element_at(run->whole.lines, i * t.line_stride + k, bytes);
+        run->plan->kernel->cpu->dots(&t);
+        t.c = t.d;
+        t.c_step = t.d_step;
+        if (bytes == 8)
+            t.beta.f64 = 1.0;
+        else
+            t.beta.f32 = 1.0F;
+    }
+}
+
+static void do_dots(void *argument, int thread, int64_t unit) {
+    const dots_run_t *const run = argument;
+    const int64_t end = min_i64((unit + 1) * DOTS_OF_UNIT, run->num_lines);
+    const int64_t each = 64 / sum_bytes(run->plan);
+    (void)thread;
+    for (int64_t i = unit * DOTS_OF_UNIT; i < end; i += each)
+        do_some_dots(run, i, (int)min_i64(each, end - i));
 }
 
 /* ---- phases ---- */
@@ -898,7 +974,10 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     const double start = stats ? now_seconds() : 0.0;
     if (is_small(plan))
         run_small(plan, call, aligned);
-    else if (plan->cpu.split_batch)
+    else if (plan->cpu.dots) {
+        dots_run_t run = dots_of(plan, call);
+        tcgemm_pool_work(plan->num_threads, &(tcgemm_work_t){next_dots, do_dots, &run});
+    } else if (plan->cpu.split_batch)
         run_items_apart(plan, call, aligned, stats ? &times : NULL);
     else
         run_product(plan, call, aligned, stats ? &times : NULL);

@@ -41,6 +41,8 @@ enum {
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing */
     NEAR_BYTES = 1024,             /* from row to row of B: prefetchers see one stream */
+    LEAST_DOTS_STEPS = 64,         /* along k, and ... */
+    LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
     MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
@@ -82,12 +84,23 @@ static bool has_few_rows(const struct tcgemm_plan *plan) {
            (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
+/* One row of D against columns of B that lie along k, or one column against such rows of A. */
+static bool is_dots(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool lies_along_k = (g->m == 1 && g->b.row_stride == 1 && g->b.col_stride != 1) ||
+                              (g->n == 1 && g->a.col_stride == 1 && g->a.row_stride != 1);
+    return plan->kernel->cpu->dots && lanes_are_elements(g) && !plan->packs && lies_along_k &&
+           !g->a.packed_bytes && !g->b.packed_bytes && g->batch == 1 &&
+           (double)g->k >= LEAST_DOTS_STEPS && volume(g) >= LEAST_DOTS_VOLUME;
+}
+
 static void choose_packing(struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
-    s->pack_a = s->pack_b = true;
-    if (!u->strided || !lanes_are_elements(g))
+    s->dots = is_dots(plan);
+    s->pack_a = s->pack_b = !s->dots;
+    if (s->dots || !u->strided || !lanes_are_elements(g))
         return;
     const bool a_ahead = g->a.packed_bytes || plan->packs == TCGEMM_OPERAND_A;
     const bool b_ahead = g->b.packed_bytes || plan->packs == TCGEMM_OPERAND_B;
@@ -115,7 +128,7 @@ static int64_t most_rows(const struct tcgemm_plan *plan) {
 static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t panels = ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->kernel->cpu->nr);
     if (!is_matrix(plan->kernel->cpu))
-        return has_few_rows(plan);
+        return has_few_rows(plan) && !plan->cpu.dots;
     return plan->cpu.pack_b && !plan->g.b.packed_bytes && plan->g.m > 0 &&
            plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
 }
