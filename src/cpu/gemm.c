@@ -8,7 +8,7 @@
  *           pack B(pc, jc), pack A(ic, pc)       a panel each in turn
  *           --- when all panels are packed ---
  *           for units of mc x nb
- *             for panels of B, for panels of A   one register tile
+ *             for panels of B, for panels of A   one register tile (or A first: keeps_a_panel)
  *           --- when all units are done ---
  *
  * The caller and its workers take panels and units as they come (host/pool.h):
@@ -482,6 +482,42 @@ static void multiply_unit(const product_t *x, int64_t unit) {
     }
 }
 
+/* Whose panel stays in the first-level cache while those of the other operand pass: B's, which is
+ * the larger one, if it can, else A's. */
+static bool keeps_a_panel(const product_t *x, const step_t *step) {
+    enum { L1_BYTES = 40 << 10 };
+    const int64_t line = tcgemm_panel_steps(step->block.ks, x->u->ku) * x->u->lane_bytes;
+    return x->u->mr * line <= L1_BYTES && x->u->nr * line > L1_BYTES && !x->u->finishes_tiles;
+}
+
+/* As multiply_unit, with a panel of A that stays. */
+static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
+    const step_t *const step = &x->now;
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_unit_t at = tcgemm_unit_at(unit, step->block.rows, s->mc, s->nb);
+    const int64_t i1 = min_i64(at.row + s->mc, step->block.rows);
+    const int64_t j1 = min_i64(at.col + s->nb, step->block.cols);
+    const parts_t a = parts_of_a(x, step);
+    const parts_t b = parts_of_b(x, step);
+    tcgemm_tile_t tile = tile_of_block(x, step);
+    for (int64_t i = at.row; i < i1; i += x->u->mr) {
+        tile.m = (int)min_i64(x->u->mr, i1 - i);
+        tile.a = panel_of_a(x, step, a.panels, i, 0);
+        tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
+        for (int64_t j = at.col; j < j1; j += x->u->nr) {
+            tile.n = (int)min_i64(x->u->nr, j1 - j);
+            tile.b = panel_of_b(x, step, &b, j);
+            tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
+            place_output(x, step, i, j, &tile);
+            tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
+        }
+    }
+    if (step->block.last && !s->direct_output) {
+        const tcgemm_finish_t finish = finish_of(x, step, at.row, i1 - at.row, at.col, j1 - at.col);
+        x->u->finish(&finish);
+    }
+}
+
 /* ---- units of few rows, whose part of B nobody else needs ---- */
 
 /* What the thread has for its unit: columns j0 .. j1 and all rows of the block. */
@@ -870,6 +906,8 @@ static void do_unit(const product_t *x, int64_t unit, int t) {
         x->u->begin();
     if (x->plan->cpu.packs_units)
         multiply_own_unit(x, unit, t);
+    else if (keeps_a_panel(x, &x->now))
+        multiply_unit_by_rows(x, unit);
     else
         multiply_unit(x, unit);
     if (x->u->end)
