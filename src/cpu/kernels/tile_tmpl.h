@@ -105,6 +105,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
     const TILE_MASK full = TILE_TAIL(TILE_LANES);
+    const bool fetches = packed && sizeof(TILE_VEC) == 64; /* narrower panels fit the first level */
     TILE_VEC sum[TILE_MR][TILE_NV];
 
     TCGEMM_UNROLL
@@ -121,7 +122,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     for (int64_t p = t->steps; p > 0; --p) {
         TILE_BVEC bv[TILE_NV];
         TCGEMM_UNROLL
-        for (int v = 0; packed && v < nv; ++v)
+        for (int v = 0; fetches && v < nv; ++v)
             __builtin_prefetch(b + AHEAD * b_step + v * TILE_LANES);
         TCGEMM_UNROLL
         for (int v = 0; v < nv; ++v)
