@@ -8,7 +8,7 @@
  *           pack B(pc, jc), pack A(ic, pc)       a panel each in turn
  *           --- when all panels are packed ---
  *           for units of mc x nb
- *             for panels of B, for panels of A   one register tile
+ *             for panels of B, for panels of A   one register tile (or A first: keeps_a_panel)
  *           --- when all units are done ---
  *
  * The caller and its workers take panels and units as they come (host/pool.h):
@@ -60,10 +60,14 @@ static int packers(const struct tcgemm_plan *plan) {
     return plan->cpu.split_batch ? 1 : plan->num_threads;
 }
 
+static int sum_bytes(const struct tcgemm_plan *plan) {
+    return plan->g.type->accumulator == TCGEMM_DTYPE_F64 ? 8 : 4;
+}
+
 /* Bytes of the sums of all tiles of a unit. */
 static size_t partials_of_unit(const struct tcgemm_plan *plan) {
     const int64_t rows = round_up(plan->cpu.mc, plan->kernel->cpu->mr);
-    return (size_t)(rows * own_columns(plan)) * sizeof(float);
+    return (size_t)(rows * own_columns(plan) * sum_bytes(plan));
 }
 
 static layout_t layout_of(const struct tcgemm_plan *plan) {
@@ -407,14 +411,16 @@ static parts_t parts_of_b(const product_t *x, const step_t *step) {
         0};
 }
 
-static const void *panel_of_a(const product_t *x, const step_t *step, const char *panels,
-                              int64_t i) {
+/* From element k of the block on. */
+static const void *panel_of_a(const product_t *x, const step_t *step, const char *panels, int64_t i,
+                              int64_t k) {
     if (x->plan->cpu.pack_a)
         return panels +
-               tcgemm_panel_at(i, tcgemm_panel_steps(step->block.ks, x->u->ku), x->u->lane_bytes);
+               tcgemm_panel_at(i, tcgemm_panel_steps(step->block.ks, x->u->ku), x->u->lane_bytes) +
+               k / x->u->ku * x->u->mr * x->u->lane_bytes;
     const tcgemm_operand_t *a = &x->plan->g.a;
-    const int64_t index =
-        step->a_offset + (step->block.row + i) * a->row_stride + step->block.k * a->col_stride;
+    const int64_t index = step->a_offset + (step->block.row + i) * a->row_stride +
+                          (step->block.k + k) * a->col_stride;
     return element_at(step->item.a, index, x->u->lane_bytes);
 }
 
@@ -459,7 +465,7 @@ static void multiply_unit(const product_t *x, int64_t unit) {
         tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
         for (int64_t i = i0; i < i1; i += x->u->mr) {
             tile.m = (int)min_i64(x->u->mr, i1 - i);
-            tile.a = panel_of_a(x, step, a.panels, i);
+            tile.a = panel_of_a(x, step, a.panels, i, 0);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
@@ -472,6 +478,42 @@ static void multiply_unit(const product_t *x, int64_t unit) {
     }
     if (step->block.last && !s->direct_output && !x->u->finishes_tiles) {
         const tcgemm_finish_t finish = finish_of(x, step, i0, i1 - i0, j0, j1 - j0);
+        x->u->finish(&finish);
+    }
+}
+
+/* Whose panel stays in the first-level cache while those of the other operand pass: B's, which is
+ * the larger one, if it can, else A's. */
+static bool keeps_a_panel(const product_t *x, const step_t *step) {
+    enum { L1_BYTES = 40 << 10 };
+    const int64_t line = tcgemm_panel_steps(step->block.ks, x->u->ku) * x->u->lane_bytes;
+    return x->u->mr * line <= L1_BYTES && x->u->nr * line > L1_BYTES && !x->u->finishes_tiles;
+}
+
+/* As multiply_unit, with a panel of A that stays. */
+static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
+    const step_t *const step = &x->now;
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_unit_t at = tcgemm_unit_at(unit, step->block.rows, s->mc, s->nb);
+    const int64_t i1 = min_i64(at.row + s->mc, step->block.rows);
+    const int64_t j1 = min_i64(at.col + s->nb, step->block.cols);
+    const parts_t a = parts_of_a(x, step);
+    const parts_t b = parts_of_b(x, step);
+    tcgemm_tile_t tile = tile_of_block(x, step);
+    for (int64_t i = at.row; i < i1; i += x->u->mr) {
+        tile.m = (int)min_i64(x->u->mr, i1 - i);
+        tile.a = panel_of_a(x, step, a.panels, i, 0);
+        tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
+        for (int64_t j = at.col; j < j1; j += x->u->nr) {
+            tile.n = (int)min_i64(x->u->nr, j1 - j);
+            tile.b = panel_of_b(x, step, &b, j);
+            tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
+            place_output(x, step, i, j, &tile);
+            tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
+        }
+    }
+    if (step->block.last && !s->direct_output) {
+        const tcgemm_finish_t finish = finish_of(x, step, at.row, i1 - at.row, at.col, j1 - at.col);
         x->u->finish(&finish);
     }
 }
@@ -507,26 +549,57 @@ static own_unit_t own_unit(const product_t *x, int64_t unit, int t) {
 }
 
 /* B's panels for elements k .. k + kb of the block. */
-static void pack_own_b(const product_t *x, own_unit_t *own, int64_t k) {
+static panels_t own_panels(const product_t *x, const own_unit_t *own, int64_t k) {
     panels_t b = own->b;
     b.pack.origin += k * b.pack.k_stride;
     b.pack.k = min_i64(x->plan->cpu.kb, own->step->block.ks - k);
+    return b;
+}
+
+/* Vectors are multiplied from the first-level cache, so a panel is packed when it is needed, where
+ * the last one was; and long lanes all at once, so that rows of the unit are read as one piece. */
+static bool packs_by_panel(const product_t *x) {
+    return x->u->lane_bytes != 64;
+}
+
+static void pack_own_panel(const product_t *x, const panels_t *b, int64_t panel) {
+    const int64_t first = panel * b->width;
+    const int lines = (int)min_i64(b->width, b->lines - first);
+    (void)x->u->pack(&b->pack, first, lines, b->width, b->data, NULL);
+}
+
+static void pack_own_b(const product_t *x, own_unit_t *own, int64_t k) {
+    const panels_t b = own_panels(x, own, k);
     for (int64_t group = 0; group < num_groups(&b); ++group)
         pack_group(x, &b, group);
     for (int64_t j = 0; x->u->exact && j < b.count; ++j)
         own->is_special[j] |= b.special[j];
 }
 
-/* All tiles for elements k .. k + kb, whose panels of B are there. A tile with a subnormal of B
- * anywhere along k is to be computed by the exact kernel from the first k on, but that is known
- * only at the end: such tiles are left alone then, and done in a second round. */
+/* Columns j .. j + nr of the block, elements k .. k + kb: B's lanes. */
+static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int64_t j, int64_t k,
+                                  int64_t steps) {
+    if (x->plan->cpu.pack_b)
+        return own->b.data +
+               (packs_by_panel(x) ? 0 : tcgemm_panel_at(j - own->j0, steps, x->u->lane_bytes));
+    const parts_t in_place = {0};
+    return (const char *)panel_of_b(x, own->step, &in_place, j) +
+           k * x->plan->g.b.row_stride * x->u->lane_bytes;
+}
+
+/* All tiles for elements k .. k + kb, whose panels of B are there or are packed one by one. A tile
+ * with a subnormal of B anywhere along k is to be computed by the exact kernel from the first k on,
+ * but that is known only at the end: such tiles are left alone then, and done in a second round. */
 static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, bool is_again) {
     const tcgemm_cpu_ukernel_t *u = x->u;
     const step_t *step = own->step;
     const parts_t a = parts_of_a(x, step);
-    const int64_t steps = tcgemm_panel_steps(min_i64(x->plan->cpu.kb, step->block.ks - k), u->ku);
+    const panels_t b = own_panels(x, own, k);
+    const bool packs_here = x->plan->cpu.pack_b && packs_by_panel(x);
+    const bool is_in_place = !x->plan->cpu.pack_a || !x->plan->cpu.pack_b;
+    const int64_t steps = tcgemm_panel_steps(b.pack.k, u->ku);
     const bool is_last = k + x->plan->cpu.kb >= step->block.ks;
-    const bool finishes_tiles = step->block.last && !x->plan->cpu.direct_output;
+    const bool finishes_tiles = step->block.last && u->finishes_tiles;
     tcgemm_tile_t tile = tile_of_block(x, step);
     tile.steps = steps;
     tile.resumes = k > 0;
@@ -534,7 +607,9 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
     for (int64_t j = own->j0; j < own->j1; j += u->nr) {
         const int64_t panel = (j - own->j0) / u->nr;
         tile.n = (int)min_i64(u->nr, own->j1 - j);
-        tile.b = own->b.data + tcgemm_panel_at(j - own->j0, steps, u->lane_bytes);
+        tile.b = own_panel_of_b(x, own, j, k, steps);
+        if (packs_here)
+            pack_own_panel(x, &b, panel);
         for (int64_t i = 0; i < own->i1; i += u->mr) {
             const bool is_exact =
                 u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a.special[i / u->mr]);
@@ -542,17 +617,16 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
             if (is_again ? !waits : waits && is_last)
                 continue;
             tile.m = (int)min_i64(u->mr, own->i1 - i);
-            tile.a =
-                (const char *)panel_of_a(x, step, a.panels, i) + k / u->ku * u->mr * u->lane_bytes;
+            tile.a = panel_of_a(x, step, a.panels, i, k);
             tile.partial = own->partials + (panel * ceil_div(own->i1, u->mr) + i / u->mr) * u->mr *
-                                               u->nr * (int64_t)sizeof(float);
+                                               u->nr * sum_bytes(x->plan);
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
-            if (finishes_tiles) {
+            if (finishes_tiles && !x->plan->cpu.direct_output) {
                 finish = finish_of(x, step, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
-            (is_exact || is_again ? u->exact : u->packed)(&tile);
+            (is_in_place ? u->strided : is_exact || is_again ? u->exact : u->packed)(&tile);
         }
     }
 }
@@ -563,10 +637,15 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
     own_unit_t own = own_unit(x, unit, t);
     bool is_special = false;
     for (int64_t k = 0; k < ks; k += kb) {
-        pack_own_b(x, &own, k);
+        if (!packs_by_panel(x))
+            pack_own_b(x, &own, k);
         multiply_own(x, &own, k, false);
     }
-    for (int64_t j = 0; j < own.b.count; ++j)
+    if (x->now.block.last && !x->plan->cpu.direct_output && !x->u->finishes_tiles) {
+        const tcgemm_finish_t finish = finish_of(x, &x->now, 0, own.i1, own.j0, own.j1 - own.j0);
+        x->u->finish(&finish);
+    }
+    for (int64_t j = 0; x->u->exact && j < own.b.count; ++j)
         is_special |= own.is_special[j];
     for (int64_t k = 0; k < ks && is_special; k += kb) {
         pack_own_b(x, &own, k);
@@ -576,54 +655,171 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
 
 /* ---- small products ---- */
 
-/* Items of one block, each by one thread, of A and B where they are: all that is needed is tiles.
- */
+/* Items of one block, each by one thread, of lanes that have neither terms nor subnormals to look
+ * after: all that is needed is tiles, and panels of what cannot stay where it is. */
 static bool has_small_items(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
-    return (plan->num_threads == 1 || s->split_batch) && !s->pack_a && !s->pack_b &&
-           s->direct_output && g->k <= s->kc && g->n <= s->nc && g->m <= s->mt;
+    const tcgemm_family_t family = plan->kernel->cpu->family;
+    return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
+           g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && !g->a.packed_bytes &&
+           !g->b.packed_bytes && !s->packs_units &&
+           (family == TCGEMM_FAMILY_F32 || family == TCGEMM_FAMILY_F64);
 }
 
-/* Items first .. end of the batch. */
-static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int64_t first,
-                      int64_t end) {
+static void set_tile_of_all(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                            tcgemm_tile_t *tile) {
     const tcgemm_canonical_t *const g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
-    const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    tcgemm_tile_t tile = {
+    *tile = (tcgemm_tile_t){
         .steps = g->k,
-        .a_row = g->a.row_stride,
-        .a_step = g->a.col_stride,
-        .b_step = g->b.row_stride,
+        .a_row = plan->cpu.pack_a ? 1 : g->a.row_stride,
+        .a_step = plan->cpu.pack_a ? u->mr : g->a.col_stride,
+        .b_step = plan->cpu.pack_b ? u->nr : g->b.row_stride,
         .ldd = g->ldd,
         .ldc = g->ldc,
         .scale = 1,
     };
-    if (g->type->accumulator == TCGEMM_DTYPE_F64) {
-        tile.alpha.f64 = call->alpha;
-        tile.beta.f64 = call->beta;
+    if (u->family == TCGEMM_FAMILY_F64) {
+        tile->alpha.f64 = call->alpha;
+        tile->beta.f64 = call->beta;
     } else {
-        tile.alpha.f32 = (float)call->alpha;
-        tile.beta.f32 = (float)call->beta;
+        tile->alpha.f32 = (float)call->alpha;
+        tile->beta.f32 = (float)call->beta;
     }
-    for (int64_t item = first; item < end; ++item) {
-        const char *const a = element_at(call->a, item * g->a.batch_stride, u->lane_bytes);
-        const char *const b = element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
-        const char *const c = call->c ? element_at(call->c, item * g->stride_c, d_bytes) : NULL;
-        char *const d = element_at(call->d, item * g->stride_d, d_bytes);
-        for (int64_t j = 0; j < g->n; j += u->nr) {
-            tile.n = (int)min_i64(u->nr, g->n - j);
-            tile.b = element_at(b, j * g->b.col_stride, u->lane_bytes);
-            for (int64_t i = 0; i < g->m; i += u->mr) {
-                tile.m = (int)min_i64(u->mr, g->m - i);
-                tile.a = element_at(a, i * g->a.row_stride, u->lane_bytes);
-                tile.d = element_at(d, i * g->ldd + j, d_bytes);
-                tile.c = c ? element_at(c, i * g->ldc + j, d_bytes) : NULL;
-                u->strided(&tile);
-            }
+}
+
+/* Line `first` of A or B and those behind it. */
+static void pack_small(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pack, int64_t first,
+                       int64_t lines, int width, void *panel) {
+    (void)u->pack(pack, first, (int)min_i64(width, lines - first), width, panel, NULL);
+}
+
+/* One item. */
+static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *workspace,
+                      int64_t item, tcgemm_tile_t *tile) {
+    const tcgemm_canonical_t *const g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    const tcgemm_cpu_blocking_t *const s = &plan->cpu;
+    const int d_bytes = u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
+    const int64_t row_bytes = g->k * u->lane_bytes; /* of a panel */
+    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
+    const char *const a = element_at(call->a, item * g->a.batch_stride, u->lane_bytes);
+    const char *const b = element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
+    const char *const c = call->c ? element_at(call->c, item * g->stride_c, d_bytes) : NULL;
+    char *const d = element_at(call->d, item * g->stride_d, d_bytes);
+    char *const a_panels = workspace;
+    char *const b_panel = workspace + (s->pack_a ? align64(round_up(g->m, u->mr) * row_bytes) : 0);
+    tcgemm_pack_t pack;
+    if (s->pack_a) {
+        const tcgemm_signs_t none = {0};
+        pack = tcgemm_pack_of_a(g, u->family, &none, call->a, item * g->a.batch_stride, &all);
+        for (int64_t i = 0; i < g->m; i += u->mr)
+            pack_small(u, &pack, i, g->m, u->mr, a_panels + i * row_bytes);
+    }
+    if (s->pack_b) {
+        const tcgemm_signs_t none = {0};
+        pack = tcgemm_pack_of_b(g, u->family, &none, call->b, item * g->b.batch_stride, &all);
+    }
+    tcgemm_tile_fn *const multiply = s->pack_a && s->pack_b ? u->packed : u->strided;
+    for (int64_t j = 0; j < g->n; j += u->nr) {
+        tile->n = (int)min_i64(u->nr, g->n - j);
+        tile->b = s->pack_b ? b_panel : element_at(b, j * g->b.col_stride, u->lane_bytes);
+        if (s->pack_b)
+            pack_small(u, &pack, j, g->n, u->nr, b_panel);
+        for (int64_t i = 0; i < g->m; i += u->mr) {
+            tile->m = (int)min_i64(u->mr, g->m - i);
+            tile->a = s->pack_a ? a_panels + i * row_bytes
+                                : element_at(a, i * g->a.row_stride, u->lane_bytes);
+            tile->d = element_at(d, i * g->ldd + j, d_bytes);
+            tile->c = c ? element_at(c, i * g->ldc + j, d_bytes) : NULL;
+            multiply(tile);
         }
     }
+}
+
+/* Items first .. end of the batch. */
+static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                            char *workspace, int64_t first, int64_t end) {
+    tcgemm_tile_t tile;
+    set_tile_of_all(plan, call, &tile);
+    for (int64_t item = first; item < end; ++item)
+        run_small(plan, call, workspace, item, &tile);
+}
+
+/* ---- one row or column by dot products ---- */
+
+enum { DOTS_OF_UNIT = 64 };
+
+typedef struct dots_run {
+    const struct tcgemm_plan *plan;
+    tcgemm_dots_t whole; /* of line 0 on, all steps */
+    int64_t num_lines;
+    bool is_begun;
+} dots_run_t;
+
+static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *call) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool is_row = g->m == 1 && g->b.row_stride == 1 && g->b.col_stride != 1;
+    dots_run_t run = {
+        .plan = plan,
+        .whole = {.steps = g->k,
+                  .x = is_row ? call->a : call->b,
+                  .x_step = is_row ? g->a.col_stride : g->b.row_stride,
+                  .lines = is_row ? call->b : call->a,
+                  .line_stride = is_row ? g->b.col_stride : g->a.row_stride,
+                  .d = call->d,
+                  .c = call->c,
+                  .d_step = is_row ? 1 : g->ldd,
+                  .c_step = is_row ? 1 : g->ldc},
+        .num_lines = is_row ? g->n : g->m,
+    };
+    if (g->type->accumulator == TCGEMM_DTYPE_F64) {
+        run.whole.alpha.f64 = call->alpha;
+        run.whole.beta.f64 = call->beta;
+    } else {
+        run.whole.alpha.f32 = (float)call->alpha;
+        run.whole.beta.f32 = (float)call->beta;
+    }
+    return run;
+}
+
+static int64_t next_dots(void *argument) {
+    dots_run_t *const run = argument;
+    const bool was_begun = run->is_begun;
+    run->is_begun = true;
+    return was_begun ? 0 : ceil_div(run->num_lines, DOTS_OF_UNIT);
+}
+
+/* Lines i and those behind it, in the steps of k that tiles take, so that the bits are theirs. */
+static void do_some_dots(const dots_run_t *run, int64_t i, int num_lines) {
+    const int bytes = sum_bytes(run->plan);
+    const int64_t kc = run->plan->cpu.kc;
+    tcgemm_dots_t t = run->whole;
+    t.num_lines = num_lines;
+    t.d = element_at(t.d, i * t.d_step, bytes);
+    t.c = t.c ? element_at(t.c, i * t.c_step, bytes) : NULL;
+    for (int64_t k = 0; k < run->whole.steps; k += kc) {
+        t.steps = min_i64(kc, run->whole.steps - k);
+        t.x = element_at(run->whole.x, k * t.x_step, bytes);
+        t.lines = element_at(run->whole.lines, i * t.line_stride + k, bytes);
+        run->plan->kernel->cpu->dots(&t);
+        t.c = t.d;
+        t.c_step = t.d_step;
+        if (bytes == 8)
+            t.beta.f64 = 1.0;
+        else
+            t.beta.f32 = 1.0F;
+    }
+}
+
+static void do_dots(void *argument, int thread, int64_t unit) {
+    const dots_run_t *const run = argument;
+    const int64_t end = min_i64((unit + 1) * DOTS_OF_UNIT, run->num_lines);
+    const int64_t each = 64 / sum_bytes(run->plan);
+    (void)thread;
+    for (int64_t i = unit * DOTS_OF_UNIT; i < end; i += each)
+        do_some_dots(run, i, (int)min_i64(each, end - i));
 }
 
 /* ---- phases ---- */
@@ -723,6 +919,8 @@ static void do_unit(const product_t *x, int64_t unit, int t) {
         x->u->begin();
     if (x->plan->cpu.packs_units)
         multiply_own_unit(x, unit, t);
+    else if (keeps_a_panel(x, &x->now))
+        multiply_unit_by_rows(x, unit);
     else
         multiply_unit(x, unit);
     if (x->u->end)
@@ -786,7 +984,8 @@ static void do_share(void *argument, int t, int64_t index) {
     const int64_t first = index * b->share;
     const int64_t end = min_i64(first + b->share, b->plan->g.batch);
     if (has_small_items(b->plan)) {
-        run_small(b->plan, b->call, first, end);
+        run_small_items(b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, first,
+                        end);
         return;
     }
     set_up_product(&own, b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, b->times);
@@ -832,8 +1031,11 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     times_t times = {0};
     const double start = stats ? now_seconds() : 0.0;
     if (has_small_items(plan) && !plan->cpu.split_batch)
-        run_small(plan, call, 0, plan->g.batch);
-    else if (plan->cpu.split_batch)
+        run_small_items(plan, call, aligned, 0, plan->g.batch);
+    else if (plan->cpu.dots) {
+        dots_run_t run = dots_of(plan, call);
+        tcgemm_pool_work(plan->num_threads, &(tcgemm_work_t){next_dots, do_dots, &run});
+    } else if (plan->cpu.split_batch)
         run_items_apart(plan, call, aligned, stats ? &times : NULL);
     else
         run_product(plan, call, aligned, stats ? &times : NULL);

@@ -31,6 +31,18 @@ enum {
     OWN_SUMS_BYTES = 1 << 18,      /* ... and of its sums: in the L2 cache */
     MOST_OWN_COLS = 1024,          /* of that unit, ... */
     LEAST_OWN_COLS = 128,          /* ... and if there are enough: long pieces of B's rows */
+    MOST_FEW_ROWS = 64,            /* without matrix units: more rows are worth packing B first */
+    FEW_ROWS_LEAST_COLS = 512,     /* else there would be few units */
+    FEW_ROWS_LEAST_B = 1 << 18,    /* elements of B: less stays in the L2 cache */
+    FEW_ROWS_ACROSS_K = 24,        /* rows of B at a time: no more than prefetchers follow */
+    VERY_FEW_ROWS = 16,            /* with more, sums that come and go cost more than B */
+    FEW_ROWS_ALONG_K = 1024,       /* elements of columns of B: the whole block */
+    FEW_ROWS_SUMS_BYTES = 1 << 20, /* of a unit's sums, and its ... */
+    FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
+    MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing */
+    NEAR_BYTES = 1024,             /* from row to row of B: prefetchers see one stream */
+    LEAST_DOTS_STEPS = 64,         /* along k, and ... */
+    LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
     MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
@@ -57,23 +69,48 @@ static double volume(const tcgemm_canonical_t *g) {
     return (double)g->m * (double)g->n * (double)g->k;
 }
 
+static bool is_matrix(const tcgemm_cpu_ukernel_t *u) {
+    return u->lane_bytes == 64;
+}
+
+/* Few rows against a B that no cache near the core holds: what counts is how B is read. Then units
+ * have all rows, and go down k in small steps (gemm.c). */
+static bool has_few_rows(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const bool can_pause = u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64;
+    return can_pause && !plan->packs && !g->a.packed_bytes && !g->b.packed_bytes && g->m > 0 &&
+           g->m <= MOST_FEW_ROWS && g->n >= FEW_ROWS_LEAST_COLS &&
+           (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
+}
+
+/* One row of D against columns of B that lie along k, or one column against such rows of A. */
+static bool is_dots(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool lies_along_k = (g->m == 1 && g->b.row_stride == 1 && g->b.col_stride != 1) ||
+                              (g->n == 1 && g->a.col_stride == 1 && g->a.row_stride != 1);
+    return plan->kernel->cpu->dots && lanes_are_elements(g) && !plan->packs && lies_along_k &&
+           !g->a.packed_bytes && !g->b.packed_bytes && g->batch == 1 &&
+           (double)g->k >= LEAST_DOTS_STEPS && volume(g) >= LEAST_DOTS_VOLUME;
+}
+
 static void choose_packing(struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
-    s->pack_a = s->pack_b = true;
-    if (!u->strided || !lanes_are_elements(g))
+    s->dots = is_dots(plan);
+    s->pack_a = s->pack_b = !s->dots;
+    if (s->dots || !u->strided || !lanes_are_elements(g))
         return;
     const bool a_ahead = g->a.packed_bytes || plan->packs == TCGEMM_OPERAND_A;
     const bool b_ahead = g->b.packed_bytes || plan->packs == TCGEMM_OPERAND_B;
     const bool tiny = volume(g) <= TINY_VOLUME;
     /* A broadcast reads A from anywhere; a vector of B needs its columns side by side. */
-    s->pack_a = a_ahead || !(tiny || g->n <= u->nr);
-    s->pack_b = b_ahead || !(g->b.col_stride == 1 && (tiny || g->m <= u->mr));
-}
-
-static bool is_matrix(const tcgemm_cpu_ukernel_t *u) {
-    return u->lane_bytes == 64;
+    const bool few = has_few_rows(plan);
+    const bool narrow = g->n <= MOST_NARROW_PANELS * u->nr; /* A is read once or little more */
+    const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride * u->lane_bytes <= NEAR_BYTES;
+    s->pack_a = a_ahead || !(tiny || few || narrow);
+    s->pack_b = b_ahead || !(g->b.col_stride == 1 && (tiny || few || near || g->m <= u->mr));
 }
 
 /* Rows of a unit of work. */
@@ -90,8 +127,10 @@ static int64_t most_rows(const struct tcgemm_plan *plan) {
  * and no thread waits for others to pack theirs. If there are units enough. */
 static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t panels = ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->kernel->cpu->nr);
-    return is_matrix(plan->kernel->cpu) && plan->cpu.pack_b && !plan->g.b.packed_bytes &&
-           plan->g.m > 0 && plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
+    if (!is_matrix(plan->kernel->cpu))
+        return has_few_rows(plan) && !plan->cpu.dots;
+    return plan->cpu.pack_b && !plan->g.b.packed_bytes && plan->g.m > 0 &&
+           plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
 }
 
 /* Columns of a unit of work. */
@@ -101,13 +140,19 @@ static int64_t most_columns(const struct tcgemm_plan *plan) {
         return u->nb;
     if (plan->g.b.row_stride == 1) /* long pieces of the columns of B instead */
         return LEAST_OWN_COLS;
-    const int64_t by_sums = OWN_SUMS_BYTES / (4 * round_up(plan->g.m, u->mr));
-    return min_i64(MOST_OWN_COLS, by_sums / u->nr * u->nr);
+    const int64_t sum_bytes = u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
+    const int64_t most_bytes = is_matrix(u) ? OWN_SUMS_BYTES : FEW_ROWS_SUMS_BYTES;
+    const int64_t by_sums = most_bytes / (sum_bytes * round_up(plan->g.m, u->mr));
+    return min_i64(is_matrix(u) ? MOST_OWN_COLS : FEW_ROWS_COLS, by_sums / u->nr * u->nr);
 }
 
 /* Elements of k that are packed and multiplied at a time, where units pack. */
 static int64_t own_depth(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!is_matrix(u))
+        return plan->g.b.row_stride == 1    ? FEW_ROWS_ALONG_K
+               : plan->g.m <= VERY_FEW_ROWS ? FEW_ROWS_ACROSS_K
+                                            : 2 * FEW_ROWS_ACROSS_K;
     const int64_t steps = OWN_PANEL_BYTES / (plan->cpu.nb * u->lane_bytes);
     return (steps > 1 ? steps : 1) * u->ku;
 }

@@ -83,6 +83,7 @@ typedef struct tcgemm_cpu_blocking {
     bool pack_b;      /* false: B is read in place */
     bool packs_units; /* B's panels are packed by who takes the unit: no other one needs them ... */
     int64_t kb;       /* ... and so many elements of k at a time: multiplied from the cache */
+    bool dots;        /* one row or column of D, by dot products; nothing is packed */
     bool overlaps;    /* panels of the next step are packed while this one is multiplied */
     bool split_batch; /* each thread computes whole items of the batch */
     bool direct_output; /* true: tiles are stored straight into D; false: through f32 sums */

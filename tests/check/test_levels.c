@@ -164,6 +164,73 @@ static void threads_do_not_show(void **state) {
     for_each_type(threads);
 }
 
+/* Few rows against a large B: sums come and go many times in a block of k. Any number of threads.
+ */
+static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    const int64_t m[] = {1, 5, 19};
+    (void)info;
+    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 && type != TCGEMM_F16_F32 &&
+        type != TCGEMM_BF16_BF16)
+        return;
+    for (int i = 0; i < 8; ++i) {
+        const tcgemm_problem_t p = i < 6
+                                       ? tcgemm_problem(type, m[i / 2], 530 + i, i == 4 ? 801 : 503)
+                                       : tcgemm_problem(type, 139, 1, 801);
+        testcase_t t = testcase_make(NULL, p, 10 + (uint64_t)i);
+        t.p.op_b = i & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_a = i % 3 && i != 7 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.fill = FILL_UNIFORM;
+        t.alpha = i == 2 ? 1 : -0.7;
+        t.beta = i > 3 ? 0.3 : 0;
+        t.num_threads = 1 + i / 2;
+        (void)testcase_check(&t);
+    }
+}
+
+static void few_rows_of_large_products(void **state) {
+    (void)state;
+    for_each_type(few_rows);
+}
+
+/* One row of D, and one column, whose other operand lies along k have the bits that they have in a
+ * larger product, however they are computed. */
+static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    enum { LINES = 70, K = 803 };
+    (void)info;
+    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64)
+        return;
+    const size_t bytes = type == TCGEMM_F64_F64 ? 8 : 4;
+    const tcgemm_dtype_t dtype = tcgemm_type_info(type)->d;
+    static double lines[LINES * K], vectors[2 * K], one[LINES], two[2 * LINES];
+    uint64_t random = 77;
+    for (int64_t e = 0; e < LINES * K; ++e)
+        oracle_set(dtype, lines, e, (double)random_below(&random, 1000) / 999 - 0.4);
+    for (int64_t e = 0; e < 2 * K; ++e)
+        oracle_set(dtype, vectors, e, (double)random_below(&random, 1000) / 999 - 0.6);
+    tcgemm_problem_t row = tcgemm_problem(type, 1, LINES, K);
+    row.op_b = TCGEMM_OP_T;
+    tcgemm_problem_t rows = row;
+    rows.m = 2;
+    assert_int_equal(tcgemm_gemm(&row, 0.7, vectors, lines, 0, NULL, one), TCGEMM_STATUS_OK);
+    assert_int_equal(tcgemm_gemm(&rows, 0.7, vectors, lines, 0, NULL, two), TCGEMM_STATUS_OK);
+    assert_memory_equal(one, two, LINES * bytes);
+    tcgemm_problem_t column = tcgemm_problem(type, LINES, 1, K);
+    column.ldb = column.ldd = column.ldc = 2;
+    tcgemm_problem_t columns = column;
+    columns.n = 2;
+    assert_int_equal(tcgemm_gemm(&columns, 0.7, lines, vectors, 0, NULL, two), TCGEMM_STATUS_OK);
+    for (int64_t i = 0; i < LINES; ++i)
+        oracle_set(dtype, one, i, oracle_get(dtype, two, 2 * i));
+    assert_int_equal(tcgemm_gemm(&column, 0.7, lines, vectors, 0, NULL, two), TCGEMM_STATUS_OK);
+    for (int64_t i = 0; i < LINES; ++i)
+        assert_true(oracle_get(dtype, two, 2 * i) == oracle_get(dtype, one, i));
+}
+
+static void one_line_has_the_bits_of_many(void **state) {
+    (void)state;
+    for_each_type(one_line);
+}
+
 /* Few rows, and late in k the only product that is not zero: that of a bf16 subnormal. */
 static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t k = 700;
@@ -190,6 +257,8 @@ int main(void) {
         cmocka_unit_test(the_level_is_the_one_asked_for),
         cmocka_unit_test(every_type_at_its_edges),
         cmocka_unit_test(every_type_beyond_its_block_of_k),
+        cmocka_unit_test(few_rows_of_large_products),
+        cmocka_unit_test(one_line_has_the_bits_of_many),
         cmocka_unit_test(subnormals_late_in_k),
         cmocka_unit_test(specials_go_where_the_formula_sends_them),
         cmocka_unit_test(threads_do_not_show),

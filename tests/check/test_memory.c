@@ -340,11 +340,29 @@ static void guarded_call(const guard_t guards[4], uint64_t *random) {
         testcase_fail(&current, "%s", tcgemm_status_name(status));
 }
 
+static bool is_reference(const tcgemm_kernel_info_t *info) {
+    return info->tile_n == 1;
+}
+
+/* Calls of each height by a row that is not the reference: by the level, or so many that all rows
+ * together make the calls that TCGEMM_TEST_GUARDED_CALLS asks for. */
+static int64_t guarded_repeats(void) {
+    const char *wanted = getenv("TCGEMM_TEST_GUARDED_CALLS");
+    const int64_t calls = wanted ? strtoll(wanted, NULL, 10) : 0;
+    if (calls <= 0)
+        return at_level(1, 27, 150);
+    tcgemm_kernel_info_t info;
+    int64_t pairs = 0;
+    for (int row = 0; row < tcgemm_kernel_count(); ++row)
+        for (int type = 1; type <= tcgemm_type_count(); ++type)
+            pairs += kernel_does(row, (tcgemm_type_t)type, &info) && !is_reference(&info);
+    return pairs > 0 ? calls / (pairs * LARGEST) + 1 : 1;
+}
+
 static int64_t guard_row(const tcgemm_kernel_info_t *info, tcgemm_type_t type,
-                         const guard_t guards[4]) {
+                         const guard_t guards[4], int64_t most) {
     uint64_t random = (uint64_t)type * 31 + (uint64_t)info->tile_n;
-    const bool is_reference = info->tile_n == 1;
-    const int64_t repeats = is_reference ? at_level(0, 1, 4) : at_level(1, 27, 150);
+    const int64_t repeats = is_reference(info) ? at_level(0, 1, 4) : most;
     int64_t calls = 0;
     for (int64_t m = 1; m <= LARGEST; ++m)
         for (int64_t r = 0; r < repeats; ++r) {
@@ -369,12 +387,13 @@ static void nothing_outside_is_touched(void **state) {
         memset(guards[i].data, 0x11, guards[i].bytes); /* small numbers in every format */
     }
     catch_faults();
+    const int64_t repeats = guarded_repeats();
     int64_t calls = 0;
     tcgemm_kernel_info_t info;
     for (int row = 0; row < tcgemm_kernel_count(); ++row)
         for (int type = 1; type <= tcgemm_type_count(); ++type)
             if (kernel_does(row, (tcgemm_type_t)type, &info))
-                calls += guard_row(&info, (tcgemm_type_t)type, guards);
+                calls += guard_row(&info, (tcgemm_type_t)type, guards, repeats);
     print_message("%lld guarded calls\n", (long long)calls);
     (void)signal(SIGSEGV, SIG_DFL);
     (void)signal(SIGBUS, SIG_DFL);

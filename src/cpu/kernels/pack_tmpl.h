@@ -6,16 +6,18 @@
  *      step 0: lane of line 0, line 1, ... line width-1, step 1: ...
  *
  * Where a line is contiguous in memory (k_stride 1) its elements are converted into a row of lanes
- * and 8 rows at a time are transposed in registers; where a step is contiguous (line_stride 1) each
- * step is converted in place, and sub-lane elements of `ku` steps are interleaved.
+ * and up to 8 rows at a time are transposed in registers; where a step is contiguous (line_stride
+ * 1) each step is converted in place, and sub-lane elements of `ku` steps are interleaved.
  */
 #include "cpu/kernels/convert.h"
 
 #define PACK_NAME(family) TCGEMM_PASTE(TCGEMM_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
 
 enum {
-    CHUNK = 64,    /* lanes of each line converted before they are transposed: fits the L1 cache */
-    MAX_WIDTH = 48 /* of any kernel */
+    CHUNK = 64, /* lanes of each line converted before they are transposed: fits the L1 cache */
+    LONG_CHUNK = 256, /* the same where ... */
+    SET_OF_LINES = 8, /* ... so many lines are converted at a time */
+    MAX_WIDTH = 48    /* of any kernel */
 };
 
 /* As signed 16-bit integers. */
@@ -52,29 +54,31 @@ static uint32_t load_bits(const void *source, int64_t index, int64_t count) {
 
 /* ---- transposition: rows[line][q] -> panel[q * width + line] ---- */
 
+/* A vector takes a few steps of every fourth (of f64 every second) line, 16 bytes of each, so that
+ * what is left is to transpose within its parts of 16 bytes. Not more than 8 lines at a time: those
+ * a power of two apart share a set of the first-level cache, which has as many ways or few more. */
 #ifdef __AVX2__
-/* 8 lines x 8 steps of 32-bit lanes. */
-static void transpose_8x8(const uint32_t *const rows[], int64_t q, uint32_t *panel, int width) {
-    __m256 r[8];
-    __m256 t[8];
-    for (int i = 0; i < 8; ++i)
-        r[i] = _mm256_loadu_ps((const float *)(rows[i] + q));
-    for (int i = 0; i < 8; i += 2) {
-        t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
-        t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
-    }
-    for (int i = 0; i < 8; i += 4) {
-        r[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
-        r[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xEE);
-        r[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
-        r[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xEE);
-    }
-    for (int i = 0; i < 4; ++i) {
-        float *const low = (float *)(panel + (q + i) * width);
-        float *const high = (float *)(panel + (q + i + 4) * width);
-        _mm256_storeu_ps(low, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
-        _mm256_storeu_ps(high, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
-    }
+static inline __m256 halves(const uint32_t *const rows[], int64_t q) {
+    const __m256 r = _mm256_castps128_ps256(_mm_loadu_ps((const float *)(rows[0] + q)));
+    return _mm256_insertf128_ps(r, _mm_loadu_ps((const float *)(rows[4] + q)), 1);
+}
+
+/* 8 lines x 4 steps. */
+static inline void transpose_8x4(const uint32_t *const rows[], int64_t q, uint32_t *panel,
+                                 int width) {
+    float *const out = (float *)(panel + q * width);
+    const __m256 r0 = halves(rows, q);
+    const __m256 r1 = halves(rows + 1, q);
+    const __m256 r2 = halves(rows + 2, q);
+    const __m256 r3 = halves(rows + 3, q);
+    const __m256 t0 = _mm256_unpacklo_ps(r0, r1);
+    const __m256 t1 = _mm256_unpackhi_ps(r0, r1);
+    const __m256 t2 = _mm256_unpacklo_ps(r2, r3);
+    const __m256 t3 = _mm256_unpackhi_ps(r2, r3);
+    _mm256_storeu_ps(out, _mm256_shuffle_ps(t0, t2, 0x44));
+    _mm256_storeu_ps(out + width, _mm256_shuffle_ps(t0, t2, 0xEE));
+    _mm256_storeu_ps(out + 2 * (int64_t)width, _mm256_shuffle_ps(t1, t3, 0x44));
+    _mm256_storeu_ps(out + 3 * (int64_t)width, _mm256_shuffle_ps(t1, t3, 0xEE));
 }
 
 /* 4 lines x 4 steps. */
@@ -87,20 +91,19 @@ static void transpose_4x4(const uint32_t *const rows[], int64_t q, uint32_t *pan
         _mm_storeu_ps((float *)(panel + (q + i) * width), r[i]);
 }
 
+static inline __m256d halves_f64(const double *const rows[], int64_t q) {
+    const __m256d r = _mm256_castpd128_pd256(_mm_loadu_pd(rows[0] + q));
+    return _mm256_insertf128_pd(r, _mm_loadu_pd(rows[2] + q), 1);
+}
+
 /* 4 lines x 4 steps of 64-bit lanes. */
 static void transpose_4x4_f64(const double *const rows[], int64_t q, double *panel, int width) {
-    __m256d r[4];
-    __m256d t[4];
-    for (int i = 0; i < 4; ++i)
-        r[i] = _mm256_loadu_pd(rows[i] + q);
-    t[0] = _mm256_unpacklo_pd(r[0], r[1]);
-    t[1] = _mm256_unpackhi_pd(r[0], r[1]);
-    t[2] = _mm256_unpacklo_pd(r[2], r[3]);
-    t[3] = _mm256_unpackhi_pd(r[2], r[3]);
-    _mm256_storeu_pd(panel + q * width, _mm256_permute2f128_pd(t[0], t[2], 0x20));
-    _mm256_storeu_pd(panel + (q + 1) * width, _mm256_permute2f128_pd(t[1], t[3], 0x20));
-    _mm256_storeu_pd(panel + (q + 2) * width, _mm256_permute2f128_pd(t[0], t[2], 0x31));
-    _mm256_storeu_pd(panel + (q + 3) * width, _mm256_permute2f128_pd(t[1], t[3], 0x31));
+    for (int64_t p = q; p < q + 4; p += 2) {
+        const __m256d r0 = halves_f64(rows, p);
+        const __m256d r1 = halves_f64(rows + 1, p);
+        _mm256_storeu_pd(panel + p * width, _mm256_unpacklo_pd(r0, r1));
+        _mm256_storeu_pd(panel + (p + 1) * width, _mm256_unpackhi_pd(r0, r1));
+    }
 }
 #elif defined(__ARM_NEON)
 /* 4 lines x 4 steps of 32-bit lanes. */
@@ -135,8 +138,8 @@ static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps
 #ifdef __AVX2__
     for (; line + 8 <= lines; line += 8) {
         int64_t q = 0;
-        for (; q + 8 <= steps; q += 8)
-            transpose_8x8(rows + line, q, panel + line, width);
+        for (; q + 4 <= steps; q += 4)
+            transpose_8x4(rows + line, q, panel + line, width);
         for (; q < steps; ++q)
             for (int i = line; i < line + 8; ++i)
                 panel[q * width + i] = rows[i][q];
@@ -205,21 +208,25 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
             convert_f32(pack, line_start(pack, first, p), lines, out + p * width);
         return false;
     }
-    const bool in_place = pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32;
-    float converted[MAX_WIDTH][CHUNK];
     const uint32_t *rows[MAX_WIDTH];
-    for (int64_t p = 0; p < pack->k; p += CHUNK) {
-        const int64_t steps = min_i64(CHUNK, pack->k - p);
-        for (int line = 0; line < lines; ++line) {
-            const int64_t start = line_start(pack, first + line, p);
-            if (in_place) {
-                rows[line] = (const uint32_t *)pack->source + start;
-            } else {
-                convert_f32(pack, start, steps, converted[line]);
-                rows[line] = (const uint32_t *)converted[line];
-            }
+    if (pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32) {
+        for (int line = 0; line < lines; ++line)
+            rows[line] = (const uint32_t *)pack->source + line_start(pack, first + line, 0);
+        transpose_u32(rows, lines, pack->k, (uint32_t *)out, width);
+        return false;
+    }
+    /* A few lines at a time, so that prefetchers can follow all of them. */
+    float converted[SET_OF_LINES][LONG_CHUNK];
+    for (int line = 0; line < SET_OF_LINES; ++line)
+        rows[line] = (const uint32_t *)converted[line];
+    for (int line = 0; line < lines; line += SET_OF_LINES) {
+        const int count = lines - line < SET_OF_LINES ? lines - line : SET_OF_LINES;
+        for (int64_t p = 0; p < pack->k; p += LONG_CHUNK) {
+            const int64_t steps = min_i64(LONG_CHUNK, pack->k - p);
+            for (int i = 0; i < count; ++i)
+                convert_f32(pack, line_start(pack, first + line + i, p), steps, converted[i]);
+            transpose_u32(rows, count, steps, (uint32_t *)out + p * width + line, width);
         }
-        transpose_u32(rows, lines, steps, (uint32_t *)out + p * width, width);
     }
     return false;
 }

@@ -54,6 +54,47 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(store)(const tcgemm_tile_t *t, TILE_
     TILE_PUT(d, mask, result);
 }
 
+/* The sums of a tile that stops at some k and goes on later, as they are: nothing is rounded. */
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(resume)(const tcgemm_tile_t *t,
+                                                    TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
+                                                    const int nv, TILE_MASK full) {
+    const TILE_SCALAR *partial = t->partial;
+    TCGEMM_UNROLL
+    for (int i = 0; i < mr; ++i) {
+        TCGEMM_UNROLL
+        for (int v = 0; v < nv; ++v)
+            sum[i][v] = TILE_GET(partial + (i * TILE_NV + v) * TILE_LANES, full);
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(pause)(const tcgemm_tile_t *t,
+                                                   TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
+                                                   const int nv, TILE_MASK full) {
+    TILE_SCALAR *partial = t->partial;
+    TCGEMM_UNROLL
+    for (int i = 0; i < mr; ++i) {
+        TCGEMM_UNROLL
+        for (int v = 0; v < nv; ++v)
+            TILE_PUT(partial + (i * TILE_NV + v) * TILE_LANES, full, sum[i][v]);
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(fetch)(const tcgemm_tile_t *t, const int mr,
+                                                   const int nv) {
+    TCGEMM_UNROLL
+    for (int i = 0; i < mr; ++i) {
+        TCGEMM_UNROLL
+        for (int v = 0; v < nv; ++v)
+            TCGEMM_PREFETCH_WRITE((const TILE_SCALAR *)t->d + i * t->ldd + v * TILE_LANES);
+    }
+}
+
+/* Steps that B's panel, which lies in the second-level cache, is fetched ahead. */
+#ifndef TILE_TMPL_AHEAD
+#define TILE_TMPL_AHEAD
+enum { AHEAD = 16 };
+#endif
+
 /* mr, nv and packed are constants wherever this is inlined. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const int mr,
                                                   const int nv, const bool packed) {
@@ -63,19 +104,26 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     const int64_t a_step = packed ? TILE_MR : t->a_step;
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
+    const TILE_MASK full = TILE_TAIL(TILE_LANES);
+    const bool fetches = packed && sizeof(TILE_VEC) == 64; /* narrower panels fit the first level */
     TILE_VEC sum[TILE_MR][TILE_NV];
 
     TCGEMM_UNROLL
     for (int i = 0; i < mr; ++i) {
         TCGEMM_UNROLL
-        for (int v = 0; v < nv; ++v) {
+        for (int v = 0; v < nv; ++v)
             sum[i][v] = TILE_ZERO();
-            TCGEMM_PREFETCH_WRITE((const TILE_SCALAR *)t->d + i * t->ldd + v * TILE_LANES);
-        }
     }
+    if (t->resumes)
+        TILE_LOCAL(resume)(t, sum, mr, nv, full);
+    if (!t->pauses)
+        TILE_LOCAL(fetch)(t, mr, nv);
 
     for (int64_t p = t->steps; p > 0; --p) {
         TILE_BVEC bv[TILE_NV];
+        TCGEMM_UNROLL
+        for (int v = 0; fetches && v < nv; ++v)
+            __builtin_prefetch(b + AHEAD * b_step + v * TILE_LANES);
         TCGEMM_UNROLL
         for (int v = 0; v < nv; ++v)
             bv[v] = packed || v + 1 < nv ? TILE_LOAD(b + v * TILE_LANES)
@@ -91,7 +139,10 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         b += b_step;
     }
 
-    const TILE_MASK full = TILE_TAIL(TILE_LANES);
+    if (t->pauses) {
+        TILE_LOCAL(pause)(t, sum, mr, nv, full);
+        return;
+    }
     TCGEMM_UNROLL
     for (int i = 0; i < mr; ++i) {
         TCGEMM_UNROLL

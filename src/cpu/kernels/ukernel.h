@@ -76,6 +76,23 @@ typedef struct tcgemm_tile {
 
 typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
 
+/* D[j] = alpha * (sum over p of x[p] * line j [p]) + beta * C[j], of f32 or f64, p ascending in one
+ * accumulator as in a tile. Steps and strides in elements. */
+typedef struct tcgemm_dots {
+    int64_t steps;
+    const void *x;
+    int64_t x_step;
+    const void *lines;
+    int64_t line_stride;
+    int num_lines; /* 1 .. 64 bytes of elements */
+    void *d;
+    const void *c; /* NULL: beta is 0 */
+    int64_t d_step, c_step;
+    union tcgemm_tile_scalar alpha, beta;
+} tcgemm_dots_t;
+
+typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);
+
 /* One matrix to be packed, seen along k. For A a "line" is a row, for B a column. */
 typedef struct tcgemm_pack {
     const void *source;
@@ -123,6 +140,7 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_tile_fn *packed;
     tcgemm_tile_fn *strided; /* reads A and B by a_row, a_step, b_step; NULL: none */
     tcgemm_tile_fn *exact;   /* as packed, keeps bf16 subnormals; NULL: packed does */
+    tcgemm_dots_fn *dots;    /* of elements that lie along k; NULL: none */
     void (*begin)(void);     /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);
     tcgemm_pack_fn *pack;

@@ -155,8 +155,30 @@ static void set_scalars(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_t *t) {
     }
 }
 
+/* Sums left in memory after every fourth step and taken up again; nothing else is touched. */
+static void run_in_parts(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_fn *function,
+                         const tcgemm_tile_t *whole) {
+    enum { PART = 4 };
+    static _Alignas(64) uint8_t partial[MAX_MR * MAX_NR * 8];
+    tcgemm_tile_t t = *whole;
+    t.partial = partial;
+    for (int64_t step = 0; step < whole->steps; step += PART) {
+        t.steps = whole->steps - step < PART ? whole->steps - step : PART;
+        t.a = (const uint8_t *)whole->a + step * whole->a_step * u->lane_bytes;
+        t.b = (const uint8_t *)whole->b + step * whole->b_step * u->lane_bytes;
+        t.resumes = step > 0;
+        t.pauses = step + PART < whole->steps;
+        t.d = t.pauses ? NULL : whole->d;
+        function(&t);
+    }
+}
+
+static bool can_pause(const tcgemm_cpu_ukernel_t *u) {
+    return u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64;
+}
+
 static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, int m, int n,
-                       bool packed, bool with_c) {
+                       bool packed, bool with_c, bool in_parts) {
     const tcgemm_cpu_ukernel_t *u = kernel->cpu;
     const tcgemm_dtype_t dtype = output_dtype(u);
     const int bytes = oracle_bits(dtype) / 8;
@@ -174,7 +196,10 @@ static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, 
     t.c = with_c ? c : NULL;
     if (u->begin)
         u->begin();
-    function(&t);
+    if (in_parts)
+        run_in_parts(u, function, &t);
+    else
+        function(&t);
     if (u->end)
         u->end();
     for (int64_t i = 0; i < m; ++i)
@@ -213,13 +238,17 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
     for (int f = 0; f < 3; ++f)
         for (int m = 1; functions[f].function && m <= kernel->mr; ++m)
             for (int n = 1; n <= kernel->nr; ++n)
-                for (int with_c = 0; with_c < 2; ++with_c) {
+                for (int way = 0; way < (can_pause(kernel->cpu) ? 4 : 2); ++way) {
+                    const bool with_c = way & 1;
+                    const bool in_parts = way & 2;
                     if (!is_tried(m, kernel->mr) ||
                         (kernel->mr > MAX_ALL && !is_tried(n, kernel->nr)))
                         continue;
-                    (void)snprintf(current, sizeof current, "%s %s tile m=%d n=%d beta=%d",
-                                   kernel->name, functions[f].name, m, n, 3 * with_c);
-                    check_tile(kernel, functions[f].function, m, n, functions[f].packed, with_c);
+                    (void)snprintf(current, sizeof current, "%s %s tile m=%d n=%d beta=%d%s",
+                                   kernel->name, functions[f].name, m, n, with_c ? 3 : 0,
+                                   in_parts ? " in parts" : "");
+                    check_tile(kernel, functions[f].function, m, n, functions[f].packed, with_c,
+                               in_parts);
                 }
 }
 

@@ -46,6 +46,16 @@ static bool covers_once(int64_t size, int64_t panel, int64_t unit, int64_t tile)
     return next == size;
 }
 
+/* Of units with all rows it is the sums that have to stay in a cache. */
+static bool unit_is_too_wide(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!s->packs_units)
+        return s->nb > u->nb;
+    return s->kb < 1 || s->kb % u->ku || s->nb > 4096 + u->nr ||
+           s->mc * s->nb * (u->family == TCGEMM_FAMILY_F64 ? 8 : 4) > 1 << 20;
+}
+
 static void check_plan(const struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -54,7 +64,7 @@ static void check_plan(const struct tcgemm_plan *plan, int max_threads) {
         fail_plan(plan, "a block is empty");
     else if (s->mc % u->mr || s->mt % u->mr || s->nb % u->nr || s->nc % u->nr || s->kc % u->ku)
         fail_plan(plan, "a block is not a multiple of the register tile");
-    else if (s->mc > u->mc || s->nb > u->nb || s->kc > u->kc)
+    else if (s->mc > u->mc || unit_is_too_wide(plan) || s->kc > u->kc)
         fail_plan(plan, "a block is larger than its cache");
     else if (!covers_once(g->m, s->mt, s->mc, u->mr) || !covers_once(g->n, s->nc, s->nb, u->nr))
         fail_plan(plan, "units do not cover D once");
@@ -64,7 +74,7 @@ static void check_plan(const struct tcgemm_plan *plan, int max_threads) {
         fail_plan(plan, "the workspace is not what gemm.c needs");
     else if ((!s->pack_a || !s->pack_b) && !u->strided)
         fail_plan(plan, "reads in place without a kernel for it");
-    else if (!s->pack_b && g->b.col_stride != 1)
+    else if (!s->pack_b && !s->dots && g->b.col_stride != 1)
         fail_plan(plan, "reads columns of B in place that do not lie side by side");
 }
 
