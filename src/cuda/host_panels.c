@@ -37,10 +37,10 @@ static tcgemm_status_t find_budget(tcgemm_gpu_t *gpu, size_t *budget) {
 }
 
 static tcgemm_status_t choose_partition(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                        tcgemm_partition_t *c) {
+                                        bool is_staged, tcgemm_partition_t *c) {
     size_t budget;
     TCGEMM_FORWARD(find_budget(gpu, &budget));
-    tcgemm_partition_best(plan, most_memory(plan->device), c);
+    tcgemm_partition_best(plan, most_memory(plan->device), is_staged, c);
     while (c->bytes > budget)
         TCGEMM_RETURN_IF(!tcgemm_partition_smaller(plan, c), TCGEMM_STATUS_OUT_OF_MEMORY,
                          "the smallest panels need %zu bytes of GPU memory, but %zu are free",
@@ -454,10 +454,11 @@ static void divide_arena(run_t *r) {
 
 static tcgemm_status_t run_locked(run_t *r) {
     TCGEMM_FORWARD(tcgemm_staging_open(r->gpu));
-    TCGEMM_FORWARD(choose_partition(r->gpu, r->plan, &r->partition));
+    find_pinned(r);
+    const bool is_staged = !r->a_is_pinned || !r->b_is_pinned || !r->d_is_pinned;
+    TCGEMM_FORWARD(choose_partition(r->gpu, r->plan, is_staged, &r->partition));
     TCGEMM_FORWARD(tcgemm_staging_reserve(r->gpu, r->partition.bytes));
     divide_arena(r);
-    find_pinned(r);
     const tcgemm_status_t status = run_all(r);
     if (status != TCGEMM_STATUS_OK) /* nothing may still be on its way into the arena or D */
         tcgemm_staging_abandon(r->gpu);

@@ -17,6 +17,7 @@ enum {
     LARGE = 16384,          /* ... and down to which the room for the whole is not taken */
     ALIGNMENT = 256,        /* of each buffer */
     GROUP_BYTES = 32 << 20, /* of a unit of small batch items */
+    STAGED_STEP = 1024,     /* rows and columns of panels that the CPU brings */
     LEAST_PANELS = 3,       /* of a side that does not come whole */
     MOST_PANELS = 32,
     MOST_STEPS = 6, /* widths that are tried for a side */
@@ -116,6 +117,10 @@ static void choose_steps(const struct tcgemm_plan *plan, tcgemm_partition_t *c) 
     const int count_b = list_steps(e->n, e->k * size_of(plan->g.b.dtype), of_b);
     int best = 0;
     double least = HUGE_VAL;
+    if (c->is_staged && e->m >= 4 * STAGED_STEP && e->n >= 4 * STAGED_STEP) {
+        set_steps(plan, c, STAGED_STEP, STAGED_STEP);
+        return;
+    }
     for (int i = 0; i < count_a * count_b && count_a * count_b > 1; ++i) {
         set_steps(plan, c, of_a[i / count_b], of_b[i % count_b]);
         const double seconds = tcgemm_panel_clock(plan, c);
@@ -180,12 +185,13 @@ static int64_t whole_k(const struct tcgemm_plan *plan, size_t most_bytes) {
     return k;
 }
 
-void tcgemm_partition_best(const struct tcgemm_plan *plan, size_t most_bytes,
+void tcgemm_partition_best(const struct tcgemm_plan *plan, size_t most_bytes, bool is_staged,
                            tcgemm_partition_t *c) {
     enum { KEPT = 16 }; /* of the GPU's memory: what is kept from call to call (staging.c) */
     const tcgemm_canonical_t *g = &plan->g;
     memset(c, 0, sizeof *c);
     c->most_d = TCGEMM_MOST_STRIPS;
+    c->is_staged = is_staged;
     c->unit = (tcgemm_extent_t){1, g->m, g->n, whole_k(plan, most_bytes)};
     measure(plan, c);
     const size_t item_bytes = c->a_bytes + c->b_bytes + c->d_bytes;

@@ -43,6 +43,7 @@ typedef struct tcgemm_partition {
     int64_t piece_m, piece_n; /* rows of a piece of a strip of step_n columns, and the reverse */
     int most_d;               /* strips of D on the GPU, if there are so many */
     bool tight;               /* one buffer of each kind */
+    bool is_staged;           /* by the CPU: panels as wide as high */
     int num_a, num_b, num_d;  /* buffers: units of A and of B, strips of D */
     int num_lanes;            /* products side by side, each with its workspace */
     size_t a_bytes, b_bytes, d_bytes, workspace_bytes, bytes;
@@ -50,8 +51,10 @@ typedef struct tcgemm_partition {
 
 /* The partition that overlaps best, whatever memory is free. `most_bytes`: what it may ever take,
  * by which alone k is split: that rounds D between the parts, so it is done only where D is as wide
- * as the accumulator and even small panels of all of k would fill half of it. */
-void tcgemm_partition_best(const struct tcgemm_plan *plan, size_t most_bytes,
+ * as the accumulator and even small panels of all of k would fill half of it. `is_staged`: the CPU
+ * brings an operand or D to where the bus takes them; it gathers parts of lines as fast as whole
+ * ones, and is busy both ways at once, so that D had better grow as a square. */
+void tcgemm_partition_best(const struct tcgemm_plan *plan, size_t most_bytes, bool is_staged,
                            tcgemm_partition_t *c);
 
 /* The next smaller partition; false if there is none. k is never split here: free memory, which

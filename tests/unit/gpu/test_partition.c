@@ -112,7 +112,7 @@ static void check_all(tcgemm_type_t type, int64_t m, int64_t n, int64_t k, unsig
     p.op_a = layout & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
     p.op_b = layout & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
     tcgemm_plan_t *plan = plan_of(&p);
-    tcgemm_partition_best(plan, (size_t)1 << 37, &c);
+    tcgemm_partition_best(plan, (size_t)1 << 37, false, &c);
     assert_int_equal(c.unit.k, k);
     const size_t bytes = c.bytes;
     do
@@ -142,7 +142,7 @@ static double played(tcgemm_type_t type, int64_t size, const char *layout, int64
     p.op_b = layout[1] == 't' ? TCGEMM_OP_T : TCGEMM_OP_N;
     tcgemm_plan_t *plan = plan_of(&p);
     tcgemm_partition_t c;
-    tcgemm_partition_best(plan, plan->device->memory_bytes, &c);
+    tcgemm_partition_best(plan, plan->device->memory_bytes, false, &c);
     const double seconds = tcgemm_panel_clock(plan, &c);
     const double n = (double)size;
     const double in = 2 * n * n * tcgemm_dtype_bits(plan->g.a.dtype) / 8 / bus;
