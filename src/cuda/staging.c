@@ -8,8 +8,6 @@
 
 enum {
     BUFFER_BYTES = 8 << 20,
-    LEAST_CHUNK = 1 << 20,      /* of a block that is to overlap with its own copy ... */
-    CHUNKS = 4,                 /* ... in so many */
     BYTES_PER_THREAD = 1 << 18, /* the least that is worth waking a thread for */
     ZEROS_TO = 16,              /* bytes: lines on the GPU go on with zeros up to there */
     KEPT_ARENA = 16,            /* of the GPU's memory: what is kept from call to call */
@@ -100,28 +98,18 @@ static int64_t row_of(const tcgemm_block_t *b) {
     return round_up(b->length, ZEROS_TO);
 }
 
-/* Of a chunk, at most. A block that one buffer could hold goes in quarters: the copy engine begins
- * when the first is filled, and when the last is, it has only that left. Longer ones go in whole
- * buffers: to wake the threads takes as long as to fill some megabytes. */
-static int64_t chunk_bytes(const tcgemm_block_t *b) {
-    const int64_t bytes = lines_of(b) * row_of(b);
-    const int64_t part = bytes / CHUNKS / ZEROS_TO * ZEROS_TO;
-    return bytes > BUFFER_BYTES ? BUFFER_BYTES : part < LEAST_CHUNK ? LEAST_CHUNK : part;
-}
-
-/* The chunk that begins where the last one ended: as many lines as it may have, or a part of one;
- * false: there is none. */
+/* The chunk that begins where the last one ended: as many lines as a buffer holds, or a part of
+ * one; false: there is none. */
 static bool next_chunk(const tcgemm_block_t *b, tcgemm_chunk_t *c) {
     const int64_t row = row_of(b);
-    const int64_t most = chunk_bytes(b);
     if (c->lines > 0 && c->offset + c->bytes < row) {
         c->offset += c->bytes;
     } else {
         c->line += c->lines;
         c->offset = 0;
     }
-    c->lines = row < most ? min_i64(lines_of(b) - c->line, most / row) : 1;
-    c->bytes = min_i64(row - c->offset, most);
+    c->lines = row < BUFFER_BYTES ? min_i64(lines_of(b) - c->line, BUFFER_BYTES / row) : 1;
+    c->bytes = min_i64(row - c->offset, BUFFER_BYTES);
     return c->line < lines_of(b);
 }
 

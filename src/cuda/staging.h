@@ -7,9 +7,8 @@
  *     to_gpu 1         fill   >>>>>>>>    fill   >>>>      >>>>:  the copy engine, stream `in`
  *     to_host 0         <<<<<<<< empty  <<<<<<<< empty     <<<<:  the other one, stream `out`
  *
- * A block goes in buffers, or in quarters if it would fit in one, so that it overlaps with its own
- * filling. Nobody waits for D while there is something to fill, and what has come home is emptied
- * between one filling and the next.
+ * Nobody waits for D while there is something to fill, and what has come home is emptied between
+ * one filling and the next.
  */
 #ifndef TCGEMM_CUDA_STAGING_H
 #define TCGEMM_CUDA_STAGING_H
