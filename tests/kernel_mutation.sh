@@ -114,6 +114,8 @@ copy=gpu/families/mma_pipelined/operand_copy.cuh
 reader=gpu/families/mma_pipelined/operand_reader.cuh
 shared=gpu/families/wmma_shared/wmma_shared.cuh
 direct=gpu/families/wmma_direct/wmma_direct.cuh
+stream=gpu/families/stream/stream.cuh
+streams=gpu/families/stream/stream_types.cuh
 ffma=$(cd "$root/src" && ls gpu/families/simt_ffma/*f32_f32.cu)
 outer=$(cd "$root/src" && ls gpu/families/simt_outer/*.cu)
 
@@ -204,6 +206,39 @@ defect "the next block of k is read before it has arrived" "$ffma" \
 defect "the row after the last is read ahead" "$outer" \
     's/c_even = c\[i + 2 < BM ? 2 \* ROW : 0\];/c_even = c[2 * ROW];/' \
     "$(basename "$outer")" 80 simt_outer
+defect "no __syncthreads before what is held is replaced" $stream \
+    's/__syncthreads(); \/\* nobody reads what was held \*\///' \
+    'stream_s8_s32.cu' 90 stream_s8_s32
+defect "no __syncthreads between the warps' sums and their sum" $stream \
+    '/^        sums.clear();$/{N;s/\n *__syncthreads();//}' \
+    'stream_bf16_f32.cu' 90 stream_bf16_f32
+defect "no __syncthreads before the next tile's sums" $stream \
+    's/__syncthreads(); \/\* nobody reads the sums of the tile before \*\///' \
+    'stream_bf16_f32.cu' 90 stream_bf16_f32
+defect "halves of a step are not exchanged between odd and even g" $streams \
+    's/threadIdx.x % 32 ^ 4)/threadIdx.x % 32 ^ 8)/' \
+    'stream_bf16_f32.cu' 90 stream_bf16_f32
+defect "lanes of odd g multiply the other half" $stream \
+    's/((threadIdx.x \/ 4 + half) & 1) != 0/(half \& 1) != 0/' \
+    'stream_f64_f64.cu' 90 stream_f64_f64
+defect "lines that two tiles share are written by both" $stream \
+    's/line < begin || //' \
+    'stream_f16_f32.cu' 90 stream_f16_f32
+defect "what is held for one item serves the next" $stream \
+    's/held_index != index || //' \
+    'stream_tf32_f32.cu' 90 stream_tf32_f32
+defect "k of what is held is not looked at going back" $stream \
+    's/base < held_base || //' \
+    'stream_f32_f32.cu' 90 stream_f32_f32
+defect "the next tile's first step is fetched from behind this one's last" $stream \
+    's/fetch(is_last ? step_at(0) : at + ROUND_K);/fetch(at + ROUND_K);/' \
+    'stream_s8_s32.cu' 90 stream_s8_s32
+defect "bytes of two k are taken for one" $stream \
+    's/low01 = __byte_perm(x\[0\], x\[1\], 0x5140)/low01 = __byte_perm(x[0], x[1], 0x5410)/' \
+    'stream_u8_s32.cu' 90 stream_u8_s32
+defect "beyond k the small operand is read on" $stream \
+    's/i < pieces ? 16 : 0);/16);/;s/(i < pieces ? 16 \* i : 0)/16 * i/' \
+    'stream_e4m3_f32.cu' 90 stream_e4m3_f32
 
 echo "$count defects" >&2
 exit $status

@@ -28,10 +28,11 @@ static bool must_not_matter(const tcgemm_kernel_t *row, const tcgemm_canonical_t
     return few_are_rows && (g->flags & TCGEMM_FLAG_REPRODUCIBLE) != 0;
 }
 
+/* k is counted in 32 bits, a round beyond its end. */
 static bool takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
     const bool are_few =
         row->gpu->streams == TCGEMM_STREAMS_B ? g->m <= row->gpu->bm : g->n <= row->gpu->bn;
-    return are_few && !must_not_matter(row, g) && tcgemm_gpu_takes(row, g);
+    return are_few && g->k < INT32_MAX - 65536 && !must_not_matter(row, g);
 }
 
 const tcgemm_kernel_family_t tcgemm_family_stream = {

@@ -1,41 +1,47 @@
 /* stream.cuh - D has few rows or few columns: the large operand passes once, from memory to
  * registers.
  *
- * For: up to 16 rows (or columns) of D, where nothing of the large operand is used twice and the
- * product takes as long as its bytes. Shared memory, barriers and tensor maps are in its way: each
- * warp has 64 KB / 16 of loads in flight in registers, in the order in which mma.sync wants them,
- * so that nothing has to be moved once they are there. The small operand waits in shared memory.
+ * For: up to 16 rows (or columns) of D, where no element of the large operand is used more often
+ * than that and the product takes as long as its bytes. Shared memory, barriers and tensor maps
+ * would be in its way: lanes load it into registers in the order in which mma.sync wants it, so
+ * that nothing has to be moved once it is there. The small operand waits in shared memory.
  *
- *     few rows (B is large)                       few columns (A is large)
- *           n ->                                        D   m x few
- *     A [few x k]   B [k x n]   D [few x n]             element (line, few) of both is
- *                                                       alpha * sum_k large(line, k) * small(k,
- * few)
+ *     few rows: B is large                      few columns: A is large
  *
- *     a block has 32 lines of the large operand, its warps share k:
+ *               n ->                                    D, m x few
+ *     A, few x k   B, k x n   D, few x n        a line is a row of A there, a column of B here
  *
- *               k ->   one round: 2 KB of each line                    next round
- *     line 0    | warp 0 | warp 1 | warp 2 | .. | warp 7 |  warp 0 | warp 1 | ..
- *       ..      |  256 B |        |        |    |        |
- *     line 31   | s0 s1 ..: `depth` steps of 64 bytes, all in flight; each is refilled for the next
- *               |           round as soon as it is multiplied
+ * A block has 32 lines of the large operand at a time, its 16 warps share k; it takes tiles of
+ * lines gridDim.x apart, and what a warp multiplies next is under way while it multiplies:
  *
- * A step of a lane (g, t): g = lane / 4, t = lane % 4
+ *                k ->   a round: 2 KB of each line            next round, or the next tile
+ *     line 0     | warp 0 | warp 1 | warp 2 | ..  | warp 15 | warp 0 | ..
+ *      ..        | 128 B  |        |        |     |         |
+ *     line 31    | a step: 4 KB, eight loads of 16 bytes for each lane
  *
- *     k contiguous      lines g, g + 8, g + 16, g + 24; bytes 16 t .. of the 64: four loads of 16
- * bytes. Those are its words of two products of mma.sync 16 x 8 (k is permuted alike in both
- * operands): no shuffle, no transposing. lines contiguous  lines 4 g .. 4 g + 3, the same k: a load
- * for each k, as wide as four elements; words are made of them by byte permutations.
+ * How the lane (g, t), g = lane / 4, t = lane % 4, loads a step of two halves, 64 bytes of k each:
  *
- * The small operand is staged in 64 KB pieces, whatever its layout, while the first loads are under
- * way. In the end the warps' sums meet in shared memory and are added in the order of the warps:
- * the same bits on every run. Parts of k (tile/split.h) are items of the batch, here as elsewhere.
+ *     k contiguous       a load of the warp is all 128 bytes of four lines, memory's favourite:
+ *                        lanes of even g get the first half of line g / 2 + 4 i, those of odd g
+ *                        the second. mma.sync wants one half of eight lines: loads of odd i are
+ *                        the other way round, so each lane has, of two loads, one of either half,
+ *                        but of two lines. Hence sums of each half apart, of which g and g ^ 1
+ *                        exchange one in the end. Where registers do not allow as many sums, a
+ *                        load is one half of eight lines, g + 8 i.
+ *     lines contiguous   lines 4 g .. 4 g + 3 of one k, as wide as four elements; words along k
+ *                        are made of them by byte permutations.
  *
- * Rows that wide loads cannot take, and the last k of a row, come element by element, in the same
- * order. Lines beyond the last repeat it, and nothing of them is written.
+ * k is permuted alike in both operands: the 16 bytes of a lane are its words of two (f64: one) of
+ * the instruction's steps. f32 has multiply-adds instead, and four lanes that add up in the end.
  *
- * Bytes decide: on an H200 the loads of 132 SMs x 2 blocks x 8 warps x 8 KB in flight cover 30
- * times what bandwidth times latency asks for at 4.8 TB/s; docs/kernels.md has the measurements.
+ * The small operand is brought in whatever layout, held_k elements of k of its lines at a time,
+ * while the first loads are under way. The warps' sums meet in shared memory and are added in the
+ * order of the warps: the same bits on every run. Parts of k (tile/split.h) are items of the
+ * batch, here as elsewhere. Rows that wide loads cannot take, and the last k of a row, come element
+ * by element, in the same order. The last tile begins earlier, so that it is a whole one, too;
+ * lines that it shares with the one before are written by that.
+ *
+ * What was learnt on an H200, with the figures: bench/results/notes.md, "Few rows and columns".
  */
 #ifndef TCGEMM_STREAM_CUH
 #define TCGEMM_STREAM_CUH
