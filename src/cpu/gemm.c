@@ -691,13 +691,16 @@ static void set_tile_of_all(const struct tcgemm_plan *plan, const tcgemm_call_t 
 
 /* Line `first` of A or B and those behind it. */
 static void pack_small(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pack, int64_t first,
-                       int64_t lines, int width, void *panel) {
+                       int64_t lines, int width, void *panel, uint64_t *nanoseconds) {
+    const uint64_t start = nanoseconds ? now_nanoseconds() : 0;
     (void)u->pack(pack, first, (int)min_i64(width, lines - first), width, panel, NULL);
+    if (nanoseconds)
+        *nanoseconds += now_nanoseconds() - start;
 }
 
-/* One item. */
+/* One item; `packing`: nanoseconds of it, NULL: nobody asks. */
 static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *workspace,
-                      int64_t item, tcgemm_tile_t *tile) {
+                      int64_t item, tcgemm_tile_t *tile, uint64_t *packing) {
     const tcgemm_canonical_t *const g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *const s = &plan->cpu;
@@ -715,7 +718,7 @@ static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
         const tcgemm_signs_t none = {0};
         pack = tcgemm_pack_of_a(g, u->family, &none, call->a, item * g->a.batch_stride, &all);
         for (int64_t i = 0; i < g->m; i += u->mr)
-            pack_small(u, &pack, i, g->m, u->mr, a_panels + i * row_bytes);
+            pack_small(u, &pack, i, g->m, u->mr, a_panels + i * row_bytes, packing);
     }
     if (s->pack_b) {
         const tcgemm_signs_t none = {0};
@@ -726,7 +729,7 @@ static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
         tile->n = (int)min_i64(u->nr, g->n - j);
         tile->b = s->pack_b ? b_panel : element_at(b, j * g->b.col_stride, u->lane_bytes);
         if (s->pack_b)
-            pack_small(u, &pack, j, g->n, u->nr, b_panel);
+            pack_small(u, &pack, j, g->n, u->nr, b_panel, packing);
         for (int64_t i = 0; i < g->m; i += u->mr) {
             tile->m = (int)min_i64(u->mr, g->m - i);
             tile->a = s->pack_a ? a_panels + i * row_bytes
@@ -740,11 +743,18 @@ static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
 
 /* Items first .. end of the batch. */
 static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                            char *workspace, int64_t first, int64_t end) {
+                            char *workspace, int64_t first, int64_t end, times_t *times) {
+    const uint64_t start = times ? now_nanoseconds() : 0;
+    uint64_t packing = 0;
     tcgemm_tile_t tile;
     set_tile_of_all(plan, call, &tile);
     for (int64_t item = first; item < end; ++item)
-        run_small(plan, call, workspace, item, &tile);
+        run_small(plan, call, workspace, item, &tile, times ? &packing : NULL);
+    if (times) {
+        const uint64_t multiplying = now_nanoseconds() - start - packing;
+        atomic_fetch_add_explicit(&times->packing, packing, memory_order_relaxed);
+        atomic_fetch_add_explicit(&times->multiplying, multiplying, memory_order_relaxed);
+    }
 }
 
 /* ---- one row or column by dot products ---- */
@@ -984,8 +994,8 @@ static void do_share(void *argument, int t, int64_t index) {
     const int64_t first = index * b->share;
     const int64_t end = min_i64(first + b->share, b->plan->g.batch);
     if (has_small_items(b->plan)) {
-        run_small_items(b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, first,
-                        end);
+        run_small_items(b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, first, end,
+                        b->times);
         return;
     }
     set_up_product(&own, b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, b->times);
@@ -1031,7 +1041,7 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     times_t times = {0};
     const double start = stats ? now_seconds() : 0.0;
     if (has_small_items(plan) && !plan->cpu.split_batch)
-        run_small_items(plan, call, aligned, 0, plan->g.batch);
+        run_small_items(plan, call, aligned, 0, plan->g.batch, stats ? &times : NULL);
     else if (plan->cpu.dots) {
         dots_run_t run = dots_of(plan, call);
         tcgemm_pool_work(plan->num_threads, &(tcgemm_work_t){next_dots, do_dots, &run});
