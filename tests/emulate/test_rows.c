@@ -194,6 +194,9 @@ static void check_streaming_row(const tcgemm_kernel_t *kernel, int index, int cc
             check(kernel, cc, is_b ? f : l, is_b ? l : f, k, layout,
                   (uint64_t)(index * 1000 + layout * 100 + i + cc));
         }
+    /* A small operand along k, of whole loads but no whole step. */
+    check(kernel, cc, is_b ? 3 : lines, is_b ? lines : 3, 3 * bk / 2, is_b ? 0 : 2,
+          (uint64_t)(index + cc));
     if (at_level(0, index % 7 == 0, 1)) /* more k than is held, in two tiles */
         check(kernel, cc, is_b ? few : lines + 1, is_b ? lines + 1 : few, held + bk + 3, index % 4,
               (uint64_t)index);
