@@ -108,7 +108,7 @@ static void choose_packing(struct tcgemm_plan *plan) {
     /* A broadcast reads A from anywhere; a vector of B needs its columns side by side. */
     const bool few = has_few_rows(plan);
     const bool narrow = g->n <= MOST_NARROW_PANELS * u->nr; /* A is read once or little more */
-    const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride * u->lane_bytes <= NEAR_BYTES;
+    const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride <= NEAR_BYTES / u->lane_bytes;
     s->pack_a = a_ahead || !(tiny || few || narrow);
     s->pack_b = b_ahead || !(g->b.col_stride == 1 && (tiny || few || near || g->m <= u->mr));
 }
