@@ -139,21 +139,26 @@ template <int BYTES, int FORM> struct stream_step {
         }
     }
 
-    /* Element by element: of lines below `lines` of the tile those below k; zeros elsewhere. */
+    /* Element by element: of lines below `lines` of the tile those below k; zeros elsewhere. A loop
+     * that is not unrolled knows no register by number: each load is put behind those before it. */
     __device__ __forceinline__ void load_careful(const char *tile, int64_t pitch, int k,
                                                  int64_t lines) {
-#pragma unroll
-        for (int i = 0; i < 32; ++i)
-            raw[i] = 0;
-#pragma unroll
+#pragma unroll 1
         for (int i = 0; i < LOADS; ++i) {
             const int line = line_of(i), at = k_of(i);
             const char *const from =
                 tile + (IS_K_FORM ? line * pitch + at * BYTES : at * pitch + line * BYTES);
 #pragma unroll
+            for (int j = 0; j < 32 - WORDS; ++j)
+                raw[j] = raw[j + WORDS];
+            uint32_t *const last = raw + (32 - WORDS);
+#pragma unroll
+            for (int j = 0; j < WORDS; ++j)
+                last[j] = 0;
+#pragma unroll
             for (int j = 0; j < PER_LOAD; ++j)
                 if (IS_K_FORM ? line < lines && at + j < k : line + j < lines && at < k)
-                    stream_put<BYTES>(raw + i * WORDS, j * BYTES, from + j * BYTES);
+                    stream_put<BYTES>(last, j * BYTES, from + j * BYTES);
         }
     }
 
