@@ -233,8 +233,8 @@ defect "k of what is held is not looked at going back" $stream \
 defect "the next tile's first step is fetched from behind this one's last" $stream \
     's/fetch(is_last ? step_at(0) : at + ROUND_K);/fetch(at + ROUND_K);/' \
     'stream_s8_s32.cu' 90 stream_s8_s32
-defect "bytes of two k are taken for one" $stream \
-    's/low01 = __byte_perm(x\[0\], x\[1\], 0x5140)/low01 = __byte_perm(x[0], x[1], 0x5410)/' \
+defect "bytes of two k are taken for one" gpu/words.cuh \
+    's/low01 = __byte_perm(r0, r1, 0x5140)/low01 = __byte_perm(r0, r1, 0x5410)/' \
     'stream_u8_s32.cu' 90 stream_u8_s32
 defect "beyond k the small operand is read on" $stream \
     's/i < pieces ? 16 : 0);/16);/;s/(i < pieces ? 16 \* i : 0)/16 * i/' \

@@ -60,14 +60,10 @@ static int packers(const struct tcgemm_plan *plan) {
     return plan->cpu.split_batch ? 1 : plan->num_threads;
 }
 
-static int sum_bytes(const struct tcgemm_plan *plan) {
-    return plan->g.type->accumulator == TCGEMM_DTYPE_F64 ? 8 : 4;
-}
-
 /* Bytes of the sums of all tiles of a unit. */
 static size_t partials_of_unit(const struct tcgemm_plan *plan) {
     const int64_t rows = round_up(plan->cpu.mc, plan->kernel->cpu->mr);
-    return (size_t)(rows * own_columns(plan) * sum_bytes(plan));
+    return (size_t)(rows * own_columns(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
 }
 
 static layout_t layout_of(const struct tcgemm_plan *plan) {
@@ -619,7 +615,7 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
             tile.m = (int)min_i64(u->mr, own->i1 - i);
             tile.a = panel_of_a(x, step, a.panels, i, k);
             tile.partial = own->partials + (panel * ceil_div(own->i1, u->mr) + i / u->mr) * u->mr *
-                                               u->nr * sum_bytes(x->plan);
+                                               u->nr * tcgemm_sum_bytes(u);
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
             if (finishes_tiles && !x->plan->cpu.direct_output) {
@@ -704,7 +700,7 @@ static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
     const tcgemm_canonical_t *const g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *const s = &plan->cpu;
-    const int d_bytes = u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
+    const int d_bytes = tcgemm_sum_bytes(u);        /* D takes them as they are */
     const int64_t row_bytes = g->k * u->lane_bytes; /* of a panel */
     const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
     const char *const a = element_at(call->a, item * g->a.batch_stride, u->lane_bytes);
@@ -803,7 +799,7 @@ static int64_t next_dots(void *argument) {
 
 /* Lines i and those behind it, in the steps of k that tiles take, so that the bits are theirs. */
 static void do_some_dots(const dots_run_t *run, int64_t i, int num_lines) {
-    const int bytes = sum_bytes(run->plan);
+    const int bytes = tcgemm_sum_bytes(run->plan->kernel->cpu);
     const int64_t kc = run->plan->cpu.kc;
     tcgemm_dots_t t = run->whole;
     t.num_lines = num_lines;
@@ -826,7 +822,7 @@ static void do_some_dots(const dots_run_t *run, int64_t i, int num_lines) {
 static void do_dots(void *argument, int thread, int64_t unit) {
     const dots_run_t *const run = argument;
     const int64_t end = min_i64((unit + 1) * DOTS_OF_UNIT, run->num_lines);
-    const int64_t each = 64 / sum_bytes(run->plan);
+    const int64_t each = 64 / tcgemm_sum_bytes(run->plan->kernel->cpu);
     (void)thread;
     for (int64_t i = unit * DOTS_OF_UNIT; i < end; i += each)
         do_some_dots(run, i, (int)min_i64(each, end - i));

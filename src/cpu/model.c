@@ -140,9 +140,8 @@ static int64_t most_columns(const struct tcgemm_plan *plan) {
         return u->nb;
     if (plan->g.b.row_stride == 1) /* long pieces of the columns of B instead */
         return LEAST_OWN_COLS;
-    const int64_t sum_bytes = u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
     const int64_t most_bytes = is_matrix(u) ? OWN_SUMS_BYTES : FEW_ROWS_SUMS_BYTES;
-    const int64_t by_sums = most_bytes / (sum_bytes * round_up(plan->g.m, u->mr));
+    const int64_t by_sums = most_bytes / (tcgemm_sum_bytes(u) * round_up(plan->g.m, u->mr));
     return min_i64(is_matrix(u) ? MOST_OWN_COLS : FEW_ROWS_COLS, by_sums / u->nr * u->nr);
 }
 

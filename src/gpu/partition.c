@@ -117,10 +117,6 @@ static void choose_steps(const struct tcgemm_plan *plan, tcgemm_partition_t *c) 
     const int count_b = list_steps(e->n, e->k * size_of(plan->g.b.dtype), of_b);
     int best = 0;
     double least = HUGE_VAL;
-    if (c->is_staged && e->m >= 4 * STAGED_STEP && e->n >= 4 * STAGED_STEP) {
-        set_steps(plan, c, STAGED_STEP, STAGED_STEP);
-        return;
-    }
     for (int i = 0; i < count_a * count_b && count_a * count_b > 1; ++i) {
         set_steps(plan, c, of_a[i / count_b], of_b[i % count_b]);
         const double seconds = tcgemm_panel_clock(plan, c);
@@ -139,7 +135,11 @@ static void choose_panels(const struct tcgemm_plan *plan, tcgemm_partition_t *c)
     c->step_n = c->piece_n = e->n;
     c->num_d = c->tight ? 1 : c->most_d;
     c->num_lanes = c->tight ? 1 : 2;
-    if (e->items == 1 && e->k == plan->g.k)
+    if (e->items != 1 || e->k != plan->g.k)
+        return;
+    if (c->is_staged && e->m >= 4 * STAGED_STEP && e->n >= 4 * STAGED_STEP)
+        set_steps(plan, c, STAGED_STEP, STAGED_STEP);
+    else
         choose_steps(plan, c);
 }
 

@@ -150,11 +150,15 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     char tiles[320] = "";
     bool is_known = strcmp(w.algo, "auto") == 0;
     bool is_elsewhere = false;
+    const tcgemm_kernel_t *choosy = NULL; /* a row that would do, but for the problem's sizes */
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
         const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
         if (strcmp(row->algo, w.algo) == 0) {
             is_known = true;
             is_elsewhere = !has_place(row, plan->device);
+            if (!is_elsewhere && does_type(row, &plan->g) && fits(row, plan->device) &&
+                !takes(row, &plan->g))
+                choosy = row;
         }
         char text[TILE_TEXT];
         tile_text(row, &plan->g, text);
@@ -166,14 +170,8 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     TCGEMM_RETURN_IF(is_elsewhere, TCGEMM_STATUS_UNSUPPORTED,
                      "algo %s runs on %s, but the context is for %s", w.algo,
                      plan->device ? "the CPU" : "a GPU", plan->device ? "a GPU" : "the CPU");
-    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
-        const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
-        TCGEMM_RETURN_IF(strcmp(row->algo, w.algo) == 0 && does_type(row, &plan->g) &&
-                             has_place(row, plan->device) && fits(row, plan->device) &&
-                             !takes(row, &plan->g) && !tiles[0],
-                         TCGEMM_STATUS_UNSUPPORTED, "algo %s takes %s", w.algo,
-                         row->family->takes_what);
-    }
+    TCGEMM_RETURN_IF(choosy && !tiles[0], TCGEMM_STATUS_UNSUPPORTED, "algo %s takes %s", w.algo,
+                     choosy->family->takes_what);
     TCGEMM_RETURN_IF(w.tile && tiles[0], TCGEMM_STATUS_UNSUPPORTED,
                      "algo %s has no tile '%.40s' for type %s; it has %s", w.algo, w.tile, type,
                      tiles);

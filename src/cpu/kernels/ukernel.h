@@ -148,4 +148,9 @@ typedef struct tcgemm_cpu_ukernel {
     bool finishes_tiles;      /* packed and exact heed tile.finish */
 } tcgemm_cpu_ukernel_t;
 
+/* Of a sum, in a register or where a tile pauses. */
+static inline int tcgemm_sum_bytes(const tcgemm_cpu_ukernel_t *u) {
+    return u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
+}
+
 #endif

@@ -54,37 +54,8 @@
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/ldg.cuh"
+#include "gpu/words.cuh"
 #include "tile/split.h"
-
-/* BYTES bytes, aligned to as much, or a multiple of 16 aligned to 16. */
-template <int BYTES>
-static __device__ __forceinline__ void stream_load(uint32_t *to, const char *from) {
-    if constexpr (BYTES >= 16) {
-#pragma unroll
-        for (int i = 0; i < BYTES / 16; ++i) {
-            const uint4 v = ((const uint4 *)from)[i];
-            to[4 * i] = v.x, to[4 * i + 1] = v.y, to[4 * i + 2] = v.z, to[4 * i + 3] = v.w;
-        }
-    } else if constexpr (BYTES == 8) {
-        const uint2 v = *(const uint2 *)from;
-        to[0] = v.x, to[1] = v.y;
-    } else {
-        to[0] = *(const uint32_t *)from;
-    }
-}
-
-/* ORs the bits of one element into an array of words that was zeroed. */
-template <int BYTES>
-static __device__ __forceinline__ void stream_put(uint32_t *words, int byte, const char *from) {
-    if constexpr (BYTES == 8)
-        stream_load<8>(words + byte / 4, from);
-    else if constexpr (BYTES == 4)
-        words[byte / 4] = *(const uint32_t *)from;
-    else if constexpr (BYTES == 2)
-        words[byte / 4] |= (uint32_t) * (const uint16_t *)from << byte % 4 * 8;
-    else
-        words[byte / 4] |= (uint32_t) * (const uint8_t *)from << byte % 4 * 8;
-}
 
 /* How the lines of the large operand lie, and how a warp's loads cover 32 of them. */
 enum stream_form {
@@ -132,10 +103,10 @@ template <int BYTES, int FORM> struct stream_step {
             if constexpr (FORM == STREAM_LINES)
                 tcgemm_ldg_once_16(raw + 4 * i, (i % 2 ? other : from) + 8 * (i / 2) * pitch);
             else if constexpr (FORM == STREAM_HALVES)
-                stream_load<16>(raw + 4 * i, from + i % 4 * 8 * pitch + i / 4 * 64);
+                tcgemm_load_words<16>(raw + 4 * i, from + i % 4 * 8 * pitch + i / 4 * 64);
             else
-                stream_load<WIDTH>(raw + i * WORDS,
-                                   from + (i / LANE_K * HALF_K + i % LANE_K) * pitch);
+                tcgemm_load_words<WIDTH>(raw + i * WORDS,
+                                         from + (i / LANE_K * HALF_K + i % LANE_K) * pitch);
         }
     }
 
@@ -158,7 +129,7 @@ template <int BYTES, int FORM> struct stream_step {
 #pragma unroll
             for (int j = 0; j < PER_LOAD; ++j)
                 if (IS_K_FORM ? line < lines && at + j < k : line + j < lines && at < k)
-                    stream_put<BYTES>(last, j * BYTES, from + j * BYTES);
+                    tcgemm_put_element<BYTES>(last, j * BYTES, from + j * BYTES);
         }
     }
 
@@ -185,15 +156,11 @@ template <int BYTES, int FORM> struct stream_step {
         if constexpr (FORM == STREAM_SIDE_BY_SIDE && BYTES == 1) {
 #pragma unroll
             for (int w = 0; w < 4; ++w) { /* four k of four lines, turned round */
-                const uint32_t *const x = r + 4 * w;
-                const uint32_t low01 = __byte_perm(x[0], x[1], 0x5140);
-                const uint32_t low23 = __byte_perm(x[2], x[3], 0x5140);
-                const uint32_t high01 = __byte_perm(x[0], x[1], 0x7362);
-                const uint32_t high23 = __byte_perm(x[2], x[3], 0x7362);
-                line[0][w] = __byte_perm(low01, low23, 0x5410);
-                line[1][w] = __byte_perm(low01, low23, 0x7632);
-                line[2][w] = __byte_perm(high01, high23, 0x5410);
-                line[3][w] = __byte_perm(high01, high23, 0x7632);
+                uint32_t turned[4];
+                tcgemm_turn_bytes(turned, r[4 * w], r[4 * w + 1], r[4 * w + 2], r[4 * w + 3]);
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    line[i][w] = turned[i];
             }
         }
     }
@@ -384,8 +351,9 @@ template <class TYPE, int FEW, bool IS_K_FORM> struct stream_kernel {
     __device__ __forceinline__ void multiply(int half, const uint32_t (&line)[4][4], int at) {
         const char *const x = held + (at - held_base) * BYTES + half * 64 + threadIdx.x % 4 * 16;
         const int to_next = held_pitch;
-        sums.add(half, line, few(),
-                 [x, to_next](uint32_t(&to)[4], int f) { stream_load<16>(to, x + f * to_next); });
+        sums.add(half, line, few(), [x, to_next](uint32_t(&to)[4], int f) {
+            tcgemm_load_words<16>(to, x + f * to_next);
+        });
     }
 
     /* ---- D ---- */

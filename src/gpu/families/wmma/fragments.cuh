@@ -24,6 +24,7 @@
 
 #include "gpu/arch.cuh"
 #include "gpu/gpu_args.h"
+#include "gpu/words.cuh"
 #include "tile/raster.h"
 #include "tile/wmma.h"
 
@@ -72,38 +73,6 @@ typedef tcgemm_wmma_pair<unsigned char, int, int> tcgemm_wmma_u8_s32;
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* BYTES bytes, aligned to BYTES, into as many words; fewer than four go into the low end of one. */
-template <int BYTES>
-static __device__ __forceinline__ void tcgemm_load_words(uint32_t *to, const char *from) {
-    if constexpr (BYTES == 16) {
-        const uint4 v = *(const uint4 *)from;
-        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-    } else if constexpr (BYTES == 8) {
-        const uint2 v = *(const uint2 *)from;
-        to[0] = v.x, to[1] = v.y;
-    } else if constexpr (BYTES == 4) {
-        to[0] = *(const uint32_t *)from;
-    } else if constexpr (BYTES == 2) {
-        to[0] = *(const uint16_t *)from;
-    } else {
-        to[0] = *(const uint8_t *)from;
-    }
-}
-
-/* Puts an element into its place in an array of words that was zeroed. */
-template <int BYTES>
-static __device__ __forceinline__ void tcgemm_put_element(uint32_t *words, int byte,
-                                                          const char *from) {
-    if constexpr (BYTES == 8)
-        tcgemm_load_words<8>(words + byte / 4, from);
-    else if constexpr (BYTES == 4)
-        words[byte / 4] = *(const uint32_t *)from;
-    else if constexpr (BYTES == 2)
-        words[byte / 4] |= (uint32_t) * (const uint16_t *)from << byte % 4 * 8;
-    else
-        words[byte / 4] |= (uint32_t) * (const uint8_t *)from << byte % 4 * 8;
-}
-
 /* Turns PER_STEP rows, each one step of k and GROUP elements along m or n, into GROUP blocks:
  * row[i] word .. -> w[b * WORDS ..]. A transposition within registers. */
 template <class Pair, int GROUP, int ROW_WORDS>
@@ -127,14 +96,11 @@ static __device__ __forceinline__ void tcgemm_pack_rows(uint32_t *w, const uint3
     } else {
 #pragma unroll
         for (int word = 0; word < ROW_WORDS; word++) {
-            const uint32_t even01 = __byte_perm(ROW(0, word), ROW(1, word), 0x5140);
-            const uint32_t even23 = __byte_perm(ROW(2, word), ROW(3, word), 0x5140);
-            const uint32_t odd01 = __byte_perm(ROW(0, word), ROW(1, word), 0x7362);
-            const uint32_t odd23 = __byte_perm(ROW(2, word), ROW(3, word), 0x7362);
+            uint32_t turned[4];
+            tcgemm_turn_bytes(turned, ROW(0, word), ROW(1, word), ROW(2, word), ROW(3, word));
 #pragma unroll
             for (int b = 0; b < 4 && word * 4 + b < GROUP; b++)
-                w[word * 4 + b] = __byte_perm(b < 2 ? even01 : odd01, b < 2 ? even23 : odd23,
-                                              b % 2 ? 0x7632 : 0x5410);
+                w[word * 4 + b] = turned[b];
         }
     }
 #undef ROW
