@@ -174,6 +174,8 @@ static tcgemm_status_t place(const bench_t *b, const bench_item_t *item,
     const size_shape_t *shape = &item->shape;
     *problem = tcgemm_problem(item->type, shape->m, shape->n, shape->k);
     setup_problem(b->settings, problem);
+    if (item->fast_accumulate)
+        problem->flags |= TCGEMM_FLAG_FAST_ACCUMULATE;
     problem->batch = item->batch;
     if (shape->has_ops) {
         problem->op_a = shape->trans_a ? TCGEMM_OP_T : TCGEMM_OP_N;

@@ -17,6 +17,7 @@ typedef struct bench_item {
     int64_t batch, pad;
     int64_t threads; /* 0: as many as a context takes by itself */
     bool cold;
+    bool fast_accumulate; /* as --fast-accumulate */
 } bench_item_t;
 
 typedef struct bench_items {

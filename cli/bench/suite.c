@@ -107,7 +107,7 @@ typedef struct line {
     size_shapes_t shapes;
     size_list_t threads; /* empty: not said */
     int64_t batch, pad;
-    bool cold;
+    bool cold, fast;
 } line_t;
 
 static bool take_types(const reader_t *r, char *text, line_t *line) {
@@ -139,18 +139,23 @@ static bool take_shapes(const reader_t *r, const char *text, line_t *line) {
     return false;
 }
 
+static bool take_truth(const reader_t *r, const char *value, bool *truth) {
+    *truth = strcmp(value, "yes") == 0;
+    return *truth || strcmp(value, "no") == 0 || fail(r, value, "is not yes or no");
+}
+
 static bool take_option(const reader_t *r, const char *word, line_t *line) {
     const char *value;
     if ((value = value_of(word, "batch")))
         return take_count(r, value, 1, &line->batch);
     if ((value = value_of(word, "pad")))
         return take_count(r, value, 0, &line->pad);
-    if ((value = value_of(word, "cold"))) {
-        line->cold = strcmp(value, "yes") == 0;
-        return line->cold || strcmp(value, "no") == 0 || fail(r, value, "is not yes or no");
-    }
+    if ((value = value_of(word, "cold")))
+        return take_truth(r, value, &line->cold);
+    if ((value = value_of(word, "fast")))
+        return take_truth(r, value, &line->fast);
     if (!(value = value_of(word, "threads")))
-        return fail(r, word, "is not batch=, pad=, cold= or threads=");
+        return fail(r, word, "is not batch=, pad=, cold=, fast= or threads=");
     if (r->suite->on_gpu)
         return fail(r, word, "says nothing on a GPU");
     sizes_free_list(&line->threads);
@@ -166,7 +171,8 @@ static bool add_item(const reader_t *r, const line_t *line, tcgemm_type_t type, 
                          .batch = line->batch,
                          .pad = line->pad,
                          .threads = threads,
-                         .cold = line->cold};
+                         .cold = line->cold,
+                         .fast_accumulate = line->fast};
     item.shape.has_ops = true;
     item.shape.trans_a = ops >= 2;
     item.shape.trans_b = ops % 2 == 1;

@@ -10,7 +10,7 @@
  *
  * A line of a class is TYPES OPS SHAPES and means all their combinations; shapes are those of
  * --shape. pad=N makes leading dimensions N elements longer, cold=yes takes fresh operands for each
- * call, threads=LIST says on how many (a GPU's suite: not at all).
+ * call, fast=yes is --fast-accumulate, threads=LIST says on how many (a GPU's suite: not at all).
  *
  * A goal is of the ratio to the best peer: geomean=X its geometric mean over the class, worst=X at
  * each point; roof=X is the least median fraction of the roof. With of=CLASS the ratio is to our

@@ -205,6 +205,7 @@ static int one_kernel_type(sweep_t *sweep, const tcgemm_kernel_info_t *kernel, t
     const int count = make_shapes(kernel, sweep->settings->full, shapes);
     const verify_case_t base = {.type = type,
                                 .kernel = kernel->name,
+                                .needs_flags = kernel->needs_flags,
                                 .device = sweep->settings->device,
                                 .seed = (uint64_t)sweep->settings->seed};
     tally_t tally = {0};

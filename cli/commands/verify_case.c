@@ -8,19 +8,12 @@
 #include "measure/workload.h"
 #include "support/exit_status.h"
 
-/* A kernel that sums in f16 must be allowed to. */
-static bool sums_f16(const verify_case_t *c) {
-    return c->kernel && strstr(c->kernel, "f16acc");
-}
-
 static tcgemm_problem_t problem_of(const verify_case_t *c) {
     tcgemm_problem_t p = tcgemm_problem(c->type, c->m, c->n, c->k);
     p.order = c->col_major ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
     p.op_a = c->trans_a ? TCGEMM_OP_T : TCGEMM_OP_N;
     p.op_b = c->trans_b ? TCGEMM_OP_T : TCGEMM_OP_N;
-    p.flags = c->xor ? TCGEMM_FLAG_XOR : 0;
-    if (sums_f16(c))
-        p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+    p.flags = (c->xor ? TCGEMM_FLAG_XOR : 0) | c->needs_flags;
     p.batch = c->batch;
     return p;
 }
@@ -89,11 +82,12 @@ void verify_case_command(const verify_case_t *c, char *text, size_t size) {
         (void)snprintf(batch, sizeof batch, " --batch %lld", (long long)c->batch);
     (void)snprintf(text, size,
                    "tcgemm run -m %lld -n %lld -k %lld --type %s%s%s%s --alpha %.9g --beta "
-                   "%.9g%s%s%s%s%s%s --kernel %s --seed %llu --verify full",
+                   "%.9g%s%s%s%s%s%s%s --kernel %s --seed %llu --verify full",
                    (long long)c->m, (long long)c->n, (long long)c->k,
                    tcgemm_type_info(c->type)->name, c->trans_a ? " --trans-a" : "",
                    c->trans_b ? " --trans-b" : "", c->col_major ? " --order col" : "", c->alpha,
                    c->beta, pad, batch, c->in_place ? " --in-place" : "", c->xor ? " --xor" : "",
-                   sums_f16(c) ? " --f16-accumulate" : "", device, c->kernel,
-                   (unsigned long long)c->seed);
+                   c->needs_flags & TCGEMM_FLAG_F16_ACCUMULATE ? " --f16-accumulate" : "",
+                   c->needs_flags & TCGEMM_FLAG_FAST_ACCUMULATE ? " --fast-accumulate" : "", device,
+                   c->kernel, (unsigned long long)c->seed);
 }

@@ -18,6 +18,7 @@ typedef struct verify_case {
     double alpha, beta;
     int64_t pad, batch;
     bool in_place, xor;
+    uint32_t needs_flags; /* of the kernel */
     uint64_t seed;
 } verify_case_t;
 

@@ -170,6 +170,9 @@ const option_row_t option_table[] = {
      "b1_s32: count the ones of a XOR b instead of a AND b", NULL, AT(xor), 0, 0},
     {"f16-accumulate", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "f16_f16: allow sums in f16", NULL, AT(f16_accumulate), 0, 0},
+    {"fast-accumulate", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
+     "e4m3_*, e5m2_*: allow sums of up to 128 products in the 14 bits of FP8 tensor cores", NULL,
+     AT(fast_accumulate), 0, 0},
     {"reproducible", 0, OPTION_FLAG, NULL, GROUP_PROBLEM, RUN | BENCH | EXPLAIN,
      "a row of D has the same bits for any m and batch", NULL, AT(reproducible), 0, 0},
 

@@ -111,7 +111,7 @@ typedef struct settings {
     const char *c;
     int a_dtype, b_dtype, c_dtype; /* elements_choice_t */
     int64_t batch, pad, seed;
-    bool xor, f16_accumulate, reproducible, in_place;
+    bool xor, f16_accumulate, fast_accumulate, reproducible, in_place;
 
     const char *algo, *kernel, *tile, *device, *gpu, *threads;
 

@@ -156,6 +156,7 @@ void setup_problem(const settings_t *s, tcgemm_problem_t *problem) {
     problem->batch = s->batch;
     problem->flags = (s->xor ? TCGEMM_FLAG_XOR : 0) |
                      (s->f16_accumulate ? TCGEMM_FLAG_F16_ACCUMULATE : 0) |
+                     (s->fast_accumulate ? TCGEMM_FLAG_FAST_ACCUMULATE : 0) |
                      (s->reproducible ? TCGEMM_FLAG_REPRODUCIBLE : 0);
 }
 

@@ -147,6 +147,7 @@ typedef struct tcgemm_kernel_info {
                                      * such question wakes the driver */
     int64_t tile_m, tile_n, tile_k; /* the register tile, for a GPU the block tile; k per step */
     uint64_t types;                 /* bit (type - 1) is set if the row does that tcgemm_type_t */
+    uint32_t needs_flags;           /* TCGEMM_FLAG_* without which a problem never gets the row */
 } tcgemm_kernel_info_t;
 
 TCGEMM_API int tcgemm_kernel_count(void);

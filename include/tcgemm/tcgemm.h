@@ -228,6 +228,10 @@ typedef enum tcgemm_order {
 #define TCGEMM_FLAG_REPRODUCIBLE 4u
 /* ^ Row i of D depends on row i of A, on B, on k, n and the type alone: not on m, the batch, or
  *   the row's place. (Without it: same problem, same machine, same library, same bits.) */
+#define TCGEMM_FLAG_FAST_ACCUMULATE 8u
+/* ^ e4m3_*, e5m2_*: a kernel may sum up to 128 products as FP8 tensor cores do, in 14 bits, before
+ *   they are added in f32; within the bound of tcgemm_verify for it. All other algorithms, the
+ *   CPU's among them, accumulate in f32. */
 
 /* One product, or a strided batch of them. Build it with tcgemm_problem(), then change what
  * differs. A leading dimension of 0 means tight. With row-major order A is stored as m x k rows
@@ -591,6 +595,7 @@ TCGEMM_API tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan,
  * with u the unit roundoff of the accumulator and T(k) = min(k + 2, 3*sqrt(k) + 4), the first the
  * classical bound (Higham, Accuracy and Stability, 2nd ed., section 3.1), the second calibrated
  * (docs/numerics.md). Tensor cores truncate: for them T(k) = min(2*k + 4, k/8 + 3*sqrt(k) + 8).
+ * Sums of TCGEMM_FLAG_FAST_ACCUMULATE have u = 2^-13, T(k) = min(k + 4, 72).
  * Integers must be exact. NaN and infinities must stand where they belong. Host matrices only. */
 typedef enum tcgemm_verify_mode {
     TCGEMM_VERIFY_AUTO = 0,   /* FULL while it stays cheap (2^31 products), else SAMPLE */

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Measures what the planner's models are fitted to, and fits them.
 #     bash lab/model/run.sh sample [substring of kernel names]   on a machine with a GPU: CSV
+#     bash lab/model/run.sh choices [problems [seed [milliseconds]]]   there, too: CSV
 #     bash lab/model/run.sh fit samples.csv [--write src/gpu/measured/cost.def]
 #     bash lab/model/run.sh sample-cpu [THREADS]                 on an idle machine: CSV
 #     bash lab/model/run.sh fit-cpu samples.csv
@@ -16,9 +17,9 @@ compile() { # compile BUILD NAME [FILE ...]
         "$build/src/libtcgemm.a" -lpthread -ldl -lm -o "$build/${name##*/}"
 }
 case $task in
-sample)
-    compile "${BUILD:-$root/build-gpu}" lab/model/sample "$root/cli/bench/gpu_clock.c"
-    exec "$build/sample" "$@"
+sample | choices)
+    compile "${BUILD:-$root/build-gpu}" lab/model/$task "$root/cli/bench/gpu_clock.c"
+    exec "$build/$task" "$@"
     ;;
 sample-cpu)
     compile "${BUILD:-$root/build}" lab/model/sample_cpu
@@ -31,7 +32,7 @@ fit)
     ;;
 fit-cpu) exec python3 "$root/lab/model/fit_cpu.py" "$@" ;;
 *)
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

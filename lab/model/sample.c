@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_clock.h"
-#include "gpu_random.h"
-#include "tcgemm/tcgemm.h"
+#include "timing.h"
 
 typedef struct shape {
     const char *ops;
@@ -46,44 +44,8 @@ static const shape_t shapes[] = {
     {"TN", 8192, 8, 8192, 1},    {"NT", 3, 4095, 4095, 1},    {"NN", 8191, 2, 8191, 1},
 };
 
-enum { ROUNDS = 3, NUM_SHAPES = sizeof shapes / sizeof shapes[0] };
-static const double sample_seconds = 0.015;
-static const size_t most_elements = (size_t)16384 * 16384;
-
-static tcgemm_context_t *context;
-static gpu_clock_t *gpu;
-
-/* One pool of random elements for each dtype serves A and B of all shapes, another every D. */
-static void *pool(tcgemm_dtype_t dtype) {
-    static void *pools[64];
-    if (!pools[dtype])
-        pools[dtype] = random_matrix(dtype, most_elements);
-    if (!pools[dtype])
-        exit(1);
-    return pools[dtype];
-}
-
-static void *pool_of_d(void) {
-    static void *memory;
-    if (!memory && tcgemm_device_alloc(0, most_elements * 8, &memory) != TCGEMM_STATUS_OK)
-        exit(1);
-    return memory;
-}
-
-static int by_value(const void *x, const void *y) {
-    const double a = *(const double *)x;
-    const double b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-static bool time_calls(const tcgemm_plan_t *plan, const void *a, const void *b, void *d, int calls,
-                       double *seconds) {
-    bool good = gpu_clock_start(gpu);
-    for (int i = 0; i < calls && good; ++i)
-        good = tcgemm_run_async(plan, 1, a, b, 0, NULL, d, NULL, 0, gpu_clock_stream(gpu)) ==
-               TCGEMM_STATUS_OK;
-    return gpu_clock_stop(gpu, seconds) && good;
-}
+enum { NUM_SHAPES = sizeof shapes / sizeof shapes[0] };
+static const double sample_seconds = 0.015; /* each of three */
 
 /* The steps of a plan beside the product. */
 static bool has_other_steps(const tcgemm_plan_t *plan, const char *first_letters) {
@@ -96,8 +58,8 @@ static bool has_other_steps(const tcgemm_plan_t *plan, const char *first_letters
 }
 
 /* One row for one shape. A product of several steps says nothing of the row itself. */
-static void measure(const char *kernel, tcgemm_type_t type, const shape_t *s) {
-    const tcgemm_type_info_t *t = tcgemm_type_info(type);
+static void measure(const tcgemm_kernel_info_t *row, tcgemm_type_t type, const shape_t *s) {
+    const char *const kernel = row->name;
     tcgemm_problem_t p = tcgemm_problem(type, s->m, s->n, s->k);
     p.op_a = s->ops[0] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
     p.op_b = s->ops[1] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
@@ -107,12 +69,11 @@ static void measure(const char *kernel, tcgemm_type_t type, const shape_t *s) {
     p.stride_a = s->m * s->k;
     p.stride_b = s->k * s->n;
     p.stride_c = p.stride_d = s->m * s->n;
-    if (strstr(kernel, "f16acc"))
-        p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+    p.flags |= row->needs_flags;
     tcgemm_plan_options_t o = tcgemm_plan_options();
     o.kernel = kernel;
     tcgemm_plan_t *plan = NULL;
-    if (tcgemm_plan_create(context, &p, &o, &plan) != TCGEMM_STATUS_OK) {
+    if (tcgemm_plan_create(timing_context, &p, &o, &plan) != TCGEMM_STATUS_OK) {
         if (strncmp(kernel, "gpu_stream", 10) != 0) /* which takes few rows or columns alone */
             (void)fprintf(stderr, "%s: %s\n", kernel, tcgemm_last_error());
         return;
@@ -121,43 +82,25 @@ static void measure(const char *kernel, tcgemm_type_t type, const shape_t *s) {
         shape_t turned = *s;
         turned.ops = "NT"; /* some rows want k contiguous */
         if (strcmp(s->ops, "NN") == 0 && has_other_steps(plan, "pack"))
-            measure(kernel, type, &turned);
+            measure(row, type, &turned);
         tcgemm_plan_destroy(plan);
         return;
     }
     tcgemm_plan_info_t info = {.struct_size = sizeof info};
     (void)tcgemm_plan_get_info(plan, &info);
-    const void *const a = pool(t->a);
-    const void *const b = (const char *)pool(t->b) + 4096;
-    void *const d = pool_of_d();
-    double seconds[ROUNDS] = {0};
-    double once = 0;
-    bool good = time_calls(plan, a, b, d, 1, &once) && time_calls(plan, a, b, d, 2, &once);
-    const double wanted = sample_seconds / (once / 2);
-    const int calls = wanted < 1 ? 1 : wanted > 4000 ? 4000 : (int)wanted;
-    for (int i = 0; i < ROUNDS && good; ++i) {
-        good = time_calls(plan, a, b, d, calls, &seconds[i]);
-        seconds[i] /= calls;
-    }
-    qsort(seconds, ROUNDS, sizeof *seconds, by_value);
-    if (good)
+    const double seconds = timing_of(plan, type, sample_seconds);
+    if (seconds > 0)
         (void)printf("%s,%s,%lld,%lld,%lld,%lld,%.6g,%.6g,%d,%d\n", kernel, s->ops, s->m, s->n,
-                     s->k, s->batch, seconds[ROUNDS / 2], info.predicted_seconds,
-                     info.registers_per_thread, info.blocks_per_sm);
+                     s->k, s->batch, seconds, info.predicted_seconds, info.registers_per_thread,
+                     info.blocks_per_sm);
     (void)fflush(stdout);
     tcgemm_plan_destroy(plan);
 }
 
 int main(int argc, char **argv) {
     const char *part = argc > 1 ? argv[1] : "";
-    const char *why;
-    tcgemm_context_options_t options = tcgemm_context_options();
-    options.device = 0;
-    gpu = gpu_clock_open(0, &why);
-    if (!gpu || tcgemm_context_create(&options, &context) != TCGEMM_STATUS_OK) {
-        (void)fprintf(stderr, "skipped: no GPU\n");
+    if (!timing_start())
         return 77;
-    }
     (void)printf("kernel,ops,m,n,k,batch,seconds,predicted_seconds,registers,blocks_per_sm\n");
     for (int i = 0; i < tcgemm_kernel_count(); ++i) {
         tcgemm_kernel_info_t k = {.struct_size = sizeof k};
@@ -169,7 +112,7 @@ int main(int argc, char **argv) {
         for (int t = 1; t <= tcgemm_type_count(); ++t)
             for (int s = 0; k.types >> (t - 1) & 1 && s < NUM_SHAPES; ++s)
                 if (fast || shapes[s].m * shapes[s].n < 6144LL * 6144 || shapes[s].k < 1024)
-                    measure(k.name, (tcgemm_type_t)t, &shapes[s]);
+                    measure(&k, (tcgemm_type_t)t, &shapes[s]);
     }
     return 0;
 }

@@ -159,11 +159,14 @@ static int read_flags(PyObject **found, uint32_t *flags) {
             return -1;
         if (strcmp(name, "f16") == 0) {
             *flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+        } else if (strcmp(name, "fast") == 0) {
+            *flags |= TCGEMM_FLAG_FAST_ACCUMULATE;
         } else if (strcmp(name, "full") != 0) {
-            PyErr_Format(PyExc_ValueError,
-                         "accuracy is '%s': use \"full\", or \"f16\" to let f16_f16 accumulate in "
-                         "f16",
-                         name);
+            PyErr_Format(
+                PyExc_ValueError,
+                "accuracy is '%s': use \"full\", \"f16\" to let f16_f16 accumulate in f16, "
+                "or \"fast\" to let FP8 types accumulate as FP8 tensor cores do",
+                name);
             return -1;
         }
     }

@@ -3,7 +3,7 @@
 from typing import Any, Literal, TypeVar, final
 
 _T = TypeVar("_T")
-_Accuracy = Literal["full", "f16"]
+_Accuracy = Literal["full", "f16", "fast"]
 _Packable = Literal["s4", "u4", "b1"]
 
 __version__: str

@@ -3,8 +3,10 @@
  *
  * A warpgroup's products that are under way form a list. They are carried out, in order, when the
  * first warp waits for their group; every warp receives its rows of the sums when it has waited
- * itself. As in product.c, terms are exact, their sum in f64 is rounded once an instruction.
+ * itself. As in product.c, terms are exact, their sum in f64 is rounded once an instruction; but
+ * the sums of FP8 are as short as those of the hardware.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/dtype.h"
@@ -168,6 +170,55 @@ static void multiply_floats(const factors_t *x, uint32_t n, uint32_t k, float (*
     }
 }
 
+/* The exponent of each factor; of zero one that no other is below. */
+static void find_exponents(const factors_t *x, uint32_t n, uint32_t k, int a[ROWS][STEP],
+                           int b[STEP][MAX_N]) {
+    for (int i = 0; i < ROWS; ++i)
+        for (uint32_t p = 0; p < k; ++p)
+            a[i][p] = x->a[i][p] == 0.0 ? -1000 : ilogb(x->a[i][p]);
+    for (uint32_t p = 0; p < k; ++p)
+        for (uint32_t j = 0; j < n; ++j)
+            b[p][j] = x->b[p][j] == 0.0 ? -1000 : ilogb(x->b[p][j]);
+}
+
+/* Sums of FP8: the terms and the sum so far are aligned to the largest exponent among them, where
+ * SHORT_BITS fractional bits are kept and the rest cut off; their sum is cut to as many bits.
+ * Khattak and Mikaitis, Accurate models of NVIDIA tensor cores, arXiv 2512.07004. */
+enum { SHORT_BITS = 13 };
+static double cut(double value, int exponent) {
+    return ldexp(trunc(ldexp(value, SHORT_BITS - exponent)), exponent - SHORT_BITS);
+}
+
+static float short_sum(const double *terms, const int *exponents, uint32_t k, float before) {
+    int largest = before == 0.0f ? -2000 : ilogbf(before);
+    double whole = (double)before;
+    for (uint32_t p = 0; p < k; ++p) {
+        whole += terms[p];
+        largest = exponents[p] > largest ? exponents[p] : largest;
+    }
+    if (!isfinite(whole) || largest <= -1000)
+        return (float)whole;
+    double sum = cut((double)before, largest);
+    for (uint32_t p = 0; p < k; ++p)
+        sum += cut(terms[p], largest);
+    return sum == 0.0 ? 0.0f : (float)cut(sum, ilogb(sum));
+}
+
+static void multiply_short(const factors_t *x, uint32_t n, uint32_t k, float (*sums)[MAX_N]) {
+    static int a[ROWS][STEP], b[STEP][MAX_N];
+    find_exponents(x, n, k, a, b);
+    for (int i = 0; i < ROWS; ++i)
+        for (uint32_t j = 0; j < n; ++j) {
+            double terms[STEP];
+            int exponents[STEP];
+            for (uint32_t p = 0; p < k; ++p) {
+                terms[p] = x->a[i][p] * x->b[p][j];
+                exponents[p] = a[i][p] + b[p][j];
+            }
+            sums[i][j] = short_sum(terms, exponents, k, sums[i][j]);
+        }
+}
+
 /* Sums of whole numbers are exact in f64; they are added modulo 2^32. */
 static void multiply_integers(const factors_t *x, uint32_t n, uint32_t k, uint32_t (*sums)[MAX_N]) {
     for (int i = 0; i < ROWS; ++i) {
@@ -197,6 +248,8 @@ static void multiply(warpgroup_t *g, product_t *p) {
         memset(&sums->v, 0, sizeof sums->v);
     if (p->x.a_type == TCGEMM_EMULATE_S8 || p->x.a_type == TCGEMM_EMULATE_U8)
         multiply_integers(&x, n, k, sums->v.u);
+    else if (p->x.a_type == TCGEMM_EMULATE_E4M3 || p->x.a_type == TCGEMM_EMULATE_E5M2)
+        multiply_short(&x, n, k, sums->v.f);
     else
         multiply_floats(&x, n, k, sums->v.f);
 }

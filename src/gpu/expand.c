@@ -208,8 +208,8 @@ static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
     const double resident = (double)device->num_sms * r->blocks_per_sm;
     const int64_t blocks = ceil_div(g->k, r->bk);
     const choice_t whole = *best;
-    if (!r->splits_k || row->sums_f16 || tiles >= resident || blocks < 2 * (int64_t)LEAST_BLOCKS ||
-        !row_of_sums(row))
+    if (!r->splits_k || row->needs == TCGEMM_FLAG_F16_ACCUMULATE || tiles >= resident ||
+        blocks < 2 * (int64_t)LEAST_BLOCKS || !row_of_sums(row))
         return;
     for (size_t i = 0; i < sizeof waves / sizeof waves[0]; ++i) {
         const int64_t wanted = min_i64((int64_t)(waves[i] * resident / tiles), MOST_SPLITS);

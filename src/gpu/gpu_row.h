@@ -38,8 +38,11 @@ typedef struct tcgemm_gpu_row {
     tcgemm_streams_t streams; /* the operand that passes once, where D is narrow */
 } tcgemm_gpu_row_t;
 
-#define TCGEMM_SUMS_F16_wide false
-#define TCGEMM_SUMS_F16_half true
+/* What the column `sums` of a rows.def needs: in the accumulator of the type; in f16; in the 14
+ * bits of FP8 tensor cores. */
+#define TCGEMM_SUMS_NEED_wide  0
+#define TCGEMM_SUMS_NEED_half  TCGEMM_FLAG_F16_ACCUMULATE
+#define TCGEMM_SUMS_NEED_short TCGEMM_FLAG_FAST_ACCUMULATE
 
 /* One row of the kernel table, for the rows.h of a family: the columns that the name is made of,
  * and its bound, the tile that plan_options.tile names, and the others of tcgemm_gpu_row_t by their
@@ -67,7 +70,7 @@ typedef struct tcgemm_gpu_row {
      .nr = (bn_),                                                                                  \
      .ku = (bk_),                                                                                  \
      .tile = {(tile_m), (tile_n), (tile_k)},                                                       \
-     .sums_f16 = TCGEMM_SUMS_F16_##sums,                                                           \
+     .needs = TCGEMM_SUMS_NEED_##sums,                                                             \
      .bound = (tcgemm_bound_t)(bound_),                                                            \
      .gpu = &(const tcgemm_gpu_row_t){.entry = (entry_),                                           \
                                       .module = #family_ "_" #code_,                               \

@@ -64,10 +64,6 @@ static void describe_cpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
     info->packed_b_bytes = g->swapped ? sizes.packed_a_bytes : sizes.packed_b_bytes;
 }
 
-static tcgemm_dtype_t accumulator_of(const struct tcgemm_plan *plan) {
-    return plan->kernel->sums_f16 ? TCGEMM_DTYPE_F16 : plan->g.type->accumulator;
-}
-
 static void describe_gpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *info) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
@@ -124,7 +120,7 @@ tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info
         .d_bytes = matrix_bytes(p->m, p->n, type->d),
         .workspace_bytes = tcgemm_plan_workspace(plan),
         .predicted_seconds = plan->steps.seconds,
-        .error_unit = tcgemm_dtype_unit(accumulator_of(plan)),
+        .error_unit = tcgemm_plan_sum_unit(plan),
         .error_bound = tcgemm_bound_text(plan->kernel->bound),
         .packed_bytes = plan->packs ? plan->steps.step[0].written_bytes : 0,
     };

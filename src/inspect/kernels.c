@@ -35,6 +35,7 @@ tcgemm_status_t tcgemm_kernel_get_info(int index, tcgemm_kernel_info_t *info) {
         .tile_n = kernel->nr,
         .tile_k = kernel->ku,
         .types = kernel->types,
+        .needs_flags = kernel->needs,
     };
     tcgemm_struct_write(info, &filled, sizeof filled);
     return TCGEMM_STATUS_OK;

@@ -111,6 +111,9 @@ tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds
 /* The step that multiplies. */
 const tcgemm_step_t *tcgemm_plan_product(const struct tcgemm_plan *plan);
 
+/* The unit roundoff of its sums; 0 for exact types. */
+double tcgemm_plan_sum_unit(const struct tcgemm_plan *plan);
+
 /* Bytes of workspace for whichever steps a run takes. */
 size_t tcgemm_plan_workspace(const struct tcgemm_plan *plan);
 

@@ -18,11 +18,10 @@ static bool has_place(const tcgemm_kernel_t *kernel, const tcgemm_device_t *devi
     return (kernel->gpu != NULL) == (device != NULL);
 }
 
-/* A row that accumulates in f16 serves the flag and nothing else; if a family has such rows, the
- * flag takes them first (compare). */
+/* A row whose sums need a flag serves it and nothing else. */
 static bool does_type(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g) {
     return (kernel->types & TCGEMM_TYPE_BIT(g->type->type)) != 0 &&
-           (!kernel->sums_f16 || (g->flags & TCGEMM_FLAG_F16_ACCUMULATE) != 0);
+           (kernel->needs & ~g->flags) == 0;
 }
 
 static bool fits(const tcgemm_kernel_t *kernel, const tcgemm_device_t *device) {
@@ -55,8 +54,11 @@ static tcgemm_status_t find_named(const char *name, struct tcgemm_plan *plan,
         *kernel = row;
         TCGEMM_RETURN_IF(!does_type(row, &plan->g), TCGEMM_STATUS_UNSUPPORTED,
                          row->types & TCGEMM_TYPE_BIT(plan->g.type->type)
-                             ? "kernel %s accumulates in f16: type %s needs "
-                               "TCGEMM_FLAG_F16_ACCUMULATE for it"
+                             ? row->needs == TCGEMM_FLAG_F16_ACCUMULATE
+                                   ? "kernel %s accumulates in f16: type %s needs "
+                                     "TCGEMM_FLAG_F16_ACCUMULATE for it"
+                                   : "kernel %s accumulates in 14 bits: type %s needs "
+                                     "TCGEMM_FLAG_FAST_ACCUMULATE for it"
                              : "kernel %s does not compute type %s",
                          name, plan->g.type->name);
         TCGEMM_RETURN_IF(!has_place(row, plan->device), TCGEMM_STATUS_UNSUPPORTED,
@@ -129,7 +131,7 @@ static void list_types(const struct tcgemm_plan *plan, wanted_t w, char *buffer,
         for (int i = 0; i < tcgemm_num_kernels(); ++i) {
             const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
             if ((any ? !row->family->by_name_only : strcmp(row->algo, w.algo) == 0) &&
-                has_place(row, plan->device) && fits(row, plan->device) && !row->sums_f16 &&
+                has_place(row, plan->device) && fits(row, plan->device) && !row->needs &&
                 row->types & TCGEMM_TYPE_BIT(type))
                 list(buffer, size, tcgemm_type_info((tcgemm_type_t)type)->name);
         }
@@ -191,8 +193,8 @@ static double rate_of(const tcgemm_kernel_t *row) {
 static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, best_t *best) {
     const double seconds = row->family->predict ? row->family->predict(row, plan) : 0.0;
     bool is_better = !best->row;
-    if (best->row && row->sums_f16 != best->row->sums_f16 && row->algo == best->row->algo)
-        is_better = row->sums_f16; /* who allows sums in f16 gets them where they are */
+    if (best->row && row->needs != best->row->needs && row->algo == best->row->algo)
+        is_better = row->needs != 0; /* who allows cheaper sums gets them where they are */
     else if (best->row)
         is_better =
             row->family->predict ? seconds < best->seconds : rate_of(row) >= rate_of(best->row);

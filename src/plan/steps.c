@@ -1,6 +1,8 @@
 /* steps.c - small questions about the steps of a plan. */
 #include "plan/plan.h"
 
+#include "base/dtype.h"
+
 tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds) {
     const tcgemm_canonical_t *g = &plan->g;
     return (tcgemm_steps_t){
@@ -37,4 +39,15 @@ size_t tcgemm_plan_workspace(const struct tcgemm_plan *plan) {
     const size_t one = plan->steps.workspace_bytes;
     const size_t other = plan->if_unaligned.workspace_bytes;
     return one > other ? one : other;
+}
+
+double tcgemm_plan_sum_unit(const struct tcgemm_plan *plan) {
+    switch (plan->kernel ? plan->kernel->needs : 0) {
+    case TCGEMM_FLAG_F16_ACCUMULATE:
+        return tcgemm_dtype_unit(TCGEMM_DTYPE_F16);
+    case TCGEMM_FLAG_FAST_ACCUMULATE:
+        return 0x1p-13;
+    default:
+        return tcgemm_dtype_unit(plan->g.type->accumulator);
+    }
 }

@@ -8,7 +8,8 @@ typedef enum tcgemm_bound {
     TCGEMM_BOUND_NEAREST,      /* every sum rounded to nearest */
     TCGEMM_BOUND_FLUSHED,      /* the same; sums below the smallest normal f32 may become 0 */
     TCGEMM_BOUND_ODD,          /* pairs of products and sums rounded to odd; the same flushing */
-    TCGEMM_BOUND_TRUNCATED     /* tensor cores align some products and truncate their sum */
+    TCGEMM_BOUND_TRUNCATED,    /* tensor cores align some products and truncate their sum */
+    TCGEMM_BOUND_SHORT         /* those of FP8 do, in 14 bits, 128 products at the most */
 } tcgemm_bound_t;
 
 #define TCGEMM_NEAREST_TEXT "T(k) u s + rounding of D, T(k) = min(k + 2, 3 sqrt(k) + 4)"
@@ -28,6 +29,9 @@ static inline const char *tcgemm_bound_text(tcgemm_bound_t bound) {
         return "T(k) u s + rounding of D, T(k) = min(k + 3, 3 sqrt(2 k) + 4): sums are rounded to "
                "odd; "
                "below 2^-126 they may become 0";
+    case TCGEMM_BOUND_SHORT:
+        return "T(k) u s + rounding of D, T(k) = min(k + 4, 72): FP8 tensor "
+               "cores sum 128 products in 14 bits";
     case TCGEMM_BOUND_TRUNCATED:
     default:
         return "T(k) u s + rounding of D, T(k) = min(2 k + 4, k / 8 + 3 sqrt(k) + 8): tensor cores "

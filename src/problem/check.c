@@ -16,6 +16,10 @@ typedef struct stored {
 
 enum { A, B, C, D, NUM_MATRICES };
 
+static bool is_fp8(const tcgemm_type_info_t *type) {
+    return type->a == TCGEMM_DTYPE_E4M3 || type->a == TCGEMM_DTYPE_E5M2;
+}
+
 static void describe_storage(const tcgemm_problem_t *p, const tcgemm_type_info_t *type,
                              stored_t s[NUM_MATRICES]) {
     const int64_t rows[NUM_MATRICES] = {p->op_a ? p->k : p->m, p->op_b ? p->n : p->k, p->m, p->m};
@@ -99,7 +103,8 @@ static tcgemm_status_t check_scalars(const tcgemm_problem_t *p) {
                      "op_a is %d, neither N nor T", (int)p->op_a);
     TCGEMM_RETURN_IF(p->op_b != TCGEMM_OP_N && p->op_b != TCGEMM_OP_T, TCGEMM_STATUS_BAD_ARGUMENT,
                      "op_b is %d, neither N nor T", (int)p->op_b);
-    const uint32_t known = TCGEMM_FLAG_XOR | TCGEMM_FLAG_F16_ACCUMULATE | TCGEMM_FLAG_REPRODUCIBLE;
+    const uint32_t known = TCGEMM_FLAG_XOR | TCGEMM_FLAG_F16_ACCUMULATE | TCGEMM_FLAG_REPRODUCIBLE |
+                           TCGEMM_FLAG_FAST_ACCUMULATE;
     TCGEMM_RETURN_IF(p->flags & ~known, TCGEMM_STATUS_BAD_ARGUMENT, "flags 0x%x are unknown",
                      (unsigned)(p->flags & ~known));
     TCGEMM_RETURN_IF((p->flags & TCGEMM_FLAG_XOR) && p->type != TCGEMM_B1_S32,
@@ -107,6 +112,9 @@ static tcgemm_status_t check_scalars(const tcgemm_problem_t *p) {
     TCGEMM_RETURN_IF((p->flags & TCGEMM_FLAG_F16_ACCUMULATE) && p->type != TCGEMM_F16_F16,
                      TCGEMM_STATUS_BAD_ARGUMENT,
                      "TCGEMM_FLAG_F16_ACCUMULATE is for type f16_f16 only");
+    TCGEMM_RETURN_IF((p->flags & TCGEMM_FLAG_FAST_ACCUMULATE) && !is_fp8(tcgemm_type_info(p->type)),
+                     TCGEMM_STATUS_BAD_ARGUMENT,
+                     "TCGEMM_FLAG_FAST_ACCUMULATE is for types e4m3_* and e5m2_* only");
     const struct {
         const char *name;
         int64_t value;

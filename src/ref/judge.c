@@ -17,32 +17,26 @@ static double underflow_unit(const struct tcgemm_plan *plan, tcgemm_dtype_t accu
     return tcgemm_dtype_tiny(accumulator);
 }
 
-/* True if tensor cores sum in f32 or f16: they align a few products and truncate their sum, so that
- * errors lean to one side. (In f64 they round like everyone.) */
-static bool sums_are_truncated(const struct tcgemm_plan *plan) {
-    return plan->kernel && plan->kernel->bound == TCGEMM_BOUND_TRUNCATED;
-}
-
 /* What the plan's kernel sums in. */
 static tcgemm_dtype_t accumulator_of(const struct tcgemm_plan *plan) {
-    if (plan->kernel && plan->kernel->gpu && plan->kernel->sums_f16)
+    if (plan->kernel && plan->kernel->needs == TCGEMM_FLAG_F16_ACCUMULATE)
         return TCGEMM_DTYPE_F16;
     return plan->g.type->accumulator;
 }
 
-/* True if sums are rounded to odd, an error of up to two units, but only one for two products. */
-static bool sums_are_odd(const struct tcgemm_plan *plan) {
-    return plan->kernel && plan->kernel->bound == TCGEMM_BOUND_ODD;
-}
-
 /* T(k): how many roundings the error of a sum of k products may amount to. */
-static double growth_factor(int64_t k, bool truncated, bool odd) {
+static double growth_factor(int64_t k, tcgemm_bound_t bound) {
     const double terms = (double)k;
-    if (odd)
+    switch (bound) {
+    case TCGEMM_BOUND_ODD: /* an error of up to two units, but only one for two products */
         return fmin(terms + 3.0, 3.0 * sqrt(2.0 * terms) + 4.0);
-    if (truncated)
+    case TCGEMM_BOUND_TRUNCATED: /* errors lean to one side */
         return fmin(2.0 * terms + 4.0, terms / 8.0 + 3.0 * sqrt(terms) + 8.0);
-    return fmin(terms + 2.0, 3.0 * sqrt(terms) + 4.0);
+    case TCGEMM_BOUND_SHORT: /* likewise, but for no more than the products of one short sum */
+        return fmin(terms + 4.0, 72.0);
+    default:
+        return fmin(terms + 2.0, 3.0 * sqrt(terms) + 4.0);
+    }
 }
 
 static double largest_of(tcgemm_dtype_t dtype) {
@@ -70,9 +64,9 @@ void tcgemm_judge_init(tcgemm_judge_t *judge, const struct tcgemm_plan *plan,
     const int64_t k = tcgemm_reads_product(g, call) ? g->k : 0;
     const double d_unit = tcgemm_dtype_unit(type->d);
     const double d_largest = largest_of(type->d);
-    judge->accumulator_unit = tcgemm_dtype_unit(accumulator);
-    judge->growth =
-        growth_factor(k, sums_are_truncated(plan), sums_are_odd(plan)) * judge->accumulator_unit;
+    judge->accumulator_unit = tcgemm_plan_sum_unit(plan);
+    judge->growth = growth_factor(k, plan->kernel ? plan->kernel->bound : TCGEMM_BOUND_NEAREST) *
+                    judge->accumulator_unit;
     judge->rounding = d_unit > judge->accumulator_unit ? d_unit : 0.0;
     judge->underflow =
         ((double)k + 2.0) * underflow_unit(plan, accumulator) * fmax(1.0, fabs(call->alpha)) +

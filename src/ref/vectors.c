@@ -299,47 +299,80 @@ static bool allocate_job(job_t *job) {
     return job->x && job->y && job->z && job->dx && job->cx;
 }
 
-static tcgemm_status_t score_items(job_t *job, int64_t items, uint64_t seed, int num_workers,
-                                   tcgemm_vectors_t *out) {
-    const int64_t m = job->judge->g->m;
-    double *const scores = job->scores;
-    double *const scales = job->scales;
-    for (int64_t item = 0; item < items; ++item) {
+/* The items, and who takes them: many are shared out among the workers, few are taken one after the
+ * other by all. */
+typedef struct items {
+    int64_t count;
+    uint64_t seed;
+    int num_takers, workers_each;
+    job_t takers[TCGEMM_SPLIT_MAX];
+    tcgemm_row_score_t *rows;
+    double *scores, *scales;
+} items_t;
+
+static void score_items(void *context, int taker, int64_t begin, int64_t end) {
+    items_t *items = context;
+    job_t *job = &items->takers[taker];
+    const tcgemm_canonical_t *g = job->judge->g;
+    for (int64_t item = begin; item < end; ++item) {
         /* Evenly spaced, without multiplying two large numbers. */
-        job->batch = job->judge->g->batch / items * item;
-        job->rows = out->rows + item * m;
-        job->scores = scores + 2 * item * m;
-        job->scales = scales + item * m;
-        score_item(job, seed, num_workers);
+        job->batch = g->batch / items->count * item;
+        job->rows = items->rows + item * g->m;
+        job->scores = items->scores + 2 * item * g->m;
+        job->scales = items->scales + item * g->m;
+        score_item(job, items->seed, items->workers_each);
     }
-    /* For a normal distribution the median of |r| is 0.6745 sigma. */
-    out->sigma = median_of(scores, 2 * out->num_rows) / 0.6745;
-    out->error = out->sigma * median_of(scales, out->num_rows);
-    return TCGEMM_STATUS_OK;
+}
+
+static items_t *make_items(const tcgemm_judge_t *judge, uint64_t seed, int num_workers) {
+    items_t *items = calloc(1, sizeof *items);
+    if (!items)
+        return NULL;
+    items->count = num_items(judge->g);
+    items->seed = seed;
+    items->num_takers = items->count >= num_workers ? num_workers : 1;
+    items->workers_each = items->count >= num_workers ? 1 : num_workers;
+    const int64_t num_rows = items->count * judge->g->m;
+    items->rows = allocate(num_rows, sizeof *items->rows);
+    items->scores = allocate(2 * num_rows, sizeof *items->scores);
+    items->scales = allocate(num_rows, sizeof *items->scales);
+    bool good = items->rows && items->scores && items->scales;
+    for (int i = 0; i < items->num_takers; ++i) {
+        items->takers[i].judge = judge;
+        good = allocate_job(&items->takers[i]) && good;
+    }
+    if (!good)
+        items->count = -1;
+    return items;
+}
+
+/* All but the rows. */
+static void free_items(items_t *items) {
+    for (int i = 0; i < items->num_takers; ++i)
+        free_job(&items->takers[i]);
+    free(items->scores);
+    free(items->scales);
+    free(items);
 }
 
 tcgemm_status_t tcgemm_vectors_run(const tcgemm_judge_t *judge, uint64_t seed, int num_workers,
                                    tcgemm_vectors_t *out) {
-    const int64_t items = num_items(judge->g);
-    job_t job = {.judge = judge};
-    *out = (tcgemm_vectors_t){.num_rows = items * judge->g->m};
-    out->rows = allocate(out->num_rows, sizeof *out->rows);
-    double *scores = allocate(2 * out->num_rows, sizeof *scores);
-    double *scales = allocate(out->num_rows, sizeof *scales);
-    job.scores = scores;
-    job.scales = scales;
-    tcgemm_status_t status = TCGEMM_STATUS_OUT_OF_MEMORY;
-    if (allocate_job(&job) && out->rows && scores && scales) {
-        for (int64_t i = 0; judge->is_integer && i < out->num_rows; ++i)
-            scales[i] = 0.0;
-        status = score_items(&job, items, seed, num_workers, out);
-    } else {
-        (void)tcgemm_error_set(status, "no memory for the random vectors of verification");
-        free(out->rows);
-        out->rows = NULL;
+    *out = (tcgemm_vectors_t){.num_rows = 0};
+    items_t *items = make_items(judge, seed, num_workers);
+    if (!items || items->count < 0) {
+        if (items) {
+            free(items->rows);
+            free_items(items);
+        }
+        return tcgemm_error_set(TCGEMM_STATUS_OUT_OF_MEMORY,
+                                "no memory for the random vectors of verification");
     }
-    free_job(&job);
-    free(scores);
-    free(scales);
-    return status;
+    tcgemm_split(items->num_takers, items->count, score_items, items);
+    out->rows = items->rows;
+    out->num_rows = items->count * judge->g->m;
+    /* For a normal distribution the median of |r| is 0.6745 sigma. */
+    out->sigma = median_of(items->scores, 2 * out->num_rows) / 0.6745;
+    out->error = out->sigma * median_of(items->scales, out->num_rows);
+    free_items(items);
+    return TCGEMM_STATUS_OK;
 }

@@ -23,7 +23,7 @@ typedef struct tcgemm_kernel {
     uint32_t features;    /* TCGEMM_CPU_* bits that it needs; 0: runs anywhere */
     int mr, nr, ku;       /* register tile, for a GPU row the block tile; k of the inner step */
     int tile[3];          /* m x n x k by which plan_options.tile names it */
-    bool sums_f16;        /* accumulates in f16: for TCGEMM_FLAG_F16_ACCUMULATE alone */
+    uint32_t needs;       /* TCGEMM_FLAG_* that allows its kind of sums; 0: every problem does */
     int macs_per_cycle;   /* multiply-adds a cycle and core of a CPU row */
     tcgemm_bound_t bound; /* of its error */
     const struct tcgemm_cpu_ukernel *cpu; /* NULL for the reference and for GPU rows */

@@ -102,6 +102,7 @@ FAULT(op_b, p->op_b = (tcgemm_op_t)-1)
 FAULT(flags, p->flags = 1024)
 FAULT(xor, p->flags = TCGEMM_FLAG_XOR)
 FAULT(f16, p->flags = TCGEMM_FLAG_F16_ACCUMULATE)
+FAULT(fast, p->flags = TCGEMM_FLAG_FAST_ACCUMULATE)
 FAULT(m, p->m = -2)
 FAULT(n, p->n = -3)
 FAULT(k, p->k = -4)
@@ -129,6 +130,7 @@ static const fault_t faults[] = {
     {"flags", fault_flags, TCGEMM_STATUS_BAD_ARGUMENT, "0x400"},
     {"xor flag", fault_xor, TCGEMM_STATUS_BAD_ARGUMENT, "XOR"},
     {"f16 flag", fault_f16, TCGEMM_STATUS_BAD_ARGUMENT, "F16"},
+    {"fast flag", fault_fast, TCGEMM_STATUS_BAD_ARGUMENT, "e4m3_"},
     {"m", fault_m, TCGEMM_STATUS_BAD_SHAPE, "m is -2"},
     {"n", fault_n, TCGEMM_STATUS_BAD_SHAPE, "n is -3"},
     {"k", fault_k, TCGEMM_STATUS_BAD_SHAPE, "k is -4"},

@@ -132,8 +132,7 @@ static void check_gpu_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n, 
         return;
     make_few(kernel, layout, &m, &n);
     testcase_t t = random_case(kernel->name, kernel->gpu->type, m, n, k, layout, seed);
-    if (kernel->sums_f16)
-        t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+    t.p.flags |= kernel->needs;
     struct tcgemm_plan plan;
     tcgemm_simulate_report_t report;
     if (!plan_for(&t, &device, &plan) || !check_plan(&t, &plan, TCGEMM_DEPTH_DATA, &report))
@@ -249,8 +248,7 @@ static void nests_of_plans(void **state) {
         int64_t m = kernel->gpu->bm + 1, n = 70;
         make_few(kernel, i % 8, &m, &n);
         testcase_t t = random_case(kernel->name, kernel->gpu->type, m, n, 33, i % 8, (uint64_t)i);
-        if (kernel->sums_f16)
-            t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+        t.p.flags |= kernel->needs;
         struct tcgemm_plan plan;
         tcgemm_simulate_report_t report;
         if (!tcgemm_gpu_row_fits(kernel->gpu, &device) || !plan_for(&t, &device, &plan))
@@ -327,8 +325,7 @@ static void check_nan(const tcgemm_kernel_t *kernel) {
     int64_t m = 9, n = 10;
     make_few(kernel, 0, &m, &n);
     testcase_t t = testcase_make(kernel->name, tcgemm_problem(info->type, m, n, 11), 1);
-    if (kernel->sums_f16)
-        t.p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+    t.p.flags |= kernel->needs;
     struct tcgemm_plan plan;
     if (!plan_for(&t, &device, &plan))
         return;
@@ -389,7 +386,7 @@ static void a_row_that_lies(void **state) {
         skip();
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(i);
-        if (!kernel->gpu || kernel->gpu->max_cc < 90 || kernel->sums_f16)
+        if (!kernel->gpu || kernel->gpu->max_cc < 90 || kernel->needs)
             continue;
         tcgemm_gpu_row_t row = *kernel->gpu;
         if (row.smem_bytes > 0) {

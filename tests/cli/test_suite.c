@@ -19,7 +19,7 @@ static const char good[] = "# a comment\n"
                            "  f32_f32,s8_s32 NN,TT 8:32:*2,5x6x7 threads=1,2 pad=3\r\n"
                            "\n"
                            "class two of=one geomean=2\n"
-                           "\tbf16_f32 TN 1x2x3 batch=9 cold=yes\n"
+                           "\tbf16_f32 TN 1x2x3 batch=9 cold=yes fast=yes\n"
                            "  bf16_f32 NT 4";
 
 static void what_a_text_means(void **state) {
@@ -42,7 +42,8 @@ static void what_a_text_means(void **state) {
     for (size_t i = 0; i < 32; ++i) {
         const bench_item_t *item = &suite.items.values[i];
         assert_ptr_equal(item->class_name, one->name);
-        assert_true(item->pad == 3 && item->batch == 1 && !item->cold && item->shape.has_ops);
+        assert_true(item->pad == 3 && item->batch == 1 && !item->cold && !item->fast_accumulate &&
+                    item->shape.has_ops);
         assert_int_equal(item->shape.trans_a, item->shape.trans_b);
         sums[0] += (item->type == TCGEMM_S8_S32) + 100 * item->shape.trans_a;
         sums[1] +=
@@ -52,6 +53,7 @@ static void what_a_text_means(void **state) {
     assert_int_equal(sums[1], 48 + 800);
     const bench_item_t *last = &suite.items.values[33];
     const bench_item_t *cold = &suite.items.values[32];
+    assert_true(cold->fast_accumulate && !last->fast_accumulate);
     assert_true(cold->cold && cold->batch == 9 && cold->shape.trans_a && !cold->shape.trans_b);
     assert_true(last->threads == 0 && last->shape.m == 4 && last->shape.trans_b &&
                 !last->shape.trans_a);
@@ -84,6 +86,7 @@ static void each_fault_by_its_line(void **state) {
         {"class a\n\n f32_f32 NN 8 batch=0\n", "line 3: '0' is no such number"},
         {"class a\n f32_f32 NN 8 pad=x\n", "line 2: 'x' is no such number"},
         {"class a\n f32_f32 NN 8 cold=maybe\n", "line 2: 'maybe' is not yes or no"},
+        {"class a\n e4m3_f32 NN 8 fast=1\n", "line 2: '1' is not yes or no"},
         {"class a\n f32_f32 NN 8 threads=0\n", "line 2: '0' is no list"},
         {"class a\n f32_f32 NN 8 threads=1,x\n", "line 2: 'x' is not a size"},
         {"class a\n f32_f32 NN 8 warm=yes\n", "line 2: 'warm=yes' is not batch="},

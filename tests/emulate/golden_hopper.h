@@ -156,9 +156,9 @@ static inline uint32_t hopper_any(hopper_element_t x, uint64_t *state) {
     case HOPPER_ROUNDED:
         return hopper_tie(state);
     case HOPPER_E4M3:
-        return (uint32_t)golden_float(0, 4, 3, state);
+        return (uint32_t)golden_float(3, 4, 3, state);
     case HOPPER_E5M2:
-        return (uint32_t)golden_float(0, 5, 2, state);
+        return (uint32_t)golden_float(3, 5, 2, state);
     default:
         return (uint32_t)golden_random(state) & 0xFF;
     }

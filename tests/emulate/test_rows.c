@@ -90,8 +90,7 @@ static testcase_t make_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n,
         p->stride_c = p->ldc * (row ? m : n);
         p->stride_d = p->ldd * (row ? m : n) + random_below(&random, 2) * 16;
     }
-    if (kernel->sums_f16)
-        p->flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+    p->flags |= kernel->needs;
     t.fill = random_below(&random, 2) ? FILL_UNIFORM : FILL_SMALL_INT;
     t.beta = random_below(&random, 2) ? 0.0 : random_below(&random, 2) ? 1.0 : -2.0;
     t.alpha = random_below(&random, 2) ? 1.0 : 3.0;

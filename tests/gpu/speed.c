@@ -31,16 +31,19 @@ static int by_value(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-static void measure(const settings_t *s, tcgemm_type_t type, const char *algo, const char *kernel) {
+/* `kernel` NULL: the row that the planner picks of `algo`. */
+static void measure(const settings_t *s, tcgemm_type_t type, const char *algo,
+                    const tcgemm_kernel_info_t *kernel) {
     const tcgemm_type_info_t *t = tcgemm_type_info(type);
     tcgemm_problem_t p = tcgemm_problem(type, s->m, s->n, s->k);
     p.op_a = s->layout[0] == 't' ? TCGEMM_OP_T : TCGEMM_OP_N;
     p.op_b = s->layout[1] == 't' ? TCGEMM_OP_T : TCGEMM_OP_N;
     tcgemm_plan_options_t o = tcgemm_plan_options();
     o.algo = algo;
-    o.kernel = kernel;
-    if (kernel && strstr(kernel, "f16acc"))
-        p.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+    if (kernel) {
+        o.kernel = kernel->name;
+        p.flags |= kernel->needs_flags;
+    }
     tcgemm_plan_t *plan = NULL;
     if (tcgemm_plan_create(context, &p, &o, &plan) != TCGEMM_STATUS_OK)
         return;
@@ -94,7 +97,7 @@ static void each_row(const settings_t *s) {
             while (!s->rows && done[t][known] && strcmp(done[t][known], k.algo) != 0)
                 ++known;
             if (s->rows)
-                measure(s, (tcgemm_type_t)t, NULL, k.name);
+                measure(s, (tcgemm_type_t)t, NULL, &k);
             else if (!done[t][known])
                 measure(s, (tcgemm_type_t)t, done[t][known] = k.algo, NULL);
         }

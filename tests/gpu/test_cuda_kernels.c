@@ -100,8 +100,7 @@ static void one_case(const tcgemm_kernel_info_t *kernel, tcgemm_type_t type, con
     p.problem.order = way & 4 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
     p.problem.batch = random_below(4) == 0 ? 3 : 1;
     make_few(kernel, &p.problem);
-    if (strstr(kernel->name, "f16acc"))
-        p.problem.flags |= TCGEMM_FLAG_F16_ACCUMULATE;
+    p.problem.flags |= kernel->needs_flags;
     double ratio = 0;
     int good = make_product(&p, pad, skew);
     if (good && s[1] == 0) { /* C must not be read */

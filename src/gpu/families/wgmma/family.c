@@ -5,13 +5,14 @@
 
 /* The instruction: 64 rows of the tile (columns, where it is swapped) by the other side of it, by
  * 32 bytes of k. */
-#define BITS(type) TCGEMM_INPUT_BITS_##type
+#define BITS(type)        TCGEMM_INPUT_BITS_##type
+#define BOUND_wide(code)  TCGEMM_TENSOR_BOUND_##code
+#define BOUND_short(code) TCGEMM_BOUND_SHORT
 #define WIDE_ROW(type, code, sums, min_cc, max_cc, bm_, bn_, bk_, consumers, turns, swap, stages_, \
                  blocks, tag)                                                                      \
     TCGEMM_GPU_WIDE_ROW(                                                                           \
         wgmma, wgmma, "wgmma", type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag,               \
-        TCGEMM_TENSOR_BOUND_##code, bm_, bn_, bk_,                                                 \
-        .wm = TCGEMM_WGMMA_ROWS(bm_, consumers, turns, swap),                                      \
+        BOUND_##sums(code), bm_, bn_, bk_, .wm = TCGEMM_WGMMA_ROWS(bm_, consumers, turns, swap),   \
         .wn = TCGEMM_WGMMA_COLS(bn_, consumers, turns, swap), .im = (swap) ? (bm_) : 64,           \
         .in = (swap) ? 64 : (bn_), .ik = 256 / BITS(code),                                         \
         .threads = TCGEMM_WGMMA_THREADS(consumers), .stages = (stages_),                           \
@@ -20,7 +21,7 @@
         .k_rows = BITS(code) != 16,                                                                \
         .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks))
 
-/* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed. */
+/* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */
 #define TCGEMM_WIDENS_bf16_f32  1
 #define TCGEMM_WIDENS_bf16_bf16 1
 #define E4M3_bf16_f32           e4m3_f32

@@ -43,7 +43,8 @@
  * Layouts: a row of a box is 128 bytes of k, or 64 elements of m (n); the descriptor says which, so
  * 16-bit operands are read as they lie in all four layouts. The instruction takes tf32 and bytes
  * with k contiguous alone: others are transposed while they are packed (steps/pack.cu). TMA
- * rounds f32 to tf32 (docs/numerics.md). fp8 comes packed as bf16.
+ * rounds f32 to tf32 (docs/numerics.md). fp8 comes packed as bf16, or, where a caller allows short
+ * sums, as it is: they are brought to f32 block by block (`promote`).
  *
  * Edges: a box that crosses the end of m, n or k ends in zeros; a part of k is whole blocks
  * (tile/split.h). Pointers and rows must be on 16-byte boundaries, else they are packed first.
@@ -73,8 +74,9 @@
  *     rows 16 bytes off a multiple of 32      boxes come at half the speed: packed at 128 bytes
  *     D by boxes, not from registers          2048^3 30.0 to 25.9 us, 16384 x 256 x 256 10.8 to
  *                                             8.5; bf16 out 28.8 to 25.1, 11.0 to 6.4
- *     launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33, 2048^3
- *                                             29.2 to 28.6
+ *     fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (bf16 by
+ * packing: 540) launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33,
+ * 2048^3 29.2 to 28.6
  */
 #ifndef TCGEMM_WGMMA_CUH
 #define TCGEMM_WGMMA_CUH
@@ -101,6 +103,7 @@
  *     scalar               alpha, beta and the arithmetic of D
  *     out                  an element of C and D
  *     ELEMENT_BYTES        of an element of A and B
+ *     PROMOTES             1: the instruction's sums are short; those of a block of k are added up
  *     load(out), store(s)  conversions of an element of C and D
  *
  * LEFT x RIGHT is the tile as the instruction sees it: the tile of D, or with SWAP the tile of its
@@ -135,12 +138,14 @@ struct wgmma_kernel {
         ATOM_BYTES = BK * ROW,
         ROWS_D = SWAP ? RIGHT : LEFT,
         COLS_D = SWAP ? LEFT : RIGHT,
-        MANY_REGISTERS = UNITS * RIGHT >= 256 && CONSUMERS == 2
+        PROMOTES = TYPE::PROMOTES,
+        PARTS = PROMOTES * (UNITS * RIGHT <= 128 ? 2 : 1), /* sets of short sums */
+        MANY_REGISTERS = (1 + PARTS) * UNITS * RIGHT >= 256 && CONSUMERS == 2
     };
     static_assert(LEFT_FORM == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES == 2, "only 16 bit by m");
     static_assert(RIGHT_FORM == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES == 2, "only 16 bit by n");
     static_assert(LEFT % (64 * SHARERS) == 0, "whole instructions");
-    static_assert(!TURNS || CONSUMERS == 2, "one after the other");
+    static_assert(!TURNS || (CONSUMERS == 2 && !PROMOTES), "one after the other");
 
     uint32_t smem;
 
@@ -295,6 +300,89 @@ struct wgmma_kernel {
             tcgemm_mbarrier_arrive(emptied(slot));
     }
 
+    /* c = the products of all blocks of k. */
+    __device__ __forceinline__ void accumulate(sum (&c)[UNITS][RIGHT / 2], uint32_t blocks,
+                                               cursor &at, uint32_t consumer) {
+        uint32_t before = 0;
+#pragma unroll 1
+        for (uint32_t block = 0; block < blocks; ++block) {
+            tcgemm_mbarrier_wait(filled(at.slot), at.parity);
+            tcgemm_wgmma_fence();
+            multiply(c, at.slot, TURNS ? 0 : consumer, block);
+            tcgemm_wgmma_commit();
+            tcgemm_wgmma_wait<1>();
+            if (block > 0)
+                release(before);
+            before = at.slot;
+            at.advance();
+        }
+        if (TURNS && threadIdx.x % 32 == 0)
+            tcgemm_mbarrier_arrive(turn_of(consumer ^ 1));
+        tcgemm_wgmma_wait<0>();
+        release(before);
+    }
+
+    /* part = the products of one block, as a group. */
+    __device__ __forceinline__ void begin(sum (&part)[UNITS][RIGHT / 2], cursor &at,
+                                          uint32_t consumer) {
+        tcgemm_mbarrier_wait(filled(at.slot), at.parity);
+        tcgemm_wgmma_fence();
+        multiply(part, at.slot, consumer, 0);
+        tcgemm_wgmma_commit();
+        at.advance();
+    }
+
+    /* c += the sums of one block, once no more than PENDING younger ones are under way. */
+    template <int PENDING>
+    __device__ __forceinline__ void end(sum (&c)[UNITS][RIGHT / 2],
+                                        const sum (&part)[UNITS][RIGHT / 2], cursor &at) {
+        tcgemm_wgmma_wait<PENDING>();
+        release(at.slot);
+        at.advance();
+#pragma unroll
+        for (int unit = 0; unit < UNITS; ++unit)
+#pragma unroll
+            for (int i = 0; i < RIGHT / 2; ++i)
+                c[unit][i] += part[unit][i];
+    }
+
+    /* The same where sums of the instruction are short: those of each block begin anew and are
+     * added to c, while the products of the next block, or of the other warpgroup, go on. */
+    __device__ __forceinline__ void promote(sum (&c)[UNITS][RIGHT / 2], uint32_t blocks, cursor &at,
+                                            uint32_t consumer) {
+        sum part[PARTS][UNITS][RIGHT / 2];
+        cursor next = at;
+        uint32_t block = 0;
+#pragma unroll
+        for (int unit = 0; unit < UNITS; ++unit)
+#pragma unroll
+            for (int i = 0; i < RIGHT / 2; ++i)
+                c[unit][i] = 0;
+        if constexpr (PARTS == 1) {
+#pragma unroll 1
+            for (; block < blocks; ++block) {
+                begin(part[0], next, consumer);
+                end<0>(c, part[0], at);
+            }
+        } else {
+            begin(part[0], next, consumer);
+#pragma unroll 1
+            for (block = 1; block + 1 < blocks; block += 2) {
+                begin(part[1], next, consumer);
+                end<1>(c, part[0], at);
+                begin(part[0], next, consumer);
+                end<1>(c, part[1], at);
+            }
+            if (block < blocks) {
+                begin(part[1], next, consumer);
+                end<1>(c, part[0], at);
+                end<0>(c, part[1], at);
+            } else {
+                end<0>(c, part[0], at);
+            }
+        }
+    }
+
     __device__ __forceinline__ void consume(const tcgemm_tensor_args_t &x, uint32_t consumer) {
         const tcgemm_gpu_args_t &args = x.args;
         const uint32_t step = gridDim.x;
@@ -309,27 +397,14 @@ struct wgmma_kernel {
         }
         while (tile < tiles) {
             const work w = find_work(args, tile, rows, cols);
-            uint32_t before = 0;
             if (TURNS) {
                 tcgemm_mbarrier_wait(turn_of(consumer), turn);
                 turn ^= 1;
             }
-#pragma unroll 1
-            for (uint32_t block = 0; block < w.blocks; ++block) {
-                tcgemm_mbarrier_wait(filled(at.slot), at.parity);
-                tcgemm_wgmma_fence();
-                multiply(c, at.slot, TURNS ? 0 : consumer, block);
-                tcgemm_wgmma_commit();
-                tcgemm_wgmma_wait<1>();
-                if (block > 0)
-                    release(before);
-                before = at.slot;
-                at.advance();
-            }
-            if (TURNS && threadIdx.x % 32 == 0)
-                tcgemm_mbarrier_arrive(turn_of(consumer ^ 1));
-            tcgemm_wgmma_wait<0>();
-            release(before);
+            if constexpr (PROMOTES)
+                promote(c, w.blocks, at, consumer);
+            else
+                accumulate(c, w.blocks, at, consumer);
             finish(x, w, TURNS ? 0 : consumer, c);
             tile += step;
             if (TURNS && tile < tiles) {

@@ -1,0 +1,174 @@
+/* choices.c - the planner's choice beside every row that could have been chosen.
+ *
+ *     bash lab/model/run.sh choices [problems [seed [milliseconds]]] >choices.csv
+ *
+ * Random problems (400 of them), drawn anew from the seed (1): all types that a GPU multiplies, the
+ * four layouts, sizes spread evenly over their logarithms: cubes, few rows, few columns, deep k,
+ * batches, any; one in three odd. Each row that may be chosen is planned by its name, with the
+ * packing and the parts of k that the planner gives it, and timed for `milliseconds` (3), three
+ * times; an eighth of that where it is far behind. A line is a row for a problem: its steps (A, B:
+ * packed, P: product, R: parts added up), what it took and was expected to take, and whether the
+ * planner took it. lab/model/choices.py draws the sum, also with the planner of another day.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "timing.h"
+
+enum { NUM_TYPES = 13 };
+static const tcgemm_type_t types[NUM_TYPES] = {
+    TCGEMM_BF16_F32, TCGEMM_BF16_BF16, TCGEMM_F16_F32,  TCGEMM_F16_F16, TCGEMM_TF32_F32,
+    TCGEMM_F32_F32,  TCGEMM_F64_F64,   TCGEMM_S8_S32,   TCGEMM_U8_S32,  TCGEMM_U8S8_S32,
+    TCGEMM_E4M3_F32, TCGEMM_E4M3_BF16, TCGEMM_E5M2_BF16};
+
+static uint64_t state;
+
+static uint64_t draw(uint64_t below) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (state >> 11) % below;
+}
+
+/* From low to high, evenly over the logarithm; a multiple of 16, or any number. */
+static int64_t draw_size(double low, double high, bool odd) {
+    const double at = (double)draw(1 << 20) / (1 << 20);
+    const int64_t size = (int64_t)(low * pow(high / low, at));
+    return odd || size < 32 ? size : size / 16 * 16;
+}
+
+static tcgemm_problem_t draw_problem(void) {
+    const tcgemm_type_t type = types[draw(NUM_TYPES)];
+    const bool odd = draw(3) == 0;
+    const uint64_t ops = draw(4), kind = draw(6);
+    const bool wide = type == TCGEMM_F64_F64 || type == TCGEMM_F32_F32;
+    const double high = wide ? 4096 : 10000;
+    int64_t m = draw_size(64, high, odd), n = draw_size(64, high, odd),
+            k = draw_size(64, high, odd);
+    int64_t batch = 1;
+    if (kind == 0)
+        m = n = k = draw_size(96, high, odd);
+    else if (kind == 1)
+        m = draw_size(1, 64, true);
+    else if (kind == 2)
+        n = draw_size(1, 64, true);
+    else if (kind == 3)
+        m = draw_size(32, 640, odd), n = draw_size(32, 640, odd), k = draw_size(8192, 131072, odd);
+    else if (kind == 4)
+        m = draw_size(16, 700, odd), n = draw_size(16, 700, odd), k = draw_size(16, 700, odd),
+        batch = draw_size(4, 256, true);
+    tcgemm_problem_t p = tcgemm_problem(type, m, n, k);
+    p.op_a = ops & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+    p.op_b = ops & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+    p.lda = p.op_a == TCGEMM_OP_T ? m : k;
+    p.ldb = p.op_b == TCGEMM_OP_T ? k : n;
+    p.batch = batch;
+    p.stride_a = m * k;
+    p.stride_b = k * n;
+    p.stride_c = p.stride_d = m * n;
+    const char *name = tcgemm_type_info(type)->name;
+    if (name[0] == 'e' && draw(2))
+        p.flags |= TCGEMM_FLAG_FAST_ACCUMULATE;
+    return p;
+}
+
+typedef struct choice {
+    double seconds, predicted;
+    char kernel[64], steps[8];
+    long long splits;
+} choice_t;
+
+static void note_steps(const tcgemm_plan_t *plan, choice_t *c) {
+    tcgemm_step_info_t step = {.struct_size = sizeof step};
+    for (int i = 0; tcgemm_plan_get_step(plan, i, &step) == TCGEMM_STATUS_OK; ++i) {
+        c->steps[i] = step.name[0] == 'r'                 ? 'R'
+                      : strcmp(step.name, "product") == 0 ? 'P'
+                                                          : step.name[strlen(step.name) - 1];
+        if (c->steps[i] == 'P')
+            c->splits = (long long)step.splits;
+    }
+}
+
+/* Of one row, or with NULL of the planner's; 0 seconds where it does not take the problem. */
+static choice_t time_row(const tcgemm_problem_t *p, const char *kernel, double sample_seconds) {
+    tcgemm_plan_options_t o = tcgemm_plan_options();
+    tcgemm_plan_t *plan = NULL;
+    choice_t c = {0};
+    o.kernel = kernel;
+    if (tcgemm_plan_create(timing_context, p, &o, &plan) != TCGEMM_STATUS_OK)
+        return c;
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+    (void)tcgemm_plan_get_info(plan, &info);
+    note_steps(plan, &c);
+    c.predicted = info.predicted_seconds;
+    c.seconds = timing_of(plan, p->type, sample_seconds);
+    (void)snprintf(c.kernel, sizeof c.kernel, "%s", info.kernel);
+    tcgemm_plan_destroy(plan);
+    return c;
+}
+
+/* Families that are there to be read are never chosen. */
+static bool may_be_chosen(const tcgemm_kernel_info_t *row, const tcgemm_problem_t *p) {
+    return strcmp(row->device, "gpu") == 0 && row->runnable &&
+           (row->types >> (p->type - 1) & 1) != 0 && (row->needs_flags & ~p->flags) == 0 &&
+           strncmp(row->algo, "wmma", 4) != 0 && strcmp(row->algo, "simt-outer") != 0;
+}
+
+static void write_line(int number, const tcgemm_problem_t *p, const choice_t *c, int chosen) {
+    (void)printf("%d,%s,%c%c,%lld,%lld,%lld,%lld,%u,%s,%s,%lld,%d,%.6g,%.6g\n", number,
+                 tcgemm_type_info(p->type)->name, p->op_a ? 'T' : 'N', p->op_b ? 'T' : 'N',
+                 (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->batch, p->flags,
+                 c->kernel, c->steps, c->splits, chosen, c->seconds, c->predicted);
+}
+
+static void measure(int number, const tcgemm_problem_t *p, double sample_seconds) {
+    const choice_t chosen = time_row(p, NULL, sample_seconds);
+    if (chosen.seconds <= 0)
+        return;
+    double best = chosen.seconds;
+    write_line(number, p, &chosen, 1);
+    for (int i = 0; i < tcgemm_kernel_count(); ++i) {
+        tcgemm_kernel_info_t row = {.struct_size = sizeof row};
+        if (tcgemm_kernel_get_info(i, &row) != TCGEMM_STATUS_OK || !may_be_chosen(&row, p) ||
+            strcmp(row.name, chosen.kernel) == 0)
+            continue;
+        choice_t c = time_row(p, row.name, sample_seconds / 8);
+        if (c.seconds > 0 && c.seconds < 1.15 * best)
+            c = time_row(p, row.name, sample_seconds);
+        if (c.seconds > 0)
+            write_line(number, p, &c, 0);
+        if (c.seconds > 0 && c.seconds < best)
+            best = c.seconds;
+    }
+    (void)fflush(stdout);
+}
+
+static bool fits(const tcgemm_problem_t *p) {
+    const double products = (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
+    const double most = (double)timing_most_elements / 2;
+    return products < (p->type == TCGEMM_F64_F64 || p->type == TCGEMM_F32_F32 ? 3e10 : 2e11) &&
+           (double)(p->m * p->k * p->batch) < most && (double)(p->k * p->n * p->batch) < most &&
+           (double)(p->m * p->n * p->batch) < most;
+}
+
+int main(int argc, char **argv) {
+    const int wanted = argc > 1 ? atoi(argv[1]) : 400;
+    const int seed = argc > 2 ? atoi(argv[2]) : 1;
+    const double sample_seconds = (argc > 3 ? atof(argv[3]) : 3) * 1e-3;
+    if (wanted < 1 || seed < 1 || !(sample_seconds > 0)) {
+        (void)fprintf(stderr, "choices: problems, seed and milliseconds are more than 0\n");
+        return 2;
+    }
+    if (!timing_start())
+        return 77;
+    state = (uint64_t)seed * UINT64_C(0x9E3779B97F4A7C15);
+    (void)printf("problem,type,ops,m,n,k,batch,flags,kernel,steps,splits,chosen,seconds,"
+                 "predicted_seconds\n");
+    for (int i = 0; i < wanted;) {
+        const tcgemm_problem_t p = draw_problem();
+        if (fits(&p))
+            measure(i++, &p, sample_seconds);
+    }
+    return 0;
+}

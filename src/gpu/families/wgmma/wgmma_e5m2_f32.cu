@@ -1,0 +1,4 @@
+/* wgmma_e5m2_f32.cu - wgmma: FP8 e5m2 to f32, sums in 14 bits, brought to f32 block by block. */
+#define TCGEMM_STAMP_e5m2_f32 1
+#define TCGEMM_WGMMA_LAYOUTS  TCGEMM_WGMMA_ONE
+#include "gpu/families/wgmma/stamp.cuh"
