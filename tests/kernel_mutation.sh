@@ -116,6 +116,7 @@ shared=gpu/families/wmma_shared/wmma_shared.cuh
 direct=gpu/families/wmma_direct/wmma_direct.cuh
 stream=gpu/families/stream/stream.cuh
 streams=gpu/families/stream/stream_types.cuh
+wgmma=gpu/families/wgmma/wgmma.cuh
 ffma=$(cd "$root/src" && ls gpu/families/simt_ffma/*f32_f32.cu)
 outer=$(cd "$root/src" && ls gpu/families/simt_outer/*.cu)
 
@@ -239,6 +240,21 @@ defect "bytes of two k are taken for one" gpu/words.cuh \
 defect "beyond k the small operand is read on" $stream \
     's/i < pieces ? 16 : 0);/16);/;s/(i < pieces ? 16 \* i : 0)/16 * i/' \
     'stream_e4m3_f32.cu' 90 stream_e4m3_f32
+defect "short sums of a block go on from those before" $wgmma \
+    's/multiply(part, at.slot, consumer, 0);/multiply(part, at.slot, consumer, 1);/' \
+    'wgmma_e4m3_f32.cu' 90 'wgmma_e4m3_f32_128x128x128'
+defect "short sums are added before their products have ended" $wgmma \
+    's/end<1>(c, part\[1\], at);/end<2>(c, part[1], at);/' \
+    'wgmma_e4m3_f32.cu' 90 'wgmma_e4m3_f32_64x64x128'
+defect "the last block of k is not added" $wgmma \
+    's/end<0>(c, part\[1\], at);/tcgemm_wgmma_wait<0>(); release(at.slot); at.advance();/' \
+    'wgmma_e5m2_bf16.cu' 90 'wgmma_e5m2_bf16_64x128x128'
+defect "a slot is given back before its products have ended" $wgmma \
+    '/tcgemm_wgmma_wait<PENDING>();/{h;N;s/\(.*\)\n\(.*\)/\2\n\1/}' \
+    'wgmma_e4m3_bf16.cu' 90 'wgmma_e4m3_bf16_128x192x128'
+defect "blocks of a tile begin in the slot of the tile before" $wgmma \
+    's/        cursor next = at;/        cursor next = {0, 0};/' \
+    'wgmma_e5m2_f32.cu' 90 'wgmma_e5m2_f32_32x128x128'
 
 echo "$count defects" >&2
 exit $status

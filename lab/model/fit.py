@@ -1,8 +1,8 @@
 """Fits the planner's model of the GPU (src/gpu/model.c) to samples of sample.c.
 
-    bash lab/model/run.sh fit bench/results/h200-model.csv [--write src/gpu/measured/cost.def]
+    bash lab/model/run.sh fit samples.csv[,choices.csv...] [--write src/gpu/measured/cost.def]
 
-One line of constants for each GPU row (lab/rows.c prints them), by coordinate descent on the sum of |log error|,
+Of choices.c the products of one step count. Types whose kernels are alike share a line. One line of constants for each GPU row (lab/rows.c prints them), by coordinate descent on the sum of |log error|,
 with outliers beyond 20 % counting less. Prints the errors that remain.
 """
 import collections
@@ -15,6 +15,9 @@ import sys
 SMS, CLOCK, BANDWIDTH = 132, 1.98e9, 4.8e12  # the H200 that was measured
 LAUNCH, MEMORY_EFFICIENCY, COPYING, AGAIN, BEYOND = 2.0e-6, 0.85, 1.1, 0.2, 1.0  # as in src/gpu/model.c
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "s8": 1, "u8": 1, "u8s8": 1, "s8u8": 1, "s32": 4, "e4m3": 1, "e5m2": 1}
+# Types whose kernels take the same time: bf16 as f16, bytes of any sign, both formats of FP8.
+LIKE = {"f16_f32": "bf16_f32", "f16_f16": "bf16_bf16", "u8_s32": "s8_s32", "u8s8_s32": "s8_s32", "s8u8_s32": "s8_s32",
+        "e5m2_f32": "e4m3_f32", "e5m2_bf16": "e4m3_bf16"}
 NAMES = ("macs", "wait", "start", "finish", "narrow", "nt", "tn", "tt")
 
 
@@ -28,16 +31,22 @@ def read_rows(path):
         name = f"{f[0]}_{f[1]}_{f[6]}x{f[7]}x{f[8]}_{f[3]}"
         streams = {"rows": "B", "columns": "A"}[f[3]] if f[0] == "stream" else ""
         rows[name] = dict(type=f[1], boxes=f[0] == "wgmma", streams=streams, bm=int(f[6]), bn=int(f[7]), bk=int(f[8]), wm=int(f[9]), wn=int(f[10]),
-                          smem=int(f[16]), resident=int(f[17]),
+                          smem=int(f[16]), resident=int(f[17]), warps=int(f[14]) // 32,
                           line=line)
     return rows
 
 
 def read_samples(path, rows):
-    samples = collections.defaultdict(list)
-    for s in csv.DictReader(open(path)):
+    samples, best = collections.defaultdict(list), {}
+    lines = [s for one in path.split(",") for s in csv.DictReader(open(one))]
+    for s in lines:
+        row = rows.get(s["kernel"].removeprefix("gpu_"))
+        of_type = s.get("type") or (row["type"] if row else "")
+        s["problem"] = (of_type, s.get("flags"), s["ops"], s["m"], s["n"], s["k"], s["batch"])
+        best[s["problem"]] = min(best.get(s["problem"], 1e9), float(s["seconds"]))
+    for s in lines:
         name = s["kernel"].removeprefix("gpu_")
-        if name not in rows:
+        if name not in rows or s.get("steps", "P") != "P":
             continue
         row = rows[name]
         m, n, k, batch = (int(s[x]) for x in ("m", "n", "k", "batch"))
@@ -46,24 +55,29 @@ def read_samples(path, rows):
         aligned = [math.gcd(ld * BYTES[a], 16) for ld in (ld_a, ld_b)]
         tiles = math.ceil(m / row["bm"]) * math.ceil(n / row["bn"]) * batch
         rounds, rest = divmod(tiles, SMS * row["resident"])
-        padded_k = math.ceil(k / row["bk"]) * row["bk"]
+        step_k = row["bk"] * (row["warps"] if row["streams"] else 1)
+        padded_k = math.ceil(k / step_k) * step_k
         memory = batch * ((m * k + k * n) * BYTES[a] + m * n * BYTES[d]) / (MEMORY_EFFICIENCY * BANDWIDTH)
         again = batch * k * BYTES[a] * (m * (math.ceil(n / row["bn"]) - 1) + n * (math.ceil(m / row["bm"]) - 1))
         again *= AGAIN / (MEMORY_EFFICIENCY * BANDWIDTH)
         tiles_m, tiles_n = math.ceil(m / row["bm"]), math.ceil(n / row["bn"])
         memory *= 1 + BEYOND * ((row["bm"] - m / tiles_m) / row["bn"] + (row["bn"] - n / tiles_n) / row["bm"]) * row["boxes"]
         samples[name].append(dict(ops=s["ops"], rounds=rounds, rest=rest, k=padded_k, memory=memory, again=again, aligned=aligned,
-                                  seconds=float(s["seconds"]), m=m, n=n, depth=k, batch=batch))
-    best = {}
-    for name, of_row in samples.items():
-        for s in of_row:
-            problem = (rows[name]["type"], s["ops"], s["m"], s["n"], s["depth"], s["batch"])
-            best[problem] = min(best.get(problem, s["seconds"]), s["seconds"])
-            s["problem"] = problem
-    for of_row in samples.values():
-        for s in of_row:
-            s["best"] = best[s["problem"]]
+                                  seconds=float(s["seconds"]), m=m, n=n, depth=k, batch=batch, best=best[s["problem"]]))
     return samples
+
+
+def share_types(rows, samples):
+    """The samples of types that are alike under the name of one of them."""
+    names = {}
+    for name, row in rows.items():
+        names[name] = name.replace(f"_{row['type']}_", f"_{LIKE.get(row['type'], row['type'])}_", 1)
+        if names[name] not in rows:  # no row of that type has this tile
+            names[name] = name
+    for name, like in names.items():
+        if name != like:
+            samples[like] += samples.pop(name, [])
+    return names
 
 
 def share_kernels(rows, samples):
@@ -93,9 +107,9 @@ def predict(c, row, s):
         lines, of_tile = (s["m"], row["bm"]) if is_a else (s["n"], row["bn"])
         needed = 16 if in_k else min(16, 4 * BYTES[row["type"].split("_")[0]])
         is_narrow = lines < of_tile or s["aligned"][0 if is_a else 1] < needed
-        factor = narrow if is_narrow else 1.0 if in_k else nt
+        factor = (narrow if is_narrow else 1.0) if in_k else tn if is_narrow else nt
         rounds = s["rounds"] + (s["rest"] > 0)
-        cycles = start + finish + rounds * s["k"] * factor * row["bm"] * row["bn"] / macs
+        cycles = start + rounds * (finish + s["k"] * factor * row["bm"] * row["bn"] / macs)
         return LAUNCH + max(cycles / CLOCK, s["memory"])
     if min(s["aligned"]) < 16 and not row["boxes"]:
         a, b = (loads(aligned) for aligned in s["aligned"])
@@ -154,7 +168,7 @@ def fit(row, samples):
     rate = max(s["m"] * s["n"] * s["depth"] * s["batch"] / s["seconds"] for s in samples) / CLOCK / SMS
     starts = [[rate * r, 0.0 if alone else w, o, o, 2.0, 1.0, 1.0, 1.0]
               for r in (1.0, 1.15) for w in (0.5, 10.0) for o in (500.0, 3000.0)]
-    return min(descend(start) for start in starts)[1]
+    return min(descend(list(start)) for start in {tuple(start) for start in starts})[1]
 
 
 def quantiles(errors):
@@ -175,7 +189,8 @@ HEAD = """/* cost.def - what each GPU row costs: the constants of src/gpu/model.
  *   finish  cycles to write D, for each resident block, while all SMs write
  *   narrow  times slower if rows of A or B are not aligned to 16 bytes; of kernels that fetch boxes,
  *           times longer that the bytes of A, B and D take
- *   nt tn tt   times slower (or faster) with B, A or both transposed
+ *   nt tn tt   times slower (or faster) with B, A or both transposed; of kernels that stream an operand, nt
+ *           with its lines side by side, and tn where they are then not aligned, too
  */
 #ifndef TCGEMM_COST
 #define TCGEMM_COST(row, macs, wait, start, finish, narrow, nt, tn, tt)
@@ -188,6 +203,8 @@ def main():
     rows = read_rows(sys.argv[1])
     samples = read_samples(sys.argv[2], rows)
     share_kernels(rows, samples)
+    likes = share_types(rows, samples)
+    fitted = {}
     lines, errors, by_shape = [], [], collections.defaultdict(list)
     old = {}
     target = sys.argv[4] if len(sys.argv) > 4 and sys.argv[3] == "--write" else None
@@ -197,18 +214,25 @@ def main():
             if found:
                 old[found.group(1)] = line
     for name, row in rows.items():
-        if name not in samples:  # not for the device that was measured: what stood there stays
+        if not samples.get(likes[name]):  # not for the device that was measured: what stood there stays
             lines.append(old.get(name, f"/* {name}: not measured */\n"))
             continue
-        c = fit(row, samples[name])
-        e = [predict(c, row, s) / s["seconds"] - 1 for s in samples[name]]
+        if likes[name] in fitted:
+            lines.append(fitted[likes[name]] % name)
+            continue
+        if likes[name] != name:
+            row = rows[likes[name]]
+        of_row, name, own_name = samples[likes[name]], likes[name], name
+        c = fit(row, of_row)
+        e = [predict(c, row, s) / s["seconds"] - 1 for s in of_row]
         errors += e
-        for s, x in zip(samples[name], e):
+        for s, x in zip(of_row, e):
             by_shape[(s["ops"], s["m"], s["n"], s["depth"], s["batch"])].append(x)
         print("%-48s median %.3f nine in ten %.3f" % (name, *quantiles(e)[:2]))
         c[1] = 0.0 if c[1] < 1e-4 else c[1]
         c[2:4] = [0.0 if x < 1 else x for x in c[2:4]]
-        lines.append("TCGEMM_COST(%-44s, %6.1f, %6.4g, %6.0f, %6.0f, %.2f, %.2f, %.2f, %.2f)\n" % (name, *c))
+        fitted[name] = "TCGEMM_COST(%%-44s, %6.1f, %6.4g, %6.0f, %6.0f, %.2f, %.2f, %.2f, %.2f)\n" % tuple(c)
+        lines.append(fitted[name] % own_name)
     for shape, e in sorted(by_shape.items()):
         print("%-36s median %.3f" % (shape, sorted(e)[len(e) // 2]))
     print("%d samples: median error %.3f, nine in ten within %.3f, within 25 %%: %.3f" % (len(errors), *quantiles(errors)))

@@ -25,6 +25,10 @@ sample-cpu)
     compile "${BUILD:-$root/build}" lab/model/sample_cpu
     exec "$build/sample_cpu" "$@"
     ;;
+rechoose)
+    compile "${BUILD:-$root/build}" lab/model/rechoose
+    exec "$build/rechoose" "$@"
+    ;;
 fit)
     compile "${BUILD:-$root/build}" lab/rows
     "$build/rows" >"$build/rows.txt"

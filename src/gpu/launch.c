@@ -96,7 +96,16 @@ static double units_of_widening(int64_t lines, int64_t length) {
            (double)ceil_div(pieces, across * TCGEMM_WIDEN_PIECES);
 }
 
-/* A block of the reduction adds up THREADS / 32 pieces or more; one that packs takes lines, one
+/* Likewise of what is packed as it is: rows side by side where they are short. */
+static double units_of_packing(int64_t lines, int64_t bytes) {
+    const int64_t pieces = ceil_div(bytes, PIECE);
+    int64_t across = TCGEMM_PACK_LEAST;
+    while (across < TCGEMM_MOVE_THREADS && across < pieces)
+        across *= 2;
+    return (double)ceil_div(lines, TCGEMM_MOVE_THREADS / across);
+}
+
+/* A block of the reduction adds up THREADS / 32 pieces or more; one
  * that turns takes squares. */
 static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
     const double lines = (double)args->m * (double)args->batch;
@@ -106,7 +115,8 @@ static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args)
     if (step->kind != TCGEMM_STEP_REDUCE && widens(step))
         return units_of_widening(args->m * args->batch, args->k);
     if (step->kind != TCGEMM_STEP_REDUCE)
-        return lines;
+        return units_of_packing(args->m * args->batch,
+                                args->k * tcgemm_dtype_bits(step->a.at.dtype) / 8);
     const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
     const int in_block = TCGEMM_MOVE_THREADS / 32;
     return lines * (double)ceil_div(args->n, in_piece) / in_block + 1;

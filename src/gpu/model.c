@@ -15,7 +15,8 @@
  * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
  * memory if that is longer. Boxes are slower where much of them lies beyond an edge, and what more
  * than one block reads comes from the L2, which takes time as well. A kernel that streams an
- * operand starts once: it fetches its next tile while it ends the one before. The constants of each
+ * operand starts once, for it fetches its next tile while it ends the one before, and takes k in
+ * steps of all its warps. The constants of each
  * row were measured on an H200 (measured/cost.def); for other devices they are scaled: at most nine
  * tenths of the units that they have, `finish` by their memory's bytes a cycle and SM. How well
  * that fits: docs/measuring.md.
@@ -147,10 +148,12 @@ static double stream_factor(const question_t *q) {
     const double aligned =
         tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride);
     const int64_t lines = is_a ? q->g->m : q->g->n;
-    if (lines < (is_a ? q->row->bm : q->row->bn) ||
-        aligned < (in_k ? WIDEST_LOAD : fmin(WIDEST_LOAD, 4.0 * bytes_of(x->dtype))))
-        return q->cost->narrow;
-    return q->cost->layout[!in_k];
+    const bool is_narrow =
+        lines < (is_a ? q->row->bm : q->row->bn) ||
+        aligned < (in_k ? WIDEST_LOAD : fmin(WIDEST_LOAD, 4.0 * bytes_of(x->dtype)));
+    if (in_k)
+        return is_narrow ? q->cost->narrow : 1.0;
+    return q->cost->layout[is_narrow ? 2 : 1];
 }
 
 static double layout_factor(const question_t *q) {
@@ -182,7 +185,7 @@ static double cycles_per_k(const question_t *q, double blocks) {
 /* Elements of k as if all were loaded wide. Without shared memory the last, ragged step is not. */
 static double weighted_k(const question_t *q) {
     const double layout = layout_factor(q);
-    const int bk = q->row->bk;
+    const int bk = q->row->streams ? q->row->bk * q->row->threads / 32 : q->row->bk;
     const double whole = ceil((double)q->g->k / bk) * bk * layout;
     const bool is_slow = q->row->smem_bytes == 0 && q->g->k % bk != 0;
     return whole + (is_slow ? bk * fmax(0.0, q->cost->narrow - layout) : 0.0);
@@ -232,7 +235,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
         add_rounds(&q, k, 1.0, ceil(rest / device->num_sms), fmin(1.0, rest / device->num_sms), &t);
     if (q.row->streams) {
         t.start /= t.rounds;
-        t.finish /= t.rounds;
+        t.finish = t.rounds * q.cost->finish / device->clock_hz;
     }
     t.wait += edge_seconds(&q);
     const double bandwidth = device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11;

@@ -272,6 +272,7 @@ def test_arguments():
         ({"kernel": "none"}, ValueError, "none"),
         ({"tile": "1x2"}, ValueError, "1x2"),
         ({"accuracy": "low"}, ValueError, "accuracy is 'low'"),
+        ({"accuracy": "fast"}, ValueError, "e4m3_"),
         ({"xor": True}, ValueError, "b1_s32"),
         ({"stream": "x"}, TypeError, "stream is 'x'"),
         ({"gpu": "h200"}, TypeError, "no keyword argument 'gpu'"),
@@ -294,6 +295,8 @@ def test_options_that_are_taken():
                     {"reproducible": True}, {"type": "tf32_f32"}, {"accuracy": "full"}]:
         d = tcgemm.matmul(a, b, **options)
         np.testing.assert_allclose(d, expected, rtol=1e-2 if "type" in options else 1e-4, atol=0.1)
+    eights = [np.full((3, 3), 0x38, np.uint8)] * 2  # e4m3: 1
+    np.testing.assert_array_equal(tcgemm.matmul(*eights, type="e4m3_f32", accuracy="fast"), np.full((3, 3), 3.0))
     rows = tcgemm.matmul(a, b, reproducible=True)
     np.testing.assert_array_equal(tcgemm.matmul(a[7:8], b, reproducible=True)[0], rows[7])
 

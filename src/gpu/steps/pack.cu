@@ -4,10 +4,12 @@
  *     from      |..e0 e1 e2 e3 e4 e5 e6 e7|e8 ..          rows start anywhere
  *     to        |e0 e1 e2 e3 e4 e5 e6 e7|e8 e9 .. 0 0|    a thread makes 16 bytes at a time
  *
- * A block takes rows of the whole batch, gridDim.x apart. Inside a row a thread reads the aligned
- * pieces that hold its 16 bytes and shifts them into place; at the ends of a row, where a
- * word would reach beyond it, element by element. The price is one trip of the operand through
- * memory.
+ * Threads side by side take the pieces of a row; a block takes as many short rows of the whole
+ * batch at once as it has threads left over. A thread reads the aligned pieces that hold its 16
+ * bytes and shifts them into place; at the ends of a row, where a word would reach beyond it,
+ * element by element. The price is one trip of the operand through memory. (A block a row, however
+ * short it is: 152 us for the A of 20 x 256 x 592, 212 times, f16, m contiguous; as it is: see
+ * notes.md.)
  *
  * Or widens it, fp8 to bf16, which holds every number of either format: a thread reads 8 bytes and
  * writes 16. Threads side by side take the pieces of a row, four each; a block takes as many short
@@ -75,12 +77,17 @@ template <class Element>
 static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
     enum { COUNT = PIECE / sizeof(Element) };
     const int64_t pieces = (args.k + COUNT - 1) / COUNT;
-    for (int64_t line = blockIdx.x; line < args.m * args.batch; line += gridDim.x) {
+    int across = TCGEMM_PACK_LEAST;
+    while (across < (int)blockDim.x && across < pieces)
+        across *= 2;
+    const int64_t at_once = blockDim.x / across, lines = args.m * args.batch;
+    for (int64_t line = blockIdx.x * at_once + threadIdx.x / across; line < lines;
+         line += gridDim.x * at_once) {
         const int64_t item = line / args.m;
         const int64_t row = line - item * args.m;
         const Element *from = (const Element *)args.a + item * args.stride_a + row * args.lda;
         Element *to = (Element *)args.d + item * args.stride_d + row * args.ldd;
-        for (int64_t p = threadIdx.x; p < pieces; p += blockDim.x) {
+        for (int64_t p = threadIdx.x % across; p < pieces; p += across) {
             const int64_t first = p * COUNT;
             /* A piece before the first element or behind the last one is not ours to read. */
             const bool inside = p > 0 && first + 2 * COUNT <= args.k;

@@ -55,9 +55,10 @@
  *     lanes        lay box 0 in place 0 | box 1 in place 1 | box 2 in place 0 once it is read | ...
  *     lane 0                            | sends box 0      | sends box 1                      | ...
  *
- * Else it leaves from registers, two elements at a time where n is even and rows allow it, a lane's
- * rows and columns beyond the edge left out. A launch may begin before the one ahead has ended: its
- * barriers are made, then it waits (ptx/griddepcontrol.cuh).
+ * Else it leaves from registers, two elements at a time, where n is even and rows allow it, or is
+ * laid down as boxes and leaves by pieces of rows; what lies beyond the edge is left out. A launch
+ * may begin before the one ahead has ended: its barriers are made, then it waits
+ * (ptx/griddepcontrol.cuh).
  *
  * Tried (H200, bf16_f32, NT; ratios to cuBLASLt 13.1 in the same run):
  *     first version, 128 x 256 share          0.92 at 8192^3, 0.85 at 4096^3
@@ -140,6 +141,8 @@ struct wgmma_kernel {
         COLS_D = SWAP ? LEFT : RIGHT,
         PROMOTES = TYPE::PROMOTES,
         PARTS = PROMOTES * (UNITS * RIGHT <= 128 ? 2 : 1), /* sets of short sums */
+        WRITES_ROWS =
+            BOX_ROWS > 0 && UNITS *RIGHT < 384, /* else there are no registers left for it */
         MANY_REGISTERS = (1 + PARTS) * UNITS * RIGHT >= 256 && CONSUMERS == 2
     };
     static_assert(LEFT_FORM == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES == 2, "only 16 bit by m");
@@ -416,14 +419,54 @@ struct wgmma_kernel {
             tcgemm_tma_wait_read<0>();
     }
 
-    struct alignas(2 * sizeof(out)) pair {
-        out v[2];
+    template <class T> struct alignas(2 * sizeof(T)) pair_of { T v[2]; };
+    typedef pair_of<out> pair;
+
+    /* ---- boxes: the sums of a warp, 16 rows of the tile, in shared memory ---- */
+
+    /* Boxes of T: BOX_ROWS rows of 128 bytes, the rows of a unit one box or two. */
+    template <class T> struct boxes {
+        enum {
+            ROWS = (int)BOX_ROWS,
+            COLS = ROW / (int)sizeof(T),
+            COUNT = UNITS * (RIGHT / COLS) * (16 / ROWS)
+        };
+        static __device__ __forceinline__ constexpr int half(int box) {
+            return box % (16 / ROWS);
+        }
+        static __device__ __forceinline__ constexpr int col(int box) {
+            return box / (16 / ROWS) % (RIGHT / COLS);
+        }
+        static __device__ __forceinline__ constexpr int unit(int box) {
+            return box / (16 / ROWS) / (RIGHT / COLS);
+        }
     };
 
-    /* ---- epilogue: D = alpha * c, by boxes ---- */
+    /* Where a box has byte `at` of a row: in the 128-byte swizzle. */
+    static __device__ __forceinline__ uint32_t in_box(uint32_t row, uint32_t at) {
+        return row * ROW + ((at / 16 ^ row % 8) * 16 + at % 16);
+    }
 
-    static __device__ __forceinline__ void lay_down(uint32_t at, const pair &p) {
-        if (sizeof(pair) == 8) {
+    /* A warp's two places for them. */
+    __device__ __forceinline__ uint32_t place_of(int box) const {
+        return smem + PLACES_AT + threadIdx.x / 32 * (2 * PLACE_BYTES) + box % 2 * PLACE_BYTES;
+    }
+
+    static __device__ __forceinline__ uint32_t top_of(const work &w, uint32_t consumer) {
+        return (uint32_t)w.left + consumer * (UNITS * 64) + threadIdx.x / 32 % 4 * 16;
+    }
+
+    /* As D has it, or as it was computed. */
+    template <class T> static __device__ __forceinline__ T element(scalar x) {
+        if constexpr (sizeof(T) == sizeof(scalar))
+            return x;
+        else
+            return TYPE::store(x);
+    }
+
+    template <class T>
+    static __device__ __forceinline__ void lay_down(uint32_t at, const pair_of<T> &p) {
+        if (sizeof p == 8) {
             uint2 bits;
             memcpy(&bits, &p, 8);
             tcgemm_sts_64(at, bits);
@@ -434,27 +477,37 @@ struct wgmma_kernel {
         }
     }
 
-    /* The sums of a warp, 16 rows of D, box by box: all lanes lay one down, one sends it off. It
-     * has two places, so that one is filled while the other is read. */
+    /* alpha * c, the elements of one box. */
+    template <class T>
+    __device__ __forceinline__ void lay_box(const sum (&c)[UNITS][RIGHT / 2], int box,
+                                            scalar alpha) const {
+        typedef boxes<T> b;
+        enum { GROUPS = b::COLS / 8 }; /* of eight columns, 16 or 32 bytes */
+        const uint32_t row = threadIdx.x % 32 / 4, byte = 2 * (threadIdx.x % 4) * sizeof(T);
+        const sum(&v)[RIGHT / 2] = c[b::unit(box)];
+#pragma unroll
+        for (int half = 0; half < b::ROWS / 8; ++half)
+#pragma unroll
+            for (int group = 0; group < GROUPS; ++group) {
+                const int j = 4 * (b::col(box) * GROUPS + group) + 2 * (b::half(box) + half);
+                const pair_of<T> p = {
+                    {element<T>(alpha * (scalar)v[j]), element<T>(alpha * (scalar)v[j + 1])}};
+                lay_down(place_of(box) + in_box(half * 8 + row, group * 8 * sizeof(T) + byte), p);
+            }
+    }
+
+    /* ---- epilogue: D = alpha * c, by boxes ---- */
+
+    /* Box by box: all lanes lay one down, one sends it off. One place is filled while the other is
+     * read. */
     __device__ __forceinline__ void send(const tcgemm_tensor_args_t &x, const work &w,
                                          uint32_t consumer, const sum (&c)[UNITS][RIGHT / 2]) {
-        enum {
-            ROWS = (int)BOX_ROWS,
-            COLS = ROW / (int)sizeof(out),
-            GROUPS = COLS / 8, /* of eight columns, 16 or 32 bytes */
-            BOXES = UNITS * (RIGHT / COLS) * (16 / ROWS)
-        };
-        const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        const uint32_t places = smem + PLACES_AT + warp * (2 * PLACE_BYTES);
-        const int32_t top = (int32_t)w.left + (int32_t)(consumer * (UNITS * 64) + warp % 4 * 16);
-        const uint32_t row = lane / 4, byte = 2 * (lane % 4) * sizeof(out);
+        typedef boxes<out> b;
+        const uint32_t lane = threadIdx.x % 32;
         scalar alpha, beta;
         scalars(x.args, &alpha, &beta);
 #pragma unroll
-        for (int box = 0; box < BOXES; ++box) {
-            const int half0 = box % (16 / ROWS), col = box / (16 / ROWS) % (RIGHT / COLS);
-            const int unit = box / (16 / ROWS) / (RIGHT / COLS);
-            const uint32_t place = places + box % 2 * PLACE_BYTES;
+        for (int box = 0; box < b::COUNT; ++box) {
             if (lane == 0) {
                 if (box == 0)
                     tcgemm_tma_wait_read<0>();
@@ -462,23 +515,53 @@ struct wgmma_kernel {
                     tcgemm_tma_wait_read<1>();
             }
             __syncwarp();
-#pragma unroll
-            for (int half = 0; half < ROWS / 8; ++half)
-#pragma unroll
-                for (int group = 0; group < GROUPS; ++group) {
-                    const int j = 4 * (col * GROUPS + group) + 2 * (half0 + half);
-                    const pair p = {{TYPE::store(alpha * (scalar)c[unit][j]),
-                                     TYPE::store(alpha * (scalar)c[unit][j + 1])}};
-                    const uint32_t at = group * 8 * sizeof(out) + byte;
-                    lay_down(place + (half * 8 + row) * ROW + ((at / 16 ^ row) * 16 + at % 16), p);
-                }
+            lay_box<out>(c, box, alpha);
             tcgemm_tma_fence();
             __syncwarp();
             if (lane == 0) {
-                tcgemm_tma_store(&x.d, place, (int32_t)w.right + col * COLS,
-                                 top + unit * 64 + half0 * 8, (int32_t)w.index);
+                tcgemm_tma_store(&x.d, place_of(box), (int32_t)w.right + b::col(box) * b::COLS,
+                                 (int32_t)top_of(w, consumer) + b::unit(box) * 64 +
+                                     b::half(box) * 8,
+                                 (int32_t)w.index);
                 tcgemm_tma_commit();
             }
+        }
+    }
+
+    /* ---- epilogue: D = alpha * c + beta * C, along rows ---- */
+
+    /* Rows that begin anywhere: laid down as boxes of sums, then a warp takes 32 columns of one row
+     * at a time. (From registers, where a store meets half of a sector: 0.65 TB/s, see notes.md.)
+     */
+    __device__ __forceinline__ void write_rows(const tcgemm_gpu_args_t &args, const work &w,
+                                               uint32_t consumer,
+                                               const sum (&c)[UNITS][RIGHT / 2]) {
+        typedef boxes<scalar> b;
+        const uint32_t lane = threadIdx.x % 32;
+        const int32_t top = (int32_t)top_of(w, consumer), left = (int32_t)w.right + (int32_t)lane;
+#pragma unroll
+        for (int box = 0; box < b::COUNT; ++box) {
+            lay_box<scalar>(c, box, 1);
+            __syncwarp();
+            const int32_t row0 = top + b::unit(box) * 64 + b::half(box) * 8;
+            const int32_t col = left + b::col(box) * b::COLS;
+            const int32_t rows = col < (int32_t)args.n ? (int32_t)args.m - row0 : 0;
+            const int32_t here = rows < b::ROWS ? rows : (int32_t)b::ROWS;
+            out *to = (out *)args.d + w.index * args.stride_d + row0 * args.ldd + col;
+#pragma unroll 2
+            for (int32_t row = 0; row < here; ++row) {
+                const uint32_t bits = tcgemm_lds_32(place_of(box) + in_box(row, 4 * lane));
+                scalar v, old = 0, alpha, beta;
+                scalars(args, &alpha, &beta);
+                memcpy(&v, &bits, 4);
+                if (args.c)
+                    old = beta * TYPE::load(((const out *)args.c)[w.index * args.stride_c +
+                                                                  (row0 + row) * args.ldc + col]);
+                v = args.c ? alpha * v + old : alpha * v;
+                *to = TYPE::store(v);
+                to += args.ldd;
+            }
+            __syncwarp();
         }
     }
 
@@ -577,6 +660,9 @@ struct wgmma_kernel {
                 return send(x, w, consumer, c);
         const bool in_pairs = !SWAP && args.n % 2 == 0 && args.vector_d >= sizeof(pair) &&
                               (!args.c || args.vector_c >= sizeof(pair));
+        if constexpr (WRITES_ROWS)
+            if (!in_pairs)
+                return write_rows(args, w, consumer, c);
         if (in_pairs && !args.c)
             finish_as<!SWAP, false>(args, w, consumer, c);
         else if (in_pairs)

@@ -5,6 +5,10 @@
 #define TCGEMM_SHARED_ARRAY(type, name, count)                                                     \
     type *const name = (type *)tcgemm_emulate_static_shared(sizeof(type) * (count))
 
+static __forceinline__ uint32_t tcgemm_lds_32(uint32_t from) {
+    return tcgemm_emulate_lds_32(from);
+}
+
 static __forceinline__ void tcgemm_sts_32(uint32_t to, uint32_t value) {
     tcgemm_emulate_sts_32(to, value);
 }

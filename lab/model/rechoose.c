@@ -1,0 +1,86 @@
+/* rechoose.c - what the planner of today would choose and expect for the problems of choices.c, by
+ * plans for an H200 that need not be here.
+ *
+ *     bash lab/model/run.sh rechoose choices.csv >today.csv
+ *
+ * The table as it was read, but for the columns `chosen` and `predicted_seconds`.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tcgemm/tcgemm.h"
+
+enum { LINE = 512, NAME = 96 };
+
+typedef struct line {
+    long long number, m, n, k, batch, splits;
+    unsigned flags;
+    char type[NAME], ops[8], kernel[NAME], steps[8];
+    int chosen;
+    double seconds, predicted;
+} line_t;
+
+static tcgemm_context_t *context;
+
+static tcgemm_problem_t problem_of(const line_t *x) {
+    tcgemm_type_t type;
+    if (tcgemm_type_from_name(x->type, &type) != TCGEMM_STATUS_OK)
+        exit(2);
+    tcgemm_problem_t p = tcgemm_problem(type, x->m, x->n, x->k);
+    p.op_a = x->ops[0] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
+    p.op_b = x->ops[1] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
+    p.lda = p.op_a == TCGEMM_OP_T ? x->m : x->k;
+    p.ldb = p.op_b == TCGEMM_OP_T ? x->k : x->n;
+    p.batch = x->batch;
+    p.stride_a = x->m * x->k;
+    p.stride_b = x->k * x->n;
+    p.stride_c = p.stride_d = x->m * x->n;
+    p.flags = x->flags;
+    return p;
+}
+
+/* The name of the row that is taken, and the time that is expected of it. */
+static double predict(const line_t *x, const char *kernel, char name[NAME]) {
+    const tcgemm_problem_t p = problem_of(x);
+    tcgemm_plan_options_t o = tcgemm_plan_options();
+    tcgemm_plan_t *plan = NULL;
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+    o.kernel = kernel;
+    if (tcgemm_plan_create(context, &p, &o, &plan) != TCGEMM_STATUS_OK)
+        return 0;
+    (void)tcgemm_plan_get_info(plan, &info);
+    (void)snprintf(name, NAME, "%s", info.kernel);
+    tcgemm_plan_destroy(plan);
+    return info.predicted_seconds;
+}
+
+int main(int argc, char **argv) {
+    FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
+    tcgemm_context_options_t where = tcgemm_context_options();
+    char text[LINE], name[NAME], chosen[NAME] = "";
+    long long last = -1;
+    where.known_gpu = "h200";
+    if (!file || !fgets(text, sizeof text, file) ||
+        tcgemm_context_create(&where, &context) != TCGEMM_STATUS_OK) {
+        (void)fprintf(stderr, "rechoose: a table of choices.c is wanted\n");
+        return 2;
+    }
+    (void)fputs(text, stdout);
+    while (fgets(text, sizeof text, file)) {
+        line_t x;
+        if (sscanf(text,
+                   "%lld,%95[^,],%7[^,],%lld,%lld,%lld,%lld,%u,%95[^,],%7[^,],%lld,%d,%lf,%lf",
+                   &x.number, x.type, x.ops, &x.m, &x.n, &x.k, &x.batch, &x.flags, x.kernel,
+                   x.steps, &x.splits, &x.chosen, &x.seconds, &x.predicted) != 14)
+            return 2;
+        if (x.number != last)
+            (void)predict(&x, NULL, chosen);
+        last = x.number;
+        const double seconds = predict(&x, x.kernel, name);
+        (void)printf("%lld,%s,%s,%lld,%lld,%lld,%lld,%u,%s,%s,%lld,%d,%.6g,%.6g\n", x.number,
+                     x.type, x.ops, x.m, x.n, x.k, x.batch, x.flags, x.kernel, x.steps, x.splits,
+                     strcmp(chosen, x.kernel) == 0, x.seconds, seconds);
+    }
+    return 0;
+}
