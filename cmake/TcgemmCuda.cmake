@@ -142,9 +142,33 @@ function(tcgemm_cuda_least result source)
   set(${result} ${least} PARENT_SCOPE)
 endfunction()
 
-# tcgemm_cuda_list(RESULT ARCH...): every module of src/gpu/{families/*,steps} for every architecture that
-# it is compiled for, as "module|slot|number|arch|code|is_ptx|only_this|source". A module is named by
-# its file, images of one module share a slot. Architectures older than all of its rows are left out.
+# tcgemm_cuda_front(RESULT ROOM ARCH ARCH...): the architecture whose PTX becomes the image for ARCH, where those
+# that follow are built, too. nvcc's front end takes longer than ptxas, so architectures for which it writes
+# the same PTX share it. Blocks have as much shared memory on 87 as on 80 and on 89 as on 86, and only the
+# common rooms have instructions that tell 89 from 86; what 90a alone has is used by the rooms named above.
+function(tcgemm_cuda_front result room arch)
+  set(${result} "${arch}" PARENT_SCOPE)
+  set(pairs "")
+  if(NOT room IN_LIST TCGEMM_CUDA_SPECIFIC_ROOMS)
+    list(APPEND pairs 90a:90)
+  endif()
+  if(NOT room IN_LIST TCGEMM_CUDA_COMMON_ROOMS)
+    list(APPEND pairs 87:80 89:86)
+  endif()
+  foreach(pair IN LISTS pairs)
+    string(REGEX MATCH "^(.*):(.*)$" pair "${pair}")
+    set(other "${CMAKE_MATCH_2}")
+    if(arch STREQUAL CMAKE_MATCH_1 AND
+       ("${other}" IN_LIST ARGN OR "${other}-real" IN_LIST ARGN OR "${other}-virtual" IN_LIST ARGN))
+      set(${result} "${other}" PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# tcgemm_cuda_list(RESULT ARCH...): every module of src/gpu/{families/*,steps} for every architecture that it is
+# compiled for, as "module|slot|number|front|code|is_ptx|only_this|source". A module is named by its file,
+# images of one module share a slot, those of one front the PTX. Architectures older than all of its rows are
+# left out.
 function(tcgemm_cuda_list result)
   file(GLOB modules CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cu" "${PROJECT_SOURCE_DIR}/src/gpu/steps/*.cu")
   set(list "")
@@ -175,8 +199,9 @@ function(tcgemm_cuda_list result)
       if(number LESS least OR (room IN_LIST TCGEMM_CUDA_SPECIFIC_ROOMS AND NOT only_this))
         continue()
       endif()
+      tcgemm_cuda_front(front "${room}" "${arch}" ${ARGN})
       list(APPEND list
-           "${module}|${slot}|${number}|${arch}|${code}|${is_ptx}|${only_this}|${source}")
+           "${module}|${slot}|${number}|${front}|${code}|${is_ptx}|${only_this}|${source}")
     endforeach()
     math(EXPR slot "${slot} + 1")
   endforeach()
@@ -186,7 +211,8 @@ endfunction()
 # tcgemm_cuda_images(TARGET): compiles them, one at a time so that the build can show and share them, and
 # adds the result to the target's sources:
 #
-#     cuda/<module>.<arch>.fatbin   compressed      cuda/<module>.<arch>.ptxas   registers, spills
+#     cuda/<module>.<front>.ptx     what nvcc's front end makes of the source
+#     cuda/<module>.<code>.fatbin   compressed      cuda/<module>.<code>.ptxas   registers, spills
 #     cuda/images.c                 embeds them and lists them for src/cuda/module.c
 function(tcgemm_cuda_images target)
   file(GLOB headers CONFIGURE_DEPENDS
@@ -196,21 +222,31 @@ function(tcgemm_cuda_images target)
        "${PROJECT_SOURCE_DIR}/src/device/arch_smem.h" "${PROJECT_SOURCE_DIR}/src/tile/*.h")
   set(folder "${PROJECT_BINARY_DIR}/cuda")
   file(MAKE_DIRECTORY "${folder}")
+  set(script "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake")
+  set(ptx "")
   set(fatbins "")
   set(embed "")
   set(rows "")
   tcgemm_cuda_list(images ${TCGEMM_CUDA_IMAGES})
   foreach(image IN LISTS images)
     string(REPLACE "|" ";" image "${image}")
-    list(POP_FRONT image module slot number arch code is_ptx only_this source)
+    list(POP_FRONT image module slot number front code is_ptx only_this source)
+    set(common "${folder}/${module}.compute_${front}.ptx")
+    if(NOT common IN_LIST ptx)
+      list(APPEND ptx "${common}")
+      add_custom_command(
+        OUTPUT "${common}"
+        COMMAND ${CMAKE_COMMAND} "-DNVCC=${TCGEMM_NVCC}" "-DSOURCE=${source}" "-DARCH=${front}" "-DOUTPUT=${common}"
+                "-DINCLUDE=${PROJECT_SOURCE_DIR}/src|${PROJECT_SOURCE_DIR}/include" -P "${script}"
+        DEPENDS "${source}" ${headers} "${script}"
+        COMMENT "Building GPU module ${module}: PTX of compute_${front}" VERBATIM)
+    endif()
     set(stem "${folder}/${module}.${code}")
     add_custom_command(
       OUTPUT "${stem}.fatbin"
-      COMMAND ${CMAKE_COMMAND} "-DNVCC=${TCGEMM_NVCC}" "-DSOURCE=${source}" "-DARCH=${arch}"
-              "-DCODE=${code}" "-DCOMPRESS=${TCGEMM_NVCC_COMPRESS}" "-DOUTPUT=${stem}.fatbin" "-DLOG=${stem}.ptxas"
-              "-DINCLUDE=${PROJECT_SOURCE_DIR}/src|${PROJECT_SOURCE_DIR}/include"
-              -P "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"
-      DEPENDS "${source}" ${headers} "${PROJECT_SOURCE_DIR}/cmake/TcgemmNvcc.cmake"
+      COMMAND ${CMAKE_COMMAND} "-DNVCC=${TCGEMM_NVCC}" "-DSOURCE=${common}" "-DARCH=${front}" "-DCODE=${code}"
+              "-DCOMPRESS=${TCGEMM_NVCC_COMPRESS}" "-DOUTPUT=${stem}.fatbin" "-DLOG=${stem}.ptxas" -P "${script}"
+      DEPENDS "${common}" "${script}"
       COMMENT "Building GPU module ${module} for ${code}" VERBATIM)
     list(APPEND fatbins "${stem}.fatbin")
     string(APPEND embed "EMBED(${module}_${code}, \"${stem}.fatbin\")\n")

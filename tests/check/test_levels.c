@@ -29,10 +29,14 @@ static tcgemm_kernel_info_t kernel_of(tcgemm_type_t type) {
     return info;
 }
 
+/* TCGEMM_TEST_KERNEL, a part of a kernel's name: only these, what the level has beyond the one
+ * below it. */
 static void for_each_type(void (*body)(const tcgemm_kernel_info_t *, tcgemm_type_t)) {
+    const char *part = getenv("TCGEMM_TEST_KERNEL");
     for (int type = 1; type <= tcgemm_type_count(); ++type) {
         const tcgemm_kernel_info_t info = kernel_of((tcgemm_type_t)type);
-        body(&info, (tcgemm_type_t)type);
+        if (!part || strstr(info.name, part))
+            body(&info, (tcgemm_type_t)type);
     }
     assert_no_failures();
 }
@@ -172,10 +176,14 @@ static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 && type != TCGEMM_F16_F32 &&
         type != TCGEMM_BF16_BF16)
         return;
+    /* Blocks have at most 240 columns and 320 of k; vectors of 512 bits take qemu a minute for
+     * more. */
+    const bool is_slow = getenv("TCGEMM_TEST_KERNEL") != NULL;
+    const int64_t n = is_slow ? 270 : 530, k = is_slow ? 331 : 503, longer = is_slow ? 521 : 801;
     for (int i = 0; i < 8; ++i) {
         const tcgemm_problem_t p = i < 6
-                                       ? tcgemm_problem(type, m[i / 2], 530 + i, i == 4 ? 801 : 503)
-                                       : tcgemm_problem(type, 139, 1, 801);
+                                       ? tcgemm_problem(type, m[i / 2], n + i, i == 4 ? longer : k)
+                                       : tcgemm_problem(type, is_slow ? 37 : 139, 1, longer);
         testcase_t t = testcase_make(NULL, p, 10 + (uint64_t)i);
         t.p.op_b = i & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
         t.p.op_a = i % 3 && i != 7 ? TCGEMM_OP_T : TCGEMM_OP_N;

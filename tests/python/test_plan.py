@@ -114,7 +114,7 @@ def test_pictures():
         assert ElementTree.fromstring(plan.explain("svg", picture=name)).tag.endswith("svg")
     part = plan._repr_html_()
     assert len(part.encode()) <= 60_000 and "<script" not in part and "http" not in part.replace("http://www.w3.org", "")
-    assert plan._repr_html_() == part
+    assert "prefers-color-scheme:dark" in part and plan._repr_html_() == part
     other = tcgemm.plan(shape=(4096, 4096, 4096), type="bf16_f32", gpu="h200")._repr_html_()
     ids = lambda html: set(re.findall(r' id="([^"]+)"', html))
     assert not ids(part) & ids(other)  # two plans on one page
