@@ -13,7 +13,7 @@ import re
 import sys
 
 SMS, CLOCK, BANDWIDTH = 132, 1.98e9, 4.8e12  # the H200 that was measured
-LAUNCH, MEMORY_EFFICIENCY, COPYING, AGAIN, BEYOND = 2.0e-6, 0.85, 1.1, 0.2, 1.0  # as in src/gpu/model.c
+LAUNCH, MEMORY_EFFICIENCY, COPYING, AGAIN, BEYOND, UNALIGNED_D = 2.0e-6, 0.85, 1.1, 0.2, 1.0, 3.5  # as in src/gpu/model.c
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "s8": 1, "u8": 1, "u8s8": 1, "s8u8": 1, "s32": 4, "e4m3": 1, "e5m2": 1}
 # Types whose kernels take the same time: bf16 as f16, bytes of any sign, both formats of FP8.
 LIKE = {"f16_f32": "bf16_f32", "f16_f16": "bf16_bf16", "u8_s32": "s8_s32", "u8s8_s32": "s8_s32", "s8u8_s32": "s8_s32",
@@ -57,7 +57,8 @@ def read_samples(path, rows):
         rounds, rest = divmod(tiles, SMS * row["resident"])
         step_k = row["bk"] * (row["warps"] if row["streams"] else 1)
         padded_k = math.ceil(k / step_k) * step_k
-        memory = batch * ((m * k + k * n) * BYTES[a] + m * n * BYTES[d]) / (MEMORY_EFFICIENCY * BANDWIDTH)
+        of_d = 1.0 if n * BYTES[d] % 16 == 0 or m == 1 else UNALIGNED_D
+        memory = batch * ((m * k + k * n) * BYTES[a] + m * n * BYTES[d] * of_d) / (MEMORY_EFFICIENCY * BANDWIDTH)
         again = batch * k * BYTES[a] * (m * (math.ceil(n / row["bn"]) - 1) + n * (math.ceil(m / row["bm"]) - 1))
         again *= AGAIN / (MEMORY_EFFICIENCY * BANDWIDTH)
         tiles_m, tiles_n = math.ceil(m / row["bm"]), math.ceil(n / row["bn"])

@@ -4,6 +4,7 @@
 #include "cuda/backend.h"
 #include "cuda/driver.h"
 #include "cuda/place.h"
+#include "host/heap.h"
 
 enum { ON_HOST = TCGEMM_PLACE_HOST, MANAGED = -2, ABSENT = -3 };
 
@@ -32,11 +33,12 @@ static CUresult ask(const void *pointer, pointer_facts_t *facts) {
     return driver->pointer_attribute(&facts->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
 }
 
-/* Pointers that the driver has never heard of are the host's. */
+/* Pointers that the driver has never heard of are the host's. It takes 0.7 us to say so, six times
+ * as long as a product of 8 x 8: nobody asks about the heap. */
 static tcgemm_status_t place_of(const void *pointer, int *place) {
     pointer_facts_t facts = {0};
     *place = pointer ? ON_HOST : ABSENT;
-    if (!pointer)
+    if (!pointer || tcgemm_is_in_heap(pointer))
         return TCGEMM_STATUS_OK;
     const CUresult known = ask(pointer, &facts);
     if (tcgemm_driver_error_is_sticky(known))

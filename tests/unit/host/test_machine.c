@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "host/caches.h"
 #include "host/clock.h"
 #include "host/cpuid.h"
+#include "host/heap.h"
 #include "host/threads.h"
 #include "support/support.h"
 #include "tcgemm/tcgemm.h"
@@ -237,8 +239,27 @@ static void the_clock_is_that_of_other_instructions(void **state) {
     assert_no_failures();
 }
 
+/* What malloc gives for small sizes in a program's first thread; not what is mapped, nor a stack.
+ */
+static void the_heap_is_told_apart(void **state) {
+    (void)state;
+    char on_stack = 0;
+    char *const small = malloc(64);
+    char *const mapped =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(small && mapped != MAP_FAILED);
+    char *const top = sbrk(0);
+    if (small < top && small >= top - (1 << 24)) /* sanitizers have a heap of their own */
+        assert_true(tcgemm_is_in_heap(small) && !tcgemm_is_in_heap(top));
+    assert_false(tcgemm_is_in_heap(mapped) || tcgemm_is_in_heap(&on_stack) ||
+                 tcgemm_is_in_heap(NULL) || tcgemm_is_in_heap((void *)UINTPTR_MAX));
+    free(small);
+    (void)munmap(mapped, 4096);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_heap_is_told_apart),
         cmocka_unit_test(the_clock_is_right_from_the_first_call),
         cmocka_unit_test(the_clock_is_that_of_other_instructions),
         cmocka_unit_test(plans_execute_no_cpuid),
