@@ -98,13 +98,15 @@ enum { AHEAD = 16 };
 /* mr, nv and packed are constants wherever this is inlined. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const int mr,
                                                   const int nv, const bool packed) {
-    const TILE_LANE *a = t->a;
     const TILE_LANE *b = t->b;
     const int64_t a_row = packed ? 1 : t->a_row;
     const int64_t a_step = packed ? TILE_MR : t->a_step;
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
     const TILE_MASK full = TILE_TAIL(TILE_LANES);
+    /* Rows of A in two halves: as many strides as a processor has registers for. */
+    const int half = packed ? mr : (mr + 1) / 2;
+    const TILE_LANE *a[2] = {t->a, (const TILE_LANE *)t->a + half * a_row};
     const bool fetches = packed && sizeof(TILE_VEC) == 64; /* narrower panels fit the first level */
     TILE_VEC sum[TILE_MR][TILE_NV];
 
@@ -119,6 +121,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     if (!t->pauses)
         TILE_LOCAL(fetch)(t, mr, nv);
 
+    TCGEMM_UNROLL_2
     for (int64_t p = t->steps; p > 0; --p) {
         TILE_BVEC bv[TILE_NV];
         TCGEMM_UNROLL
@@ -130,12 +133,13 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
                                          : TILE_LOAD_MASKED(b + v * TILE_LANES, tail);
         TCGEMM_UNROLL
         for (int i = 0; i < mr; ++i) {
-            const TILE_AVEC av = TILE_BROADCAST(a + i * a_row);
+            const TILE_AVEC av = TILE_BROADCAST(a[i >= half] + (i - (i >= half) * half) * a_row);
             TCGEMM_UNROLL
             for (int v = 0; v < nv; ++v)
                 sum[i][v] = TILE_MAC(sum[i][v], av, bv[v]);
         }
-        a += a_step;
+        a[0] += a_step;
+        a[1] += a_step;
         b += b_step;
     }
 
