@@ -132,11 +132,38 @@ static void transpose_4x4_f64(const double *const rows[], int64_t q, double *pan
 }
 #endif
 
+/* All steps of some lines from `line` on. Where lines are left over behind the last group, another
+ * group ends where they do: it may do some lines of the one before again. */
+#ifdef __AVX2__
+static TCGEMM_ALWAYS_INLINE void transpose_8_lines(const uint32_t *const rows[], int line,
+                                                   int64_t steps, uint32_t *panel, int width) {
+    int64_t q = 0;
+    for (; q + 4 <= steps; q += 4)
+        transpose_8x4(rows + line, q, panel + line, width);
+    for (; q < steps; ++q)
+        for (int i = line; i < line + 8; ++i)
+            panel[q * width + i] = rows[i][q];
+}
+#endif
 #if defined(__AVX2__) || defined(__ARM_NEON)
-/* Where the group of lines from `line` on begins, if it is to end where the lines do: the last one
- * may do some lines of the one before again. */
-static int group_at(int line, int group, int lines) {
-    return line + group <= lines ? line : lines - group;
+static TCGEMM_ALWAYS_INLINE void transpose_4_lines(const uint32_t *const rows[], int line,
+                                                   int64_t steps, uint32_t *panel, int width) {
+    int64_t q = 0;
+    for (; q + 4 <= steps; q += 4)
+        transpose_4x4(rows + line, q, panel + line, width);
+    for (; q < steps; ++q)
+        for (int i = line; i < line + 4; ++i)
+            panel[q * width + i] = rows[i][q];
+}
+
+static TCGEMM_ALWAYS_INLINE void transpose_4_lines_f64(const double *const rows[], int line,
+                                                       int64_t steps, double *panel, int width) {
+    int64_t q = 0;
+    for (; q + 4 <= steps; q += 4)
+        transpose_4x4_f64(rows + line, q, panel + line, width);
+    for (; q < steps; ++q)
+        for (int i = line; i < line + 4; ++i)
+            panel[q * width + i] = rows[i][q];
 }
 #endif
 
@@ -144,25 +171,15 @@ static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps
                           int width) {
     int line = 0;
 #ifdef __AVX2__
-    for (; lines >= 8 && line < lines; line += 8) {
-        const int at = group_at(line, 8, lines);
-        int64_t q = 0;
-        for (; q + 4 <= steps; q += 4)
-            transpose_8x4(rows + at, q, panel + at, width);
-        for (; q < steps; ++q)
-            for (int i = at; i < at + 8; ++i)
-                panel[q * width + i] = rows[i][q];
-    }
+    for (; line + 8 <= lines; line += 8)
+        transpose_8_lines(rows, line, steps, panel, width);
 #endif
 #if defined(__AVX2__) || defined(__ARM_NEON)
-    for (; lines >= 4 && line < lines; line += 4) {
-        const int at = group_at(line, 4, lines);
-        int64_t q = 0;
-        for (; q + 4 <= steps; q += 4)
-            transpose_4x4(rows + at, q, panel + at, width);
-        for (; q < steps; ++q)
-            for (int i = at; i < at + 4; ++i)
-                panel[q * width + i] = rows[i][q];
+    for (; line + 4 <= lines; line += 4)
+        transpose_4_lines(rows, line, steps, panel, width);
+    if (line > 0 && line < lines) {
+        transpose_4_lines(rows, lines - 4, steps, panel, width);
+        return;
     }
 #endif
     for (; line < lines; ++line)
@@ -174,14 +191,11 @@ static void transpose_f64(const double *const rows[], int lines, int64_t steps, 
                           int width) {
     int line = 0;
 #if defined(__AVX2__) || defined(__ARM_NEON)
-    for (; lines >= 4 && line < lines; line += 4) {
-        const int at = group_at(line, 4, lines);
-        int64_t q = 0;
-        for (; q + 4 <= steps; q += 4)
-            transpose_4x4_f64(rows + at, q, panel + at, width);
-        for (; q < steps; ++q)
-            for (int i = at; i < at + 4; ++i)
-                panel[q * width + i] = rows[i][q];
+    for (; line + 4 <= lines; line += 4)
+        transpose_4_lines_f64(rows, line, steps, panel, width);
+    if (line > 0 && line < lines) {
+        transpose_4_lines_f64(rows, lines - 4, steps, panel, width);
+        return;
     }
 #endif
     for (; line < lines; ++line)

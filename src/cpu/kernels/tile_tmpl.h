@@ -24,6 +24,7 @@
  *   TILE_SET1(x), TILE_MUL(x, y), TILE_FMA(x, y, z)   x*y, x*y + z in the accumulator type
  *   TILE_FIELD                     the member of union tcgemm_tile_scalar
  *   TILE_INTEGER                   1: scale and terms apply
+ *   TILE_STEPS                     steps in a round of the loop, if that is not 1
  */
 
 #define TILE_PASTE_(x, y) x##y
@@ -31,6 +32,9 @@
 #define TILE_LOCAL(name)  TILE_PASTE(TILE_PASTE(TILE_PACKED, _), name)
 #ifndef TILE_AVEC
 #define TILE_AVEC TILE_BVEC
+#endif
+#ifndef TILE_STEPS
+#define TILE_STEPS 1
 #endif
 
 /* One vector of D from one vector of sums. */
@@ -104,8 +108,8 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
     const TILE_MASK full = TILE_TAIL(TILE_LANES);
-    /* Rows of A in two halves: as many strides as a processor has registers for. */
-    const int half = packed ? mr : (mr + 1) / 2;
+    /* Many rows of A in two halves: as many strides as a processor has registers for. */
+    const int half = packed || TILE_MR <= 4 ? mr : (mr + 1) / 2;
     const TILE_LANE *a[2] = {t->a, (const TILE_LANE *)t->a + half * a_row};
     const bool fetches = packed && sizeof(TILE_VEC) == 64; /* narrower panels fit the first level */
     TILE_VEC sum[TILE_MR][TILE_NV];
@@ -121,7 +125,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     if (!t->pauses)
         TILE_LOCAL(fetch)(t, mr, nv);
 
-    TCGEMM_UNROLL_2
+    TCGEMM_UNROLL_BY(TILE_STEPS)
     for (int64_t p = t->steps; p > 0; --p) {
         TILE_BVEC bv[TILE_NV];
         TCGEMM_UNROLL
@@ -234,3 +238,4 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
 #undef TILE_FMA
 #undef TILE_FIELD
 #undef TILE_INTEGER
+#undef TILE_STEPS
