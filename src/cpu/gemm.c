@@ -297,6 +297,33 @@ static bool d_is_large(const tcgemm_canonical_t *g) {
     return bytes > 8 << 20;
 }
 
+/* Of `rows` rows, those of a tile, about as many in each, lest the last one be too small to keep
+ * the multiply-adds busy. A matrix tile computes a half of its rows or all. */
+static int64_t even_tile_rows(const tcgemm_cpu_ukernel_t *u, int64_t rows) {
+    if (u->lane_bytes == 64 || rows <= u->mr)
+        return u->mr;
+    return ceil_div(rows, ceil_div(rows, u->mr));
+}
+
+/* The same where A stays in place; panels of A have as many rows as the register tile. */
+static int64_t rows_of_tile(const product_t *x, int64_t rows) {
+    return x->plan->cpu.pack_a ? x->u->mr : even_tile_rows(x->u, rows);
+}
+
+static void set_scalars(const tcgemm_canonical_t *g, double alpha, double beta,
+                        tcgemm_tile_t *tile) {
+    if (g->type->accumulator == TCGEMM_DTYPE_F64) {
+        tile->alpha.f64 = alpha;
+        tile->beta.f64 = beta;
+    } else if (g->type->accumulator == TCGEMM_DTYPE_F32) {
+        tile->alpha.f32 = (float)alpha;
+        tile->beta.f32 = (float)beta;
+    } else {
+        tile->alpha.s32 = tcgemm_integer_scalar(alpha);
+        tile->beta.s32 = tcgemm_integer_scalar(beta);
+    }
+}
+
 /* alpha, beta and where C and D are, for the step of k at hand. */
 static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
     const tcgemm_canonical_t *g = &x->plan->g;
@@ -314,16 +341,7 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
     const double beta = step->block.first ? step->item.beta : 1.0;
     tile.continues = !step->block.first && alpha == 1.0;
     tile.streams = step->block.last && s->direct_output && x->u->begin && d_is_large(g);
-    if (g->type->accumulator == TCGEMM_DTYPE_F64) {
-        tile.alpha.f64 = alpha;
-        tile.beta.f64 = beta;
-    } else if (g->type->accumulator == TCGEMM_DTYPE_F32) {
-        tile.alpha.f32 = (float)alpha;
-        tile.beta.f32 = (float)beta;
-    } else {
-        tile.alpha.s32 = tcgemm_integer_scalar(alpha);
-        tile.beta.s32 = tcgemm_integer_scalar(beta);
-    }
+    set_scalars(g, alpha, beta, &tile);
     return tile;
 }
 
@@ -455,12 +473,13 @@ static void multiply_unit(const product_t *x, int64_t unit) {
     const parts_t b = parts_of_b(x, step);
     tcgemm_tile_t tile = tile_of_block(x, step);
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
+    const int64_t tile_rows = rows_of_tile(x, i1 - i0);
     for (int64_t j = j0; j < j1; j += x->u->nr) {
         tile.n = (int)min_i64(x->u->nr, j1 - j);
         tile.b = panel_of_b(x, step, &b, j);
         tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
-        for (int64_t i = i0; i < i1; i += x->u->mr) {
-            tile.m = (int)min_i64(x->u->mr, i1 - i);
+        for (int64_t i = i0; i < i1; i += tile_rows) {
+            tile.m = (int)min_i64(tile_rows, i1 - i);
             tile.a = panel_of_a(x, step, a.panels, i, 0);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
             place_output(x, step, i, j, &tile);
@@ -478,12 +497,13 @@ static void multiply_unit(const product_t *x, int64_t unit) {
     }
 }
 
-/* Whose panel stays in the first-level cache while those of the other operand pass: B's, which is
- * the larger one, if it can, else A's. */
+/* Whose panel stays in the first-level cache while those of the other operand pass: B's, where it
+ * is much the larger one, if it can, else A's. */
 static bool keeps_a_panel(const product_t *x, const step_t *step) {
     enum { L1_BYTES = 40 << 10 };
     const int64_t line = tcgemm_panel_steps(step->block.ks, x->u->ku) * x->u->lane_bytes;
-    return x->u->mr * line <= L1_BYTES && x->u->nr * line > L1_BYTES && !x->u->finishes_tiles;
+    return x->u->mr * line <= L1_BYTES && (x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u)) &&
+           !x->u->finishes_tiles;
 }
 
 /* As multiply_unit, with a panel of A that stays. */
@@ -495,9 +515,10 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
     const int64_t j1 = min_i64(at.col + s->nb, step->block.cols);
     const parts_t a = parts_of_a(x, step);
     const parts_t b = parts_of_b(x, step);
+    const int64_t tile_rows = rows_of_tile(x, i1 - at.row);
     tcgemm_tile_t tile = tile_of_block(x, step);
-    for (int64_t i = at.row; i < i1; i += x->u->mr) {
-        tile.m = (int)min_i64(x->u->mr, i1 - i);
+    for (int64_t i = at.row; i < i1; i += tile_rows) {
+        tile.m = (int)min_i64(tile_rows, i1 - i);
         tile.a = panel_of_a(x, step, a.panels, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
         for (int64_t j = at.col; j < j1; j += x->u->nr) {
@@ -596,6 +617,7 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
     const int64_t steps = tcgemm_panel_steps(b.pack.k, u->ku);
     const bool is_last = k + x->plan->cpu.kb >= step->block.ks;
     const bool finishes_tiles = step->block.last && u->finishes_tiles;
+    const int64_t tile_rows = rows_of_tile(x, own->i1);
     tcgemm_tile_t tile = tile_of_block(x, step);
     tile.steps = steps;
     tile.resumes = k > 0;
@@ -606,16 +628,16 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
         tile.b = own_panel_of_b(x, own, j, k, steps);
         if (packs_here)
             pack_own_panel(x, &b, panel);
-        for (int64_t i = 0; i < own->i1; i += u->mr) {
+        for (int64_t i = 0; i < own->i1; i += tile_rows) {
             const bool is_exact =
                 u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a.special[i / u->mr]);
             const bool waits = u->exact && !is_exact && own->is_special[panel];
             if (is_again ? !waits : waits && is_last)
                 continue;
-            tile.m = (int)min_i64(u->mr, own->i1 - i);
+            tile.m = (int)min_i64(tile_rows, own->i1 - i);
             tile.a = panel_of_a(x, step, a.panels, i, k);
-            tile.partial = own->partials + (panel * ceil_div(own->i1, u->mr) + i / u->mr) * u->mr *
-                                               u->nr * tcgemm_sum_bytes(u);
+            tile.partial = own->partials + (panel * ceil_div(own->i1, u->mr) + i / tile_rows) *
+                                               u->mr * u->nr * tcgemm_sum_bytes(u);
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
             if (finishes_tiles && !x->plan->cpu.direct_output) {
@@ -651,24 +673,38 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
 
 /* ---- small products ---- */
 
-/* Items of one block, each by one thread, of lanes that have neither terms nor subnormals to look
- * after: all that is needed is tiles, and panels of what cannot stay where it is. */
+/* Items of one block, each by one thread, of lanes without terms: all that is needed is tiles, and
+ * panels of what cannot stay where it is. */
 static bool has_small_items(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
-    const tcgemm_family_t family = plan->kernel->cpu->family;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
-           g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && !g->a.packed_bytes &&
-           !g->b.packed_bytes && !s->packs_units &&
-           (family == TCGEMM_FAMILY_F32 || family == TCGEMM_FAMILY_F64);
+           g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && g->m <= 64 * (int64_t)u->mr &&
+           !g->a.packed_bytes && !g->b.packed_bytes && !s->packs_units &&
+           !tcgemm_family_has_terms(u->family);
 }
 
-static void set_tile_of_all(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                            tcgemm_tile_t *tile) {
+/* What all items and tiles have in common. */
+typedef struct small {
+    const struct tcgemm_plan *plan;
+    const tcgemm_call_t *call;
+    char *workspace;
+    tcgemm_signs_t signs;
+    tcgemm_tile_t tile;
+    uint64_t *packing; /* nanoseconds of it, NULL: nobody asks */
+} small_t;
+
+static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                         char *workspace, uint64_t *packing) {
     const tcgemm_canonical_t *const g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
-    *tile = (tcgemm_tile_t){
-        .steps = g->k,
+    x->plan = plan;
+    x->call = call;
+    x->workspace = workspace;
+    x->packing = packing;
+    x->tile = (tcgemm_tile_t){
+        .steps = tcgemm_panel_steps(g->k, u->ku),
         .a_row = plan->cpu.pack_a ? 1 : g->a.row_stride,
         .a_step = plan->cpu.pack_a ? u->mr : g->a.col_stride,
         .b_step = plan->cpu.pack_b ? u->nr : g->b.row_stride,
@@ -676,63 +712,68 @@ static void set_tile_of_all(const struct tcgemm_plan *plan, const tcgemm_call_t 
         .ldc = g->ldc,
         .scale = 1,
     };
-    if (u->family == TCGEMM_FAMILY_F64) {
-        tile->alpha.f64 = call->alpha;
-        tile->beta.f64 = call->beta;
-    } else {
-        tile->alpha.f32 = (float)call->alpha;
-        tile->beta.f32 = (float)call->beta;
-    }
+    set_scalars(g, call->alpha, call->beta, &x->tile);
+    if (!plan->cpu.pack_a && !plan->cpu.pack_b)
+        return; /* such lanes have no signs */
+    x->signs = tcgemm_signs_of(g, u->family);
+    x->tile.a_is_signed = x->signs.a_is_signed;
+    x->tile.b_is_signed = x->signs.b_is_signed;
 }
 
-/* Line `first` of A or B and those behind it. */
-static void pack_small(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pack, int64_t first,
-                       int64_t lines, int width, void *panel, uint64_t *nanoseconds) {
-    const uint64_t start = nanoseconds ? now_nanoseconds() : 0;
-    (void)u->pack(pack, first, (int)min_i64(width, lines - first), width, panel, NULL);
-    if (nanoseconds)
-        *nanoseconds += now_nanoseconds() - start;
+/* `lines` lines of A or B from `first` on. */
+static bool pack_small(const small_t *x, const tcgemm_pack_t *pack, int64_t first, int64_t lines,
+                       int width, void *panel) {
+    const uint64_t start = x->packing ? now_nanoseconds() : 0;
+    const bool found = x->plan->kernel->cpu->pack(pack, first, (int)lines, width, panel, NULL);
+    if (x->packing)
+        *x->packing += now_nanoseconds() - start;
+    return found;
 }
 
-/* One item; `packing`: nanoseconds of it, NULL: nobody asks. */
-static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *workspace,
-                      int64_t item, tcgemm_tile_t *tile, uint64_t *packing) {
+static void run_small(small_t *x, int64_t item) {
+    const struct tcgemm_plan *const plan = x->plan;
+    const tcgemm_call_t *const call = x->call;
     const tcgemm_canonical_t *const g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *const s = &plan->cpu;
-    const int d_bytes = tcgemm_sum_bytes(u);        /* D takes them as they are */
-    const int64_t row_bytes = g->k * u->lane_bytes; /* of a panel */
+    tcgemm_tile_t *const tile = &x->tile;
+    const int d_bytes = tcgemm_sum_bytes(u);               /* D takes them as they are */
+    const int64_t row_bytes = tile->steps * u->lane_bytes; /* of a panel */
     const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
     const char *const a = element_at(call->a, item * g->a.batch_stride, u->lane_bytes);
     const char *const b = element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
     const char *const c = call->c ? element_at(call->c, item * g->stride_c, d_bytes) : NULL;
     char *const d = element_at(call->d, item * g->stride_d, d_bytes);
-    char *const a_panels = workspace;
-    char *const b_panel = workspace + (s->pack_a ? align64(round_up(g->m, u->mr) * row_bytes) : 0);
+    char *const a_panels = x->workspace;
+    char *const b_panel =
+        x->workspace + (s->pack_a ? align64(round_up(g->m, u->mr) * row_bytes) : 0);
+    const int64_t tile_rows = even_tile_rows(u, g->m);
+    uint64_t special = 0; /* bit i: only the exact kernel takes panel i of A */
     tcgemm_pack_t pack;
     if (s->pack_a) {
-        const tcgemm_signs_t none = {0};
-        pack = tcgemm_pack_of_a(g, u->family, &none, call->a, item * g->a.batch_stride, &all);
-        for (int64_t i = 0; i < g->m; i += u->mr)
-            pack_small(u, &pack, i, g->m, u->mr, a_panels + i * row_bytes, packing);
+        pack = tcgemm_pack_of_a(g, u->family, &x->signs, call->a, item * g->a.batch_stride, &all);
+        for (int64_t i = 0, panel = 0; i < g->m; i += tile_rows, ++panel)
+            special |= (uint64_t)pack_small(x, &pack, i, min_i64(tile_rows, g->m - i), u->mr,
+                                            a_panels + panel * u->mr * row_bytes)
+                       << panel;
+        if (g->flags & TCGEMM_FLAG_REPRODUCIBLE)
+            special = UINT64_MAX;
     }
-    if (s->pack_b) {
-        const tcgemm_signs_t none = {0};
-        pack = tcgemm_pack_of_b(g, u->family, &none, call->b, item * g->b.batch_stride, &all);
-    }
+    if (s->pack_b)
+        pack = tcgemm_pack_of_b(g, u->family, &x->signs, call->b, item * g->b.batch_stride, &all);
     tcgemm_tile_fn *const multiply = s->pack_a && s->pack_b ? u->packed : u->strided;
     for (int64_t j = 0; j < g->n; j += u->nr) {
         tile->n = (int)min_i64(u->nr, g->n - j);
         tile->b = s->pack_b ? b_panel : element_at(b, j * g->b.col_stride, u->lane_bytes);
-        if (s->pack_b)
-            pack_small(u, &pack, j, g->n, u->nr, b_panel, packing);
-        for (int64_t i = 0; i < g->m; i += u->mr) {
-            tile->m = (int)min_i64(u->mr, g->m - i);
-            tile->a = s->pack_a ? a_panels + i * row_bytes
+        const bool is_b_special = s->pack_b && pack_small(x, &pack, j, tile->n, u->nr, b_panel);
+        for (int64_t i = 0, panel = 0; i < g->m; i += tile_rows, ++panel) {
+            tile->m = (int)min_i64(tile_rows, g->m - i);
+            tile->a = s->pack_a ? a_panels + panel * u->mr * row_bytes
                                 : element_at(a, i * g->a.row_stride, u->lane_bytes);
             tile->d = element_at(d, i * g->ldd + j, d_bytes);
             tile->c = c ? element_at(c, i * g->ldc + j, d_bytes) : NULL;
-            multiply(tile);
+            const bool is_special = u->exact && (is_b_special || special >> panel & 1u);
+            (is_special ? u->exact : multiply)(tile);
         }
     }
 }
@@ -740,12 +781,17 @@ static void run_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
 /* Items first .. end of the batch. */
 static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
                             char *workspace, int64_t first, int64_t end, times_t *times) {
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     const uint64_t start = times ? now_nanoseconds() : 0;
     uint64_t packing = 0;
-    tcgemm_tile_t tile;
-    set_tile_of_all(plan, call, &tile);
+    small_t small;
+    set_up_small(&small, plan, call, workspace, times ? &packing : NULL);
+    if (u->begin)
+        u->begin();
     for (int64_t item = first; item < end; ++item)
-        run_small(plan, call, workspace, item, &tile, times ? &packing : NULL);
+        run_small(&small, item);
+    if (u->end)
+        u->end();
     if (times) {
         const uint64_t multiplying = now_nanoseconds() - start - packing;
         atomic_fetch_add_explicit(&times->packing, packing, memory_order_relaxed);

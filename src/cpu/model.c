@@ -105,11 +105,13 @@ static void choose_packing(struct tcgemm_plan *plan) {
     const bool a_ahead = g->a.packed_bytes || plan->packs == TCGEMM_OPERAND_A;
     const bool b_ahead = g->b.packed_bytes || plan->packs == TCGEMM_OPERAND_B;
     const bool tiny = volume(g) <= TINY_VOLUME;
-    /* A broadcast reads A from anywhere; a vector of B needs its columns side by side. */
     const bool few = has_few_rows(plan);
+    /* A broadcast reads A from anywhere, best from a few rows along k. */
+    const bool stays = tcgemm_is_wide(u) && g->a.col_stride == 1;
     const bool narrow = g->n <= MOST_NARROW_PANELS * u->nr; /* A is read once or little more */
     const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride <= NEAR_BYTES / u->lane_bytes;
-    s->pack_a = a_ahead || !(tiny || few || narrow);
+    s->pack_a = a_ahead || !(tiny || few || narrow || stays);
+    /* A vector of B needs its columns side by side. */
     s->pack_b = b_ahead || !(g->b.col_stride == 1 && (tiny || few || near || g->m <= u->mr));
 }
 

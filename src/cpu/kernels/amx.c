@@ -15,6 +15,10 @@
  * packing reports the panels that hold a subnormal, and the driver sends their tiles to the kernel
  * of f32 multiply-adds below.
  */
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "cpu/kernels/amx_tiles.h"
 #include "cpu/kernels/kernels.h"
 
@@ -22,11 +26,9 @@ enum { ROWS = 32, COLS = 32, STEP_BYTES = 32 * 64, HALF = 16 * 64 };
 enum { A_PITCH = 64, B_PITCH = COLS * 4, SUMS_PITCH = COLS * 4 };
 
 void tcgemm_begin_amx(void) {
-    amx_config_t config = {.palette = 1};
-    for (int t = 0; t < 8; ++t) {
-        config.rows[t] = 16;
-        config.row_bytes[t] = 64;
-    }
+    static const amx_config_t config = {.palette = 1,
+                                        .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
+                                        .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
     AMX_CONFIGURE(&config);
 }
 
@@ -51,6 +53,17 @@ static TCGEMM_ALWAYS_INLINE void store_sums(void *p, int64_t pitch) {
     AMX_STORE(1, (char *)p + 64, pitch);
     AMX_STORE(2, (char *)p + 16 * pitch, pitch);
     AMX_STORE(3, (char *)p + 16 * pitch + 64, pitch);
+}
+
+/* Those of the first m rows and n columns, at least. */
+static TCGEMM_ALWAYS_INLINE void store_some_sums(void *p, int64_t pitch, int m, int n) {
+    AMX_STORE(0, (char *)p, pitch);
+    if (n > 16)
+        AMX_STORE(1, (char *)p + 64, pitch);
+    if (m > 16)
+        AMX_STORE(2, (char *)p + 16 * pitch, pitch);
+    if (m > 16 && n > 16)
+        AMX_STORE(3, (char *)p + 16 * pitch + 64, pitch);
 }
 
 static TCGEMM_ALWAYS_INLINE void zero_sums(void) {
@@ -95,37 +108,51 @@ typedef union sums {
     uint32_t s32[ROWS][COLS];
 } sums_t;
 
-/* Rows of D = alpha * sums + beta * C. `n` is a constant for whole tiles. */
-static TCGEMM_ALWAYS_INLINE void rows_of_f32(const tcgemm_tile_t *t, const float *c,
-                                             const sums_t *sums, int n) {
+/* `n` of 16 words, zeros beyond; and `n` of them to memory. Not by value: a plain processor has no
+ * register for them. */
+static TCGEMM_ALWAYS_INLINE void get_words(pairs_t *x, const void *p, int n) {
+#ifdef __AVX512F__
+    *x = (pairs_t)_mm512_maskz_loadu_epi32((__mmask16)((1u << n) - 1u), p);
+#else
+    *x = (pairs_t){0};
+    memcpy(x, p, (size_t)n * sizeof(*x)[0]);
+#endif
+}
+
+static TCGEMM_ALWAYS_INLINE void put_words(void *p, int n, const pairs_t *x) {
+#ifdef __AVX512F__
+    _mm512_mask_storeu_epi32(p, (__mmask16)((1u << n) - 1u), (__m512i)*x);
+#else
+    memcpy(p, x, (size_t)n * sizeof(*x)[0]);
+#endif
+}
+
+/* D = alpha * sums + beta * C, 16 columns or fewer at a time. */
+static TCGEMM_ALWAYS_INLINE void finish_16(const tcgemm_tile_t *t, const uint32_t *c,
+                                           const sums_t *sums, bool is_float, int j, int n) {
     for (int i = 0; i < t->m; ++i) {
-        const float *sum = sums->f32[i];
-        float *d = (float *)t->d + i * t->ldd;
+        pairs_t x;
+        pairs_t old = {0};
+        get_words(&x, &sums->s32[i][j], 16);
         if (c)
-            for (int j = 0; j < n; ++j)
-                d[j] = t->beta.f32 * c[i * t->ldc + j] + t->alpha.f32 * sum[j];
-        else
-            for (int j = 0; j < n; ++j)
-                d[j] = t->alpha.f32 * sum[j];
+            get_words(&old, c + i * t->ldc + j, n);
+        if (is_float) {
+            const floats_t product = t->alpha.f32 * (floats_t)x;
+            x = (pairs_t)(c ? t->beta.f32 * (floats_t)old + product : product);
+        } else {
+            x = t->beta.s32 * old + t->alpha.s32 * x;
+        }
+        put_words((uint32_t *)t->d + i * t->ldd + j, n, &x);
     }
 }
 
-/* NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): it does not see that tiles are
- * stored */
-static TCGEMM_ALWAYS_INLINE void rows_of_s32(const tcgemm_tile_t *t, const uint32_t *c,
-                                             const sums_t *sums, int n) {
-    for (int i = 0; i < t->m; ++i) {
-        const uint32_t *sum = sums->s32[i];
-        uint32_t *d = (uint32_t *)t->d + i * t->ldd;
-        if (c)
-            for (int j = 0; j < n; ++j)
-                d[j] = t->beta.s32 * c[i * t->ldc + j] + t->alpha.s32 * sum[j];
-        else
-            for (int j = 0; j < n; ++j)
-                d[j] = t->alpha.s32 * sum[j];
-    }
+/* What the tiles have beyond m and n is left out. */
+static TCGEMM_ALWAYS_INLINE void finish_rows(const tcgemm_tile_t *t, const sums_t *sums,
+                                             bool is_float) {
+    const uint32_t *c = t->continues ? NULL : t->c; /* else it is in the sums already */
+    for (int j = 0; j < t->n; j += 16)
+        finish_16(t, c, sums, is_float, j, t->n - j < 16 ? t->n - j : 16);
 }
-/* NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult) */
 
 /* Sums that are D itself, past the caches. */
 static void stream_rows(const tcgemm_tile_t *t, const sums_t *sums) {
@@ -173,23 +200,11 @@ static void finish_narrow(const tcgemm_tile_t *t, const sums_t *sums) {
     }
 }
 
-/* What the tiles have beyond m and n is left out. */
 static void finish_f32(const tcgemm_tile_t *t, const sums_t *sums) {
-    const float *c = t->continues ? NULL : t->c; /* else it is in the sums already */
     if (t->finish)
         finish_narrow(t, sums);
-    else if (t->n == COLS)
-        rows_of_f32(t, c, sums, COLS);
     else
-        rows_of_f32(t, c, sums, t->n);
-}
-
-static void finish_s32(const tcgemm_tile_t *t, const sums_t *sums) {
-    const uint32_t *c = t->continues ? NULL : t->c;
-    if (t->n == COLS)
-        rows_of_s32(t, c, sums, COLS);
-    else
-        rows_of_s32(t, c, sums, t->n);
+        finish_rows(t, sums, true);
 }
 
 static bool is_on_lines(const tcgemm_tile_t *t) {
@@ -212,13 +227,13 @@ static void end_sums(const tcgemm_tile_t *t, bool is_float, sums_t *sums) {
         store_sums(t->d, t->ldd * 4);
         return;
     }
-    store_sums(sums, SUMS_PITCH);
+    store_some_sums(sums, SUMS_PITCH, t->m, t->n);
     if (goes_past_caches(t, is_float))
         stream_rows(t, sums);
     else if (is_float)
         finish_f32(t, sums);
     else
-        finish_s32(t, sums);
+        finish_rows(t, sums, false);
 }
 
 /* ---- products ---- */

@@ -13,6 +13,7 @@
 #include "cpu/kernels/avx512_f32_output.h"
 #define TILE_PACKED               tcgemm_tile_avx512_f32
 #define TILE_STRIDED              tcgemm_tile_avx512_f32_strided
+#define TILE_STEPS                2
 #define TILE_LANE                 float
 #define TILE_BVEC                 __m512
 #define TILE_LOAD(p)              _mm512_loadu_ps(p)
@@ -24,6 +25,7 @@
 /* ---- f64 ---- */
 #define TILE_PACKED               tcgemm_tile_avx512_f64
 #define TILE_STRIDED              tcgemm_tile_avx512_f64_strided
+#define TILE_STEPS                2
 #define TILE_MR                   8
 #define TILE_NV                   3
 #define TILE_LANES                8

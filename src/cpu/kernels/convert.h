@@ -12,9 +12,21 @@
 #include <arm_neon.h>
 #endif
 
+#ifdef __AVX512BW__
+/* Of 16 numbers; of the last ones as many as there are, for panels are no multiple of a vector
+ * wide. */
+#define TCGEMM_SOME_OF_16(left) ((__mmask16)((left) < 16 ? (1u << (left)) - 1u : 0xFFFFu))
+#endif
+
 static inline void f32_of_f16_row(const uint16_t *source, int64_t count, float *row) {
     int64_t i = 0;
-#ifdef __F16C__
+#ifdef __AVX512BW__
+    for (; i < count; i += 16) {
+        const __mmask16 some = TCGEMM_SOME_OF_16(count - i);
+        const __m256i half = _mm256_maskz_loadu_epi16(some, source + i);
+        _mm512_mask_storeu_ps(row + i, some, _mm512_cvtph_ps(half));
+    }
+#elif defined(__F16C__)
     for (; i + 8 <= count; i += 8)
         _mm256_storeu_ps(row + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(source + i))));
 #elif defined(__ARM_NEON)
@@ -23,6 +35,19 @@ static inline void f32_of_f16_row(const uint16_t *source, int64_t count, float *
 #endif
     for (; i < count; ++i)
         row[i] = tcgemm_f32_of_f16(source[i]);
+}
+
+static inline void f32_of_bf16_row(const uint16_t *source, int64_t count, float *row) {
+#ifdef __AVX512BW__
+    for (int64_t i = 0; i < count; i += 16) {
+        const __mmask16 some = TCGEMM_SOME_OF_16(count - i);
+        const __m256i half = _mm256_maskz_loadu_epi16(some, source + i);
+        _mm512_mask_storeu_epi32(row + i, some, _mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+    }
+#else
+    for (int64_t i = 0; i < count; ++i)
+        row[i] = tcgemm_f32_of_bf16(source[i]);
+#endif
 }
 
 /* `count` elements from `index` on, as f32. */
@@ -42,12 +67,9 @@ static inline void convert_f32(const tcgemm_pack_t *pack, int64_t index, int64_t
     case TCGEMM_DTYPE_F16:
         f32_of_f16_row((const uint16_t *)pack->source + index, count, row);
         break;
-    case TCGEMM_DTYPE_BF16: {
-        const uint16_t *source = (const uint16_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = tcgemm_f32_of_bf16(source[i]);
+    case TCGEMM_DTYPE_BF16:
+        f32_of_bf16_row((const uint16_t *)pack->source + index, count, row);
         break;
-    }
     case TCGEMM_DTYPE_E4M3: {
         const uint8_t *source = (const uint8_t *)pack->source + index;
         for (int64_t i = 0; i < count; ++i)

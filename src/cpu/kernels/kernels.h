@@ -18,10 +18,13 @@
 #define TCGEMM_PASTE_(x, y, z)   x##y##z
 #define TCGEMM_PASTE(x, y, z)    TCGEMM_PASTE_(x, y, z)
 #define TCGEMM_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
+#define TCGEMM_PRAGMA(text)      _Pragma(#text)
 #ifdef __clang__
-#define TCGEMM_UNROLL _Pragma("clang loop unroll(full)")
+#define TCGEMM_UNROLL       _Pragma("clang loop unroll(full)")
+#define TCGEMM_UNROLL_BY(n) TCGEMM_PRAGMA(clang loop unroll_count(n))
 #else
-#define TCGEMM_UNROLL _Pragma("GCC unroll 16")
+#define TCGEMM_UNROLL       _Pragma("GCC unroll 16")
+#define TCGEMM_UNROLL_BY(n) TCGEMM_PRAGMA(GCC unroll n)
 #endif
 
 #define TCGEMM_DECLARE_PACK(isa)                                                                   \

@@ -77,21 +77,61 @@ static bool is_any(const halves_t *found) {
 
 /* ---- one step ---- */
 
+/* The rows or lines of a step, `pitch` bytes apart: `count` of them, each with the bytes that
+ * `mask` names, and nothing but zeros beyond. If it is whole, all are there. */
+typedef struct rows {
+    const uint8_t *base;
+    int64_t pitch;
+    int count;
+    uint64_t mask;
+} rows_t;
+
+static uint64_t mask_of(int64_t bytes) {
+    return bytes < 64 ? (UINT64_C(1) << bytes) - 1u : UINT64_MAX;
+}
+
+/* Not to be read from where there is none. */
+static TCGEMM_ALWAYS_INLINE const uint8_t *row_at(const rows_t *rows, int i) {
+    return (const uint8_t *)((uintptr_t)rows->base + (uintptr_t)(i * rows->pitch));
+}
+
+/* The first 32 or 64 bytes of row i. */
+static TCGEMM_ALWAYS_INLINE void load_row(const rows_t *rows, int i, bool is_whole, void *x,
+                                          size_t size) {
+    const uint8_t *const row = row_at(rows, i);
+    if (is_whole) {
+        memcpy(x, row, size);
+        return;
+    }
+    const uint64_t mask = i < rows->count ? rows->mask : 0;
+#ifdef __AVX512BW__
+    if (size == 64)
+        _mm512_storeu_si512(x, _mm512_maskz_loadu_epi8(mask, row));
+    else
+        _mm256_storeu_si256(x, _mm256_maskz_loadu_epi8((__mmask32)mask, row));
+#else
+    memset(x, 0, size);
+    if (mask)
+        memcpy(x, row, (size_t)__builtin_popcountll(mask));
+#endif
+}
+
 /* 32 pairs of bf16 or quads of bytes, one word a line, of 2 or 4 rows of k. */
-static TCGEMM_ALWAYS_INLINE void words_of_rows(const uint8_t *const rows[], bool is_bf16,
-                                               words_t *low, words_t *high, halves_t *found) {
+static TCGEMM_ALWAYS_INLINE void words_of_rows(const rows_t *rows, int first, bool is_bf16,
+                                               bool is_whole, words_t *low, words_t *high,
+                                               halves_t *found) {
     halves_t x;
     halves_t y;
     if (is_bf16) {
-        memcpy(&x, rows[0], sizeof x);
-        memcpy(&y, rows[1], sizeof y);
+        load_row(rows, first, is_whole, &x, sizeof x);
+        load_row(rows, first + 1, is_whole, &y, sizeof y);
         note_subnormals(&x, found);
         note_subnormals(&y, found);
     } else {
         bytes_t b[4];
         TCGEMM_UNROLL
         for (int h = 0; h < 4; ++h)
-            memcpy(&b[h], rows[h], sizeof b[h]);
+            load_row(rows, first + h, is_whole, &b[h], sizeof b[h]);
         x = __builtin_convertvector(b[0], halves_t) | __builtin_convertvector(b[1], halves_t) << 8;
         y = __builtin_convertvector(b[2], halves_t) | __builtin_convertvector(b[3], halves_t) << 8;
     }
@@ -103,14 +143,14 @@ static TCGEMM_ALWAYS_INLINE void words_of_rows(const uint8_t *const rows[], bool
 }
 
 /* A step from rows of k, 32 lines side by side. */
-static TCGEMM_ALWAYS_INLINE void step_of_rows(const uint8_t *const rows[], bool is_bf16, bool is_b,
-                                              uint8_t *out, halves_t *found) {
+static TCGEMM_ALWAYS_INLINE void step_of_rows(const rows_t *rows, bool is_bf16, bool is_b,
+                                              bool is_whole, uint8_t *out, halves_t *found) {
     const int each = is_bf16 ? 2 : 4;
     words_t low[WORDS];
     words_t high[WORDS];
     TCGEMM_UNROLL
     for (int w = 0; w < WORDS; ++w) {
-        words_of_rows(rows + w * each, is_bf16, &low[w], &high[w], found);
+        words_of_rows(rows, w * each, is_bf16, is_whole, &low[w], &high[w], found);
         if (is_b) {
             memcpy(out + w * LINES * 4, &low[w], sizeof low[w]);
             memcpy(out + w * LINES * 4 + LANE, &high[w], sizeof high[w]);
@@ -125,13 +165,13 @@ static TCGEMM_ALWAYS_INLINE void step_of_rows(const uint8_t *const rows[], bool 
 }
 
 /* A step from 32 lines, each with 64 bytes of k. */
-static TCGEMM_ALWAYS_INLINE void step_of_lines(const uint8_t *const lines[], bool is_bf16,
-                                               bool is_b, uint8_t *out, halves_t *found) {
+static TCGEMM_ALWAYS_INLINE void step_of_lines(const rows_t *lines, bool is_bf16, bool is_b,
+                                               bool is_whole, uint8_t *out, halves_t *found) {
     for (int half = 0; half < 2; ++half) {
         words_t r[WORDS];
         TCGEMM_UNROLL
         for (int i = 0; i < WORDS; ++i) {
-            memcpy(&r[i], lines[half * WORDS + i], sizeof r[i]);
+            load_row(lines, half * WORDS + i, is_whole, &r[i], sizeof r[i]);
             if (is_bf16) {
                 const halves_t x = (halves_t)r[i];
                 note_subnormals(&x, found);
@@ -153,24 +193,34 @@ static TCGEMM_ALWAYS_INLINE void convert_row(const tcgemm_pack_t *pack, bool is_
         convert_bytes(pack, index, count, row);
 }
 
-/* Where `count` of the `row_elements` elements of a row lie: in the source if they are all there
- * and need no conversion, else in `stage`, with zeros behind them. */
-static TCGEMM_ALWAYS_INLINE const uint8_t *place_row(const tcgemm_pack_t *pack, bool is_bf16,
-                                                     bool in_place, int64_t line, int64_t k,
-                                                     int64_t count, uint8_t stage[LANE]) {
-    const int64_t index = pack->origin + line * pack->line_stride + k * pack->k_stride;
-    if (in_place)
-        return (const uint8_t *)pack->source + index * (is_bf16 ? 2 : 1);
-    memset(stage, 0, LANE);
-    if (count > 0)
-        convert_row(pack, is_bf16, index, count, stage);
-    return stage;
+/* Converts what is there of the rows into `stage`, with zeros beyond. */
+static TCGEMM_ALWAYS_INLINE void stage_rows(const tcgemm_pack_t *pack, bool is_bf16, int64_t index,
+                                            int64_t row_stride, int length, rows_t *rows,
+                                            uint8_t stage[][LANE]) {
+    memset(stage, 0, 64 * sizeof *stage);
+    for (int i = 0; i < rows->count; ++i)
+        convert_row(pack, is_bf16, index + i * row_stride, length, stage[i]);
+    rows->base = stage[0];
+    rows->pitch = LANE;
 }
 
 /* Fetches what lies `bytes` behind each row: soon it will be its turn. */
-static TCGEMM_ALWAYS_INLINE void fetch(const uint8_t *const rows[], int count, int64_t bytes) {
+static TCGEMM_ALWAYS_INLINE void fetch(const rows_t *rows, int count, int64_t bytes) {
     for (int i = 0; i < count; ++i)
-        __builtin_prefetch((const void *)((uintptr_t)rows[i] + (uintptr_t)bytes));
+        __builtin_prefetch((const void *)((uintptr_t)row_at(rows, i) + (uintptr_t)bytes));
+}
+
+static TCGEMM_ALWAYS_INLINE void pack_step(const rows_t *rows, bool is_bf16, bool by_lines,
+                                           bool is_b, bool is_whole, uint8_t *out,
+                                           halves_t *found) {
+    if (by_lines && is_b)
+        step_of_lines(rows, is_bf16, true, is_whole, out, found);
+    else if (by_lines)
+        step_of_lines(rows, is_bf16, false, is_whole, out, found);
+    else if (is_b)
+        step_of_rows(rows, is_bf16, true, is_whole, out, found);
+    else
+        step_of_rows(rows, is_bf16, false, is_whole, out, found);
 }
 
 static TCGEMM_ALWAYS_INLINE bool pack_lanes(const tcgemm_pack_t *pack, int64_t first, int lines,
@@ -179,31 +229,29 @@ static TCGEMM_ALWAYS_INLINE bool pack_lanes(const tcgemm_pack_t *pack, int64_t f
     const bool is_plain = is_bf16
                               ? pack->dtype == TCGEMM_DTYPE_BF16
                               : pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
+    const int element_bytes = is_bf16 ? 2 : 1;
+    const bool by_lines = pack->k_stride == 1;
+    const int num_rows = by_lines ? LINES : ku;
+    const int64_t row_stride = by_lines ? pack->line_stride : pack->k_stride;
+    const int64_t fetched = by_lines ? FETCH_AHEAD : ku * pack->k_stride * element_bytes;
     _Alignas(64) uint8_t stage[64][LANE];
-    const uint8_t *rows[64];
     halves_t found = {0};
     for (int64_t k = 0; k < pack->k; k += ku, out += STEP) {
-        const int64_t count = min_i64(ku, pack->k - k);
-        const bool by_lines = pack->k_stride == 1;
-        if (by_lines) {
-            for (int i = 0; i < LINES; ++i)
-                rows[i] = place_row(pack, is_bf16, is_plain && count == ku && i < lines, first + i,
-                                    k, i < lines ? count : 0, stage[i]);
-        } else {
-            for (int p = 0; p < ku; ++p)
-                rows[p] = place_row(pack, is_bf16, is_plain && lines == LINES && p < count, first,
-                                    k + p, p < count ? lines : 0, stage[p]);
-        }
-        fetch(rows, by_lines ? LINES : ku,
-              by_lines ? FETCH_AHEAD : ku * pack->k_stride * (is_bf16 ? 2 : 1));
-        if (by_lines && pack->is_b)
-            step_of_lines(rows, is_bf16, true, out, &found);
-        else if (by_lines)
-            step_of_lines(rows, is_bf16, false, out, &found);
-        else if (pack->is_b)
-            step_of_rows(rows, is_bf16, true, out, &found);
+        const int steps = (int)min_i64(ku, pack->k - k);
+        const int length = by_lines ? steps : lines; /* elements of a row */
+        const int64_t index = pack->origin + first * pack->line_stride + k * pack->k_stride;
+        rows_t rows = {.base = (const uint8_t *)pack->source + index * element_bytes,
+                       .pitch = row_stride * element_bytes,
+                       .count = by_lines ? lines : steps,
+                       .mask = mask_of(length * element_bytes)};
+        if (!is_plain)
+            stage_rows(pack, is_bf16, index, row_stride, length, &rows, stage);
+        else if (pack->k > k + ku)
+            fetch(&rows, num_rows, fetched);
+        if (!is_plain || (steps == ku && lines == LINES))
+            pack_step(&rows, is_bf16, by_lines, pack->is_b, true, out, &found);
         else
-            step_of_rows(rows, is_bf16, false, out, &found);
+            pack_step(&rows, is_bf16, by_lines, pack->is_b, false, out, &found);
     }
     return is_bf16 && is_any(&found);
 }

@@ -132,27 +132,54 @@ static void transpose_4x4_f64(const double *const rows[], int64_t q, double *pan
 }
 #endif
 
+/* All steps of some lines from `line` on. Where lines are left over behind the last group, another
+ * group ends where they do: it may do some lines of the one before again. */
+#ifdef __AVX2__
+static TCGEMM_ALWAYS_INLINE void transpose_8_lines(const uint32_t *const rows[], int line,
+                                                   int64_t steps, uint32_t *panel, int width) {
+    int64_t q = 0;
+    for (; q + 4 <= steps; q += 4)
+        transpose_8x4(rows + line, q, panel + line, width);
+    for (; q < steps; ++q)
+        for (int i = line; i < line + 8; ++i)
+            panel[q * width + i] = rows[i][q];
+}
+#endif
+#if defined(__AVX2__) || defined(__ARM_NEON)
+static TCGEMM_ALWAYS_INLINE void transpose_4_lines(const uint32_t *const rows[], int line,
+                                                   int64_t steps, uint32_t *panel, int width) {
+    int64_t q = 0;
+    for (; q + 4 <= steps; q += 4)
+        transpose_4x4(rows + line, q, panel + line, width);
+    for (; q < steps; ++q)
+        for (int i = line; i < line + 4; ++i)
+            panel[q * width + i] = rows[i][q];
+}
+
+static TCGEMM_ALWAYS_INLINE void transpose_4_lines_f64(const double *const rows[], int line,
+                                                       int64_t steps, double *panel, int width) {
+    int64_t q = 0;
+    for (; q + 4 <= steps; q += 4)
+        transpose_4x4_f64(rows + line, q, panel + line, width);
+    for (; q < steps; ++q)
+        for (int i = line; i < line + 4; ++i)
+            panel[q * width + i] = rows[i][q];
+}
+#endif
+
 static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps, uint32_t *panel,
                           int width) {
     int line = 0;
 #ifdef __AVX2__
-    for (; line + 8 <= lines; line += 8) {
-        int64_t q = 0;
-        for (; q + 4 <= steps; q += 4)
-            transpose_8x4(rows + line, q, panel + line, width);
-        for (; q < steps; ++q)
-            for (int i = line; i < line + 8; ++i)
-                panel[q * width + i] = rows[i][q];
-    }
+    for (; line + 8 <= lines; line += 8)
+        transpose_8_lines(rows, line, steps, panel, width);
 #endif
 #if defined(__AVX2__) || defined(__ARM_NEON)
-    for (; line + 4 <= lines; line += 4) {
-        int64_t q = 0;
-        for (; q + 4 <= steps; q += 4)
-            transpose_4x4(rows + line, q, panel + line, width);
-        for (; q < steps; ++q)
-            for (int i = line; i < line + 4; ++i)
-                panel[q * width + i] = rows[i][q];
+    for (; line + 4 <= lines; line += 4)
+        transpose_4_lines(rows, line, steps, panel, width);
+    if (line > 0 && line < lines) {
+        transpose_4_lines(rows, lines - 4, steps, panel, width);
+        return;
     }
 #endif
     for (; line < lines; ++line)
@@ -164,13 +191,11 @@ static void transpose_f64(const double *const rows[], int lines, int64_t steps, 
                           int width) {
     int line = 0;
 #if defined(__AVX2__) || defined(__ARM_NEON)
-    for (; line + 4 <= lines; line += 4) {
-        int64_t q = 0;
-        for (; q + 4 <= steps; q += 4)
-            transpose_4x4_f64(rows + line, q, panel + line, width);
-        for (; q < steps; ++q)
-            for (int i = line; i < line + 4; ++i)
-                panel[q * width + i] = rows[i][q];
+    for (; line + 4 <= lines; line += 4)
+        transpose_4_lines_f64(rows, line, steps, panel, width);
+    if (line > 0 && line < lines) {
+        transpose_4_lines_f64(rows, lines - 4, steps, panel, width);
+        return;
     }
 #endif
     for (; line < lines; ++line)
@@ -178,13 +203,45 @@ static void transpose_f64(const double *const rows[], int lines, int64_t steps, 
             panel[q * width + line] = rows[line][q];
 }
 
+/* ---- copying: lines that lie side by side, as many of each step as there are ---- */
+
+#ifdef __AVX512F__
+/* So many bytes, by words of 4, or all 64. A call of memcpy or memset for each step would take
+ * longer than what it does. */
+static __mmask16 first_words(int64_t bytes) {
+    return (__mmask16)(bytes < 64 ? (1u << (bytes / 4)) - 1u : 0xFFFFu);
+}
+#endif
+
+/* `bytes` of each step, a multiple of 4, from pieces `stride` bytes apart. */
+static void copy_steps(const char *source, int64_t stride, int64_t steps, int64_t bytes,
+                       char *panel, int64_t pitch) {
+    for (int64_t p = 0; p < steps; ++p, source += stride, panel += pitch) {
+#ifdef __AVX512F__
+        for (int64_t i = 0; i < bytes; i += 64) {
+            const __mmask16 words = first_words(bytes - i);
+            _mm512_mask_storeu_epi32(panel + i, words, _mm512_maskz_loadu_epi32(words, source + i));
+        }
+#else
+        memcpy(panel, source, (size_t)bytes);
+#endif
+    }
+}
+
 /* Zeros in the lanes of the lines that the panel has and the matrix has not. */
 static void clear_missing_lines(void *panel, int lane_bytes, int64_t steps, int lines, int width) {
     if (lines == width)
         return;
-    for (int64_t q = 0; q < steps; ++q)
-        memset((char *)panel + (q * width + lines) * lane_bytes, 0,
-               (size_t)(width - lines) * (size_t)lane_bytes);
+    const int64_t bytes = (int64_t)(width - lines) * lane_bytes;
+    char *at = (char *)panel + (int64_t)lines * lane_bytes;
+    for (int64_t q = 0; q < steps; ++q, at += (int64_t)width * lane_bytes) {
+#ifdef __AVX512F__
+        for (int64_t i = 0; i < bytes; i += 64)
+            _mm512_mask_storeu_epi32(at + i, first_words(bytes - i), _mm512_setzero_si512());
+#else
+        memset(at, 0, (size_t)bytes);
+#endif
+    }
 }
 
 static void clear_missing_terms(uint32_t *terms, int lines, int width) {
@@ -203,13 +260,20 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     float *out = panel;
     (void)terms;
     clear_missing_lines(panel, sizeof *out, pack->k, lines, width);
+    const bool is_plain = pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32;
+    if (is_plain && pack->k_stride != 1) {
+        const float *const source = (const float *)pack->source + line_start(pack, first, 0);
+        copy_steps((const char *)source, pack->k_stride * 4, pack->k, lines * 4, panel,
+                   (int64_t)width * 4);
+        return false;
+    }
     if (pack->k_stride != 1) {
         for (int64_t p = 0; p < pack->k; ++p)
             convert_f32(pack, line_start(pack, first, p), lines, out + p * width);
         return false;
     }
     const uint32_t *rows[MAX_WIDTH];
-    if (pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32) {
+    if (is_plain) {
         for (int line = 0; line < lines; ++line)
             rows[line] = (const uint32_t *)pack->source + line_start(pack, first + line, 0);
         transpose_u32(rows, lines, pack->k, (uint32_t *)out, width);
@@ -238,9 +302,8 @@ bool PACK_NAME(f64)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     (void)terms;
     clear_missing_lines(panel, sizeof *out, pack->k, lines, width);
     if (pack->k_stride != 1) {
-        for (int64_t p = 0; p < pack->k; ++p)
-            memcpy(out + p * width, source + line_start(pack, first, p),
-                   (size_t)lines * sizeof *out);
+        copy_steps((const char *)(source + line_start(pack, first, 0)), pack->k_stride * 8, pack->k,
+                   lines * 8, panel, (int64_t)width * 8);
         return false;
     }
     const double *rows[MAX_WIDTH];

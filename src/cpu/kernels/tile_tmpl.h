@@ -24,6 +24,7 @@
  *   TILE_SET1(x), TILE_MUL(x, y), TILE_FMA(x, y, z)   x*y, x*y + z in the accumulator type
  *   TILE_FIELD                     the member of union tcgemm_tile_scalar
  *   TILE_INTEGER                   1: scale and terms apply
+ *   TILE_STEPS                     steps in a round of the loop, if that is not 1
  */
 
 #define TILE_PASTE_(x, y) x##y
@@ -31,6 +32,9 @@
 #define TILE_LOCAL(name)  TILE_PASTE(TILE_PASTE(TILE_PACKED, _), name)
 #ifndef TILE_AVEC
 #define TILE_AVEC TILE_BVEC
+#endif
+#ifndef TILE_STEPS
+#define TILE_STEPS 1
 #endif
 
 /* One vector of D from one vector of sums. */
@@ -98,13 +102,15 @@ enum { AHEAD = 16 };
 /* mr, nv and packed are constants wherever this is inlined. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const int mr,
                                                   const int nv, const bool packed) {
-    const TILE_LANE *a = t->a;
     const TILE_LANE *b = t->b;
     const int64_t a_row = packed ? 1 : t->a_row;
     const int64_t a_step = packed ? TILE_MR : t->a_step;
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
     const TILE_MASK full = TILE_TAIL(TILE_LANES);
+    /* Many rows of A in two halves: as many strides as a processor has registers for. */
+    const int half = packed || TILE_MR <= 4 ? mr : (mr + 1) / 2;
+    const TILE_LANE *a[2] = {t->a, (const TILE_LANE *)t->a + half * a_row};
     const bool fetches = packed && sizeof(TILE_VEC) == 64; /* narrower panels fit the first level */
     TILE_VEC sum[TILE_MR][TILE_NV];
 
@@ -119,6 +125,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     if (!t->pauses)
         TILE_LOCAL(fetch)(t, mr, nv);
 
+    TCGEMM_UNROLL_BY(TILE_STEPS)
     for (int64_t p = t->steps; p > 0; --p) {
         TILE_BVEC bv[TILE_NV];
         TCGEMM_UNROLL
@@ -130,12 +137,13 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
                                          : TILE_LOAD_MASKED(b + v * TILE_LANES, tail);
         TCGEMM_UNROLL
         for (int i = 0; i < mr; ++i) {
-            const TILE_AVEC av = TILE_BROADCAST(a + i * a_row);
+            const TILE_AVEC av = TILE_BROADCAST(a[i >= half] + (i - (i >= half) * half) * a_row);
             TCGEMM_UNROLL
             for (int v = 0; v < nv; ++v)
                 sum[i][v] = TILE_MAC(sum[i][v], av, bv[v]);
         }
-        a += a_step;
+        a[0] += a_step;
+        a[1] += a_step;
         b += b_step;
     }
 
@@ -230,3 +238,4 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
 #undef TILE_FMA
 #undef TILE_FIELD
 #undef TILE_INTEGER
+#undef TILE_STEPS

@@ -153,4 +153,10 @@ static inline int tcgemm_sum_bytes(const tcgemm_cpu_ukernel_t *u) {
     return u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
 }
 
+/* Tiles of long vectors, three side by side: their panel of A, as 8 rows where it lies, stays in
+ * the first-level cache while B's pass, and D is written along its rows. */
+static inline bool tcgemm_is_wide(const tcgemm_cpu_ukernel_t *u) {
+    return u->lane_bytes < 64 && u->nr * u->lane_bytes >= 3 * 64;
+}
+
 #endif
