@@ -95,8 +95,7 @@ static double memory_bytes(const question_t *q) {
     const double sweeps = ceil((double)g->m / (q->row->bm * (double)raster_group(q)));
     const double a = (double)g->m * k * bytes_of(g->a.dtype);
     const double b = k * (double)g->n * bytes_of(g->b.dtype);
-    const bool is_aligned =
-        g->ldd * tcgemm_dtype_bits(g->type->d) / 8 % WIDEST_LOAD == 0 || g->m == 1;
+    const bool is_aligned = g->n * tcgemm_dtype_bits(g->type->d) / 8 % WIDEST_LOAD == 0;
     const double d = (double)g->m * (double)g->n * bytes_of(g->type->d);
     const bool b_stays = b < 0.5 * (double)q->device->l2_bytes;
     return a + b * (b_stays ? 1.0 : sweeps) + d * (is_aligned ? 1.0 : unaligned_d);
