@@ -3,7 +3,8 @@
  *
  *     bash lab/model/run.sh rechoose choices.csv >today.csv
  *
- * The table as it was read, but for the columns `chosen` and `predicted_seconds`.
+ * The table as it was read, but for the columns `chosen` and `predicted_seconds`: a row's time is
+ * that of the steps it had when it was measured, although today's might pack or split otherwise.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "cuda/driver.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -117,6 +118,27 @@ tcgemm_status_t tcgemm_driver_need(tcgemm_driver_feature_t feature, const char *
     return TCGEMM_STATUS_OK;
 }
 
+/* How many libraries the process has loaded so far. */
+static int note_loads(struct dl_phdr_info *info, size_t size, void *loads) {
+    (void)size;
+    *(unsigned long long *)loads = info->dlpi_adds;
+    return 1; /* each entry tells the same */
+}
+
+/* Whether somebody has opened the driver by now. To ask for it takes microseconds: only where the
+ * process has loaded something since. */
+static bool is_loaded(void) {
+    static atomic_ullong asked_at;
+    unsigned long long loads = 0;
+    (void)dl_iterate_phdr(note_loads, &loads);
+    if (loads != 0 && atomic_load_explicit(&asked_at, memory_order_relaxed) == loads)
+        return false;
+    if (dlopen(library_name, RTLD_NOW | RTLD_NOLOAD))
+        return true; /* and the reference stays: nobody unloads it under us */
+    atomic_store_explicit(&asked_at, loads, memory_order_relaxed);
+    return false;
+}
+
 bool tcgemm_driver_is_present(void) {
     enum { UNKNOWN, NO_GPU, PERHAPS, PRESENT };
     if (atomic_load_explicit(&is_ready, memory_order_relaxed))
@@ -134,10 +156,9 @@ bool tcgemm_driver_is_present(void) {
     const int known = atomic_load_explicit(&state, memory_order_relaxed);
     if (known != PERHAPS)
         return known == PRESENT;
-    void *const library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD);
-    if (!library)
+    if (!is_loaded())
         return false;
-    atomic_store(&state, PRESENT); /* and the reference stays: nobody unloads it under us */
+    atomic_store(&state, PRESENT);
     return true;
 }
 
