@@ -7,9 +7,7 @@
  * Threads side by side take the pieces of a row; a block takes as many short rows of the whole
  * batch at once as it has threads left over. A thread reads the aligned pieces that hold its 16
  * bytes and shifts them into place; at the ends of a row, where a word would reach beyond it,
- * element by element. The price is one trip of the operand through memory. (A block a row, however
- * short it is: 152 us for the A of 20 x 256 x 592, 212 times, f16, m contiguous; as it is: see
- * notes.md.)
+ * element by element. The price is one trip of the operand through memory.
  *
  * Or widens it, fp8 to bf16, which holds every number of either format: a thread reads 8 bytes and
  * writes 16. Threads side by side take the pieces of a row, four each; a block takes as many short
