@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "problem.h"
 #include "timing.h"
 
 enum { NUM_TYPES = 13 };
@@ -41,7 +42,7 @@ static int64_t draw_size(double low, double high, bool odd) {
 static tcgemm_problem_t draw_problem(void) {
     const tcgemm_type_t type = types[draw(NUM_TYPES)];
     const bool odd = draw(3) == 0;
-    const uint64_t ops = draw(4), kind = draw(6);
+    const uint64_t layout = draw(4), kind = draw(6);
     const bool wide = type == TCGEMM_F64_F64 || type == TCGEMM_F32_F32;
     const double high = wide ? 4096 : 10000;
     int64_t m = draw_size(64, high, odd), n = draw_size(64, high, odd),
@@ -58,15 +59,8 @@ static tcgemm_problem_t draw_problem(void) {
     else if (kind == 4)
         m = draw_size(16, 700, odd), n = draw_size(16, 700, odd), k = draw_size(16, 700, odd),
         batch = draw_size(4, 256, true);
-    tcgemm_problem_t p = tcgemm_problem(type, m, n, k);
-    p.op_a = ops & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
-    p.op_b = ops & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
-    p.lda = p.op_a == TCGEMM_OP_T ? m : k;
-    p.ldb = p.op_b == TCGEMM_OP_T ? k : n;
-    p.batch = batch;
-    p.stride_a = m * k;
-    p.stride_b = k * n;
-    p.stride_c = p.stride_d = m * n;
+    const char ops[] = {layout & 2 ? 'T' : 'N', layout & 1 ? 'T' : 'N'};
+    tcgemm_problem_t p = tight_problem(type, ops, m, n, k, batch);
     const char *name = tcgemm_type_info(type)->name;
     if (name[0] == 'e' && draw(2))
         p.flags |= TCGEMM_FLAG_FAST_ACCUMULATE;

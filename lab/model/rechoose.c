@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tcgemm/tcgemm.h"
+#include "problem.h"
 
 enum { LINE = 512, NAME = 96 };
 
@@ -28,15 +28,7 @@ static tcgemm_problem_t problem_of(const line_t *x) {
     tcgemm_type_t type;
     if (tcgemm_type_from_name(x->type, &type) != TCGEMM_STATUS_OK)
         exit(2);
-    tcgemm_problem_t p = tcgemm_problem(type, x->m, x->n, x->k);
-    p.op_a = x->ops[0] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
-    p.op_b = x->ops[1] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
-    p.lda = p.op_a == TCGEMM_OP_T ? x->m : x->k;
-    p.ldb = p.op_b == TCGEMM_OP_T ? x->k : x->n;
-    p.batch = x->batch;
-    p.stride_a = x->m * x->k;
-    p.stride_b = x->k * x->n;
-    p.stride_c = p.stride_d = x->m * x->n;
+    tcgemm_problem_t p = tight_problem(type, x->ops, x->m, x->n, x->k, x->batch);
     p.flags = x->flags;
     return p;
 }

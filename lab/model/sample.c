@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problem.h"
 #include "timing.h"
 
 typedef struct shape {
@@ -60,15 +61,7 @@ static bool has_other_steps(const tcgemm_plan_t *plan, const char *first_letters
 /* One row for one shape. A product of several steps says nothing of the row itself. */
 static void measure(const tcgemm_kernel_info_t *row, tcgemm_type_t type, const shape_t *s) {
     const char *const kernel = row->name;
-    tcgemm_problem_t p = tcgemm_problem(type, s->m, s->n, s->k);
-    p.op_a = s->ops[0] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
-    p.op_b = s->ops[1] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
-    p.lda = p.op_a == TCGEMM_OP_T ? s->m : s->k;
-    p.ldb = p.op_b == TCGEMM_OP_T ? s->k : s->n;
-    p.batch = s->batch;
-    p.stride_a = s->m * s->k;
-    p.stride_b = s->k * s->n;
-    p.stride_c = p.stride_d = s->m * s->n;
+    tcgemm_problem_t p = tight_problem(type, s->ops, s->m, s->n, s->k, s->batch);
     p.flags |= row->needs_flags;
     tcgemm_plan_options_t o = tcgemm_plan_options();
     o.kernel = kernel;

@@ -86,27 +86,31 @@ static bool widens(const tcgemm_step_t *step) {
     return step->a.at.dtype != step->d.at.dtype;
 }
 
+/* Threads side by side along a row, so many pieces or rounds of pieces long; steps/pack.cu counts
+ * likewise. */
+static int64_t threads_across(int64_t least, int64_t rounds) {
+    int64_t across = least;
+    while (across < TCGEMM_MOVE_THREADS && across < rounds)
+        across *= 2;
+    return across;
+}
+
 /* Blocks' shares of what is widened, as steps/pack.cu cuts it. */
 static double units_of_widening(int64_t lines, int64_t length) {
     const int64_t pieces = ceil_div(length, TCGEMM_WIDEN_PIECE);
-    int64_t across = TCGEMM_WIDEN_LEAST;
-    while (across < TCGEMM_WIDEN_MOST && across * TCGEMM_WIDEN_PIECES < pieces)
-        across *= 2;
+    const int64_t across =
+        threads_across(TCGEMM_WIDEN_LEAST, ceil_div(pieces, TCGEMM_WIDEN_PIECES));
     return (double)ceil_div(lines, TCGEMM_MOVE_THREADS / across) *
            (double)ceil_div(pieces, across * TCGEMM_WIDEN_PIECES);
 }
 
 /* Likewise of what is packed as it is: rows side by side where they are short. */
 static double units_of_packing(int64_t lines, int64_t bytes) {
-    const int64_t pieces = ceil_div(bytes, PIECE);
-    int64_t across = TCGEMM_PACK_LEAST;
-    while (across < TCGEMM_MOVE_THREADS && across < pieces)
-        across *= 2;
+    const int64_t across = threads_across(TCGEMM_PACK_LEAST, ceil_div(bytes, PIECE));
     return (double)ceil_div(lines, TCGEMM_MOVE_THREADS / across);
 }
 
-/* A block of the reduction adds up THREADS / 32 pieces or more; one
- * that turns takes squares. */
+/* A block of the reduction adds up THREADS / 32 pieces or more; one that turns takes squares. */
 static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
     const double lines = (double)args->m * (double)args->batch;
     if (step->kind != TCGEMM_STEP_REDUCE && tcgemm_step_turns(step))
