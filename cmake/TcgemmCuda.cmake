@@ -15,7 +15,7 @@ set(TCGEMM_CUDA_ALL_ARCHS 75 80 86 87 89 90a 90-virtual)
 
 # The rooms whose kernels are the same on all of 8.x: if sm_80 is built, its code serves 86, 87 and 89
 # (the driver runs machine code on every later minor version). It keeps the library below 12 MB.
-set(TCGEMM_CUDA_COMMON_ROOMS steps simt_outer stream wmma_direct wmma_shared)
+set(TCGEMM_CUDA_COMMON_ROOMS batched steps simt_outer stream wmma_direct wmma_shared)
 
 # The rooms whose kernels need what one architecture alone has: machine code for 90a, no PTX.
 set(TCGEMM_CUDA_SPECIFIC_ROOMS wgmma)

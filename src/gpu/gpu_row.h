@@ -29,12 +29,13 @@ typedef struct tcgemm_gpu_row {
     int stages;
     size_t smem_bytes; /* dynamic, per block */
     int blocks_per_sm;
-    bool persistent;  /* a block takes tiles gridDim.x apart until none is left */
-    bool splits_k;    /* the kernel knows parts of k (gpu_args.h) */
-    bool pads_rows;   /* ... and rows that end in padding of zeros */
-    bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
-    bool k_rows;      /* ... with k contiguous, or turned round while they are packed */
-    int box_rows;     /* ... and D can leave by boxes of so many rows; 0: it cannot */
+    bool persistent;   /* a block takes tiles gridDim.x apart until none is left */
+    bool splits_k;     /* the kernel knows parts of k (gpu_args.h) */
+    bool pads_rows;    /* ... and rows that end in padding of zeros */
+    bool tensor_maps;  /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
+    bool k_rows;       /* ... with k contiguous, or turned round while they are packed */
+    int box_rows;      /* ... and D can leave by boxes of so many rows; 0: it cannot */
+    bool items_a_warp; /* a warp takes items of the batch by itself, D being one tile */
     tcgemm_streams_t streams; /* the operand that passes once, where D is narrow */
 } tcgemm_gpu_row_t;
 
