@@ -191,6 +191,12 @@ tcgemm_emulate_u2_t tcgemm_emulate_lds_64(uint32_t from) {
     return r;
 }
 
+tcgemm_emulate_u4_t tcgemm_emulate_lds_128(uint32_t from) {
+    tcgemm_emulate_u4_t r;
+    load(&r, from, sizeof r);
+    return r;
+}
+
 tcgemm_emulate_d2_t tcgemm_emulate_lds_128_f64(uint32_t from) {
     tcgemm_emulate_d2_t r;
     load(&r, from, sizeof r);

@@ -38,6 +38,10 @@ static const double again = 0.2; /* of that time: bytes of a box that another bl
 static const double unaligned_d = 3.5; /* of that time: D whose rows begin inside a sector */
 static const double beyond =
     1.0; /* rows of boxes that lie beyond an edge, to those of the other side */
+/* From the request of a box to its arrival from memory: a ring that is full of requests brings one
+ * ring's worth in that time, and no SM draws more (H200; 16 and 64 rows of D, operands not in the
+ * L2). */
+static const double box_latency = 1.07e-6;
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
 /* Pageable matrices to the GPU and back beside the product, with 16 threads of the CPU: what the
@@ -87,6 +91,11 @@ static uint32_t raster_group(const question_t *q) {
     return group;
 }
 
+static double d_factor(const question_t *q) {
+    const bool is_aligned = q->g->n * tcgemm_dtype_bits(q->g->type->d) / 8 % WIDEST_LOAD == 0;
+    return is_aligned ? 1.0 : unaligned_d;
+}
+
 /* Bytes from memory: a sweep of `group` tile rows reads its rows of A once and all of B. Rows of D
  * that begin inside a sector come to 1.15 TB/s (measured, whatever the kernel). */
 static double memory_bytes(const question_t *q) {
@@ -95,10 +104,9 @@ static double memory_bytes(const question_t *q) {
     const double sweeps = ceil((double)g->m / (q->row->bm * (double)raster_group(q)));
     const double a = (double)g->m * k * bytes_of(g->a.dtype);
     const double b = k * (double)g->n * bytes_of(g->b.dtype);
-    const bool is_aligned = g->n * tcgemm_dtype_bits(g->type->d) / 8 % WIDEST_LOAD == 0;
     const double d = (double)g->m * (double)g->n * bytes_of(g->type->d);
     const bool b_stays = b < 0.5 * (double)q->device->l2_bytes;
-    return a + b * (b_stays ? 1.0 : sweeps) + d * (is_aligned ? 1.0 : unaligned_d);
+    return a + b * (b_stays ? 1.0 : sweeps) + d * d_factor(q);
 }
 
 /* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist. */
@@ -113,6 +121,11 @@ static double bytes_again(const question_t *q) {
     const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
     return k * (m * bytes_of(g->a.dtype) * (ceil(n / q->row->bn) - 1.0) +
                 n * bytes_of(g->b.dtype) * (ceil(m / q->row->bm) - 1.0));
+}
+
+/* How often the ring of a block is filled for one tile. */
+static double rings(const question_t *q) {
+    return ceil((double)q->g->k / q->row->bk) / q->row->stages;
 }
 
 /* ---- loads ---- */
@@ -215,7 +228,8 @@ static void add_rounds(const question_t *q, double k, double count, double block
         bytes_per_clock > 0.0 ? fmax(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
     const double seconds = count / device->clock_hz;
     t->start += seconds * q->cost->start;
-    t->finish += seconds * q->cost->finish * blocks * share * slower;
+    t->finish += seconds * q->cost->finish * blocks * share * slower *
+                 (q->row->tensor_maps ? d_factor(q) : 1.0);
     t->wait += seconds * k * q->cost->wait;
     t->multiply += seconds * k * (cycles_per_k(q, blocks) - q->cost->wait);
 }
@@ -301,8 +315,9 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (!q.row->tensor_maps && !q.row->streams)
         t.memory *= copying;
     if (q.row->tensor_maps)
-        t.memory =
-            t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth;
+        t.memory = fmax(t.memory * box_waste(&q) * q.cost->narrow +
+                            again * batch * bytes_again(&q) / bandwidth,
+                        t.rounds * rings(&q) * box_latency);
     t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory);
     return t;
 }
