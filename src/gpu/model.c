@@ -263,13 +263,26 @@ static double bytes_of_items(const question_t *q) {
            m * n * bytes_of(g->type->d) * batch * (is_stream ? 1.0 : unaligned_d);
 }
 
-/* Groups of as many items as fill a warp's lanes, shared out among SMs. `wait` is what a warp takes
- * for an element of k while it is alone, `finish` what a group costs beside its products. */
+/* Items that a warp multiplies side by side: as many as its lanes have room for and its memory,
+ * and as there are for each of all warps. */
+static double items_of_group(const question_t *q, double warps) {
+    const tcgemm_canonical_t *g = q->g;
+    const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
+    const double stage = (double)q->row->smem_bytes / (q->row->stages * q->row->threads / 32.0);
+    const double item = fmax(k * (m * bytes_of(g->a.dtype) + n * bytes_of(g->b.dtype)),
+                             m * n * fmax(4.0, bytes_of(g->type->d)));
+    const double lanes = 32.0 / (ceil(m / q->row->im) * ceil(n / q->row->in));
+    const double each = (double)g->batch / ((double)q->device->num_sms * warps);
+    return fmax(1.0, floor(fmin(fmin(lanes, each), stage / item)));
+}
+
+/* Groups of items shared out among SMs. `wait` is what a warp takes for an element of k while it is
+ * alone, `finish` what a group costs beside its products. */
 static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     const tcgemm_canonical_t *g = q->g;
-    const double pieces = ceil((double)g->m / q->row->im) * ceil((double)g->n / q->row->in);
-    const double side_by_side = floor(32.0 / pieces);
-    const double groups = ceil(ceil((double)g->batch / side_by_side) / (double)q->device->num_sms);
+    const double warps = q->row->blocks_per_sm * q->row->threads / 32.0;
+    const double groups =
+        ceil(ceil((double)g->batch / items_of_group(q, warps)) / (double)q->device->num_sms);
     const double clock = q->device->clock_hz, k = (double)g->k;
     const double loads = fmax(item_factor(q, &g->a, g->m, g->k), item_factor(q, &g->b, g->k, g->n));
     const double macs = 32.0 * q->row->im * q->row->in;
@@ -277,7 +290,7 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     tcgemm_gpu_time_t t;
     memset(&t, 0, sizeof t);
     t.launch = launch_seconds;
-    t.rounds = ceil(groups / (q->row->blocks_per_sm * q->row->threads / 32.0));
+    t.rounds = ceil(groups / warps);
     t.start = q->cost->start / clock;
     t.wait = t.rounds * k * q->cost->wait / clock;
     t.finish = groups * q->cost->finish * loads / clock;

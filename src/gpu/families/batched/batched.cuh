@@ -3,8 +3,7 @@
  * For: up to 32 rows and columns of D. A block a tile would be mostly padding there (of 64 x 64 an
  * item of 17 x 17 fills a fourteenth), and each block would start, load, multiply and write by
  * turns. Here an item costs what its bytes cost: no barrier but the warp's own, what a warp
- * multiplies next is under way while it multiplies. CUDA cores keep up with memory at these sizes,
- * in every type.
+ * multiplies next is under way while it multiplies, on CUDA cores in every type.
  *
  *     a warp         group 0: items 0 .. G-1       group 1             ...     gridDim x 4 apart
  *                    | wait | products | D out |   | wait | products | D out |
@@ -65,7 +64,6 @@ template <int BYTES, bool IS_K> struct batched_operand {
     int mn, k;                      /* elements of an item */
     int way;
     int pitch, item_pitch; /* bytes in a stage */
-    batched_divisor unit_divisor, line_divisor;
 
     __device__ __forceinline__ int lines(int part) const {
         return IS_K ? mn : part;

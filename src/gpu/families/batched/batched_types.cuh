@@ -19,12 +19,6 @@ struct batched_from_f32 : batched_by_f32 {
         return x;
     }
 };
-struct batched_from_tf32 : batched_by_f32 {
-    typedef float element;
-    static __device__ __forceinline__ float widen(float x) {
-        return __uint_as_float(tcgemm_cvt_rna_tf32(__float_as_uint(x)));
-    }
-};
 struct batched_from_f16 : batched_by_f32 {
     typedef uint16_t element;
     static __device__ __forceinline__ float widen(uint16_t x) {
@@ -47,11 +41,11 @@ struct batched_from_f64 {
         sum = fma(a, b, sum);
     }
 };
-/* Modulo 2^32, whatever the signs. */
-template <class ELEMENT> struct batched_from_8bit {
+/* Modulo 2^32. */
+struct batched_from_s8 {
     typedef uint32_t scalar;
-    typedef ELEMENT element;
-    static __device__ __forceinline__ uint32_t widen(ELEMENT x) {
+    typedef int8_t element;
+    static __device__ __forceinline__ uint32_t widen(int8_t x) {
         return (uint32_t)(int32_t)x;
     }
     static __device__ __forceinline__ void add(uint32_t &sum, uint32_t a, uint32_t b) {
@@ -60,13 +54,11 @@ template <class ELEMENT> struct batched_from_8bit {
 };
 
 struct f32_f32 : batched_from_f32, store_f32 {};
-struct tf32_f32 : batched_from_tf32, store_f32 {};
 struct f16_f32 : batched_from_f16, store_f32 {};
 struct f16_f16 : batched_from_f16, store_f16 {};
 struct bf16_f32 : batched_from_bf16, store_f32 {};
 struct bf16_bf16 : batched_from_bf16, store_bf16 {};
 struct f64_f64 : batched_from_f64, store_f64 {};
-struct s8_s32 : batched_from_8bit<int8_t>, store_s32 {};
-struct u8_s32 : batched_from_8bit<uint8_t>, store_s32 {};
+struct s8_s32 : batched_from_s8, store_s32 {};
 
 #endif
