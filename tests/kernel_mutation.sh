@@ -255,6 +255,24 @@ defect "a slot is given back before its products have ended" $wgmma \
 defect "blocks of a tile begin in the slot of the tile before" $wgmma \
     's/        cursor next = at;/        cursor next = {0, 0};/' \
     'wgmma_e5m2_f32.cu' 90 'wgmma_e5m2_f32_32x128x128'
+defect "registers of an operand are loaded anew while they are multiplied" $wgmma \
+    '/first_step + step > 0 || block > 0/,/wgmma_wait<1>/s/wgmma_wait<1>/wgmma_wait<2>/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_128x256x32'
+defect "a slot is given back before all lanes have read it" $wgmma \
+    '/if (BY_REGISTERS)/,/__syncwarp/s/__syncwarp();/;/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_64x64x32'
+defect "lanes of odd k keep what they read first" $wgmma \
+    's/\[half\] = odd ? second : first;/[half] = first;/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_16x64x32'
+defect "neighbours of a turned row go to the next unit" $wgmma \
+    's/return TURNED ? 2 \* unit + half/return TURNED ? unit + 2 * half/;s|c\[i / 2\]\[4 \* j + 2 \* (i % 2) + x\]|c[i % UNITS][4 * j + 2 * (i / UNITS) + x]|' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_128x128x32_turns_swap'
+defect "registers are multiplied without a fence" $wgmma \
+    '/void multiply_half/,/wgmma_commit/s/tcgemm_wgmma_fence();//' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_32x128x32'
+defect "a turned piece is written where its row has ended" $wgmma \
+    's/args.n % PIECE == 0 \&\& args.vector_d/args.vector_d/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_256x128x32'
 
 echo "$count defects" >&2
 exit $status
