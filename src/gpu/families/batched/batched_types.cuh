@@ -6,6 +6,7 @@
 
 #include "gpu/elements.cuh"
 #include "gpu/ptx/cvt.cuh"
+#include "gpu/ptx/fma.cuh"
 
 struct batched_by_f32 {
     typedef float scalar;
@@ -38,10 +39,9 @@ struct batched_from_f64 {
         return x;
     }
     static __device__ __forceinline__ void add(double &sum, double a, double b) {
-        sum = fma(a, b, sum);
+        tcgemm_fma_f64(&sum, a, b);
     }
 };
-/* Modulo 2^32. */
 struct batched_from_s8 {
     typedef uint32_t scalar;
     typedef int8_t element;
@@ -49,7 +49,7 @@ struct batched_from_s8 {
         return (uint32_t)(int32_t)x;
     }
     static __device__ __forceinline__ void add(uint32_t &sum, uint32_t a, uint32_t b) {
-        sum += a * b;
+        tcgemm_mad_u32(&sum, a, b);
     }
 };
 
