@@ -151,7 +151,8 @@ typedef struct touch {
     uint32_t turn;
     uint32_t time; /* arrivals of the thread at mbarriers, and meetings, before it */
     uint16_t thread;
-    uint8_t bytes; /* which of the four */
+    uint8_t bytes;         /* which of the four, in this epoch */
+    uint8_t bytes_of_turn; /* ... and in this turn */
 } touch_t;
 
 typedef struct cell {

@@ -141,7 +141,8 @@ void tcgemm_emulate_mbarrier_init(uint32_t at, uint32_t arrivals) {
                         .turn = m->warps[m->self->warp].turn,
                         .time = x->known[m->self->index].times[m->self->index],
                         .thread = (uint16_t)m->self->index,
-                        .bytes = 0xF};
+                        .bytes = 0xF,
+                        .bytes_of_turn = 0xF};
 }
 
 void tcgemm_emulate_mbarrier_fence_init(void) {

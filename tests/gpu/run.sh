@@ -67,7 +67,7 @@ step_verify() {
         echo "skipped: the tool was not built (no jansson)"
         return 0
     fi
-    for algo in wmma-direct wmma-shared simt-outer mma-pipelined wgmma stream; do
+    for algo in wmma-direct wmma-shared simt-outer mma-pipelined wgmma stream batched; do
         echo "-- $algo"
         "$tool" verify --full --device 0 --algo "$algo" || return 1
     done
