@@ -154,10 +154,21 @@ struct mma_pipelined {
         load_b.begin_block(k_left);
     }
 
-    __device__ __forceinline__ void copy_whole(uint32_t slot) {
+    /* Part `part` of `parts` of the block that comes next: by whole chunks, or f64 by halves. */
+    template <bool HALVES>
+    __device__ __forceinline__ void copy_part(uint32_t slot, int part, int parts) {
+        if constexpr (HALVES) {
+            load_a.copy_halves(slot, part, parts);
+            load_b.copy_halves(slot + copy_a::BYTES, part, parts);
+        } else {
+            load_a.copy(slot, part, parts);
+            load_b.copy(slot + copy_a::BYTES, part, parts);
+        }
+    }
+
+    template <bool HALVES> __device__ __forceinline__ void copy_whole(uint32_t slot) {
 #if TCGEMM_HAVE_CP_ASYNC
-        load_a.copy(slot, 0, 1);
-        load_b.copy(slot + copy_a::BYTES, 0, 1);
+        copy_part<HALVES>(slot, 0, 1);
 #else
         uint4 kept_a[copy_a::PASSES], kept_b[copy_b::PASSES];
         load_a.fetch(kept_a, 0, 1);
@@ -215,12 +226,12 @@ struct mma_pipelined {
 
     /* ---- 16-byte chunks throughout ---- */
 
-    __device__ __forceinline__ void run_whole(void) {
+    template <bool HALVES> __device__ __forceinline__ void run_whole(void) {
         uint32_t into = smem;
 #pragma unroll 1
         for (uint32_t block = 0; block < STAGES - 1; ++block) {
             begin_block(block);
-            copy_whole(into);
+            copy_whole<HALVES>(into);
             commit();
             into = next_slot(into);
         }
@@ -235,10 +246,8 @@ struct mma_pipelined {
 #pragma unroll
             for (int step = 0; step < STEPS; ++step) {
 #if TCGEMM_HAVE_CP_ASYNC
-                if (step < PARTS) {
-                    load_a.copy(into, step, PARTS);
-                    load_b.copy(into + copy_a::BYTES, step, PARTS);
-                }
+                if (step < PARTS)
+                    copy_part<HALVES>(into, step, PARTS);
 #else
                 uint4 kept_a[copy_a::PASSES], kept_b[copy_b::PASSES];
                 if (step < PARTS) {
@@ -282,13 +291,13 @@ struct mma_pipelined {
 
     /* A turn is 16 rows of A, all columns of B and two steps; meanwhile the A of the next turn is
      * on its way, and in the last turn of a pair the B of the next pair. */
-    __device__ __forceinline__ void run_long(void) {
+    template <bool HALVES> __device__ __forceinline__ void run_long(void) {
         enum { PAIRS = STEPS / 2, TURNS = PAIRS * UNITS_M, LAST = TURNS - 1 };
         uint32_t into = smem, slot = smem;
 #pragma unroll 1
         for (uint32_t block = 0; block < STAGES - 1; ++block) {
             begin_block(block);
-            copy_whole(into);
+            copy_whole<HALVES>(into);
             commit();
             into = next_slot(into);
         }
@@ -316,8 +325,7 @@ struct mma_pipelined {
                         for (int w = 0; w < 8; ++w)
                             b[unit][w] = next_b[unit][w];
                 if (turn < LAST) {
-                    load_a.copy(into, turn, LAST);
-                    load_b.copy(into + copy_a::BYTES, turn, LAST);
+                    copy_part<HALVES>(into, turn, LAST);
                 } else {
                     commit();
                     arrive();
@@ -334,11 +342,11 @@ struct mma_pipelined {
         }
     }
 
-    __device__ __forceinline__ void run_aligned(void) {
+    template <bool HALVES> __device__ __forceinline__ void run_aligned(void) {
         if constexpr (TYPE::LONG)
-            run_long();
+            run_long<HALVES>();
         else
-            run_whole();
+            run_whole<HALVES>();
     }
 
     /* ---- anything else: the same ring, nothing overlapped by hand ---- */
@@ -554,7 +562,9 @@ struct mma_pipelined {
                     c[i][j][r] = 0;
 
         if (args.whole_a && args.whole_b)
-            run_aligned();
+            run_aligned<false>();
+        else if constexpr (ELEMENT_BYTES == 8)
+            run_aligned<true>(); /* rows of doubles are on 8-byte boundaries at least */
         else
             run_any(args.vector_a < args.vector_b ? args.vector_a : args.vector_b);
 

@@ -150,7 +150,8 @@ struct operand_copy {
 
     /* The whole block, whatever the alignment of the rows and the edges. */
     __device__ __forceinline__ void copy_any(uint32_t tile, uint32_t vector) {
-        const int narrow = ELEMENT_BYTES == 8 ? 8 : 4;
+        const int narrow = 4;
+        static_assert(ELEMENT_BYTES <= narrow, "f64 comes by halves");
         if (TCGEMM_HAVE_CP_ASYNC && vector >= narrow) {
 #pragma unroll 1
             for (int pass = 0; pass < PASSES; ++pass) {
@@ -162,11 +163,7 @@ struct operand_copy {
 #pragma unroll
                     for (int at = 0; at < 16; at += narrow) {
                         const uint32_t left = bytes > at ? bytes - at : 0;
-                        const uint32_t read = left < narrow ? left : narrow;
-                        if (narrow == 8)
-                            tcgemm_cp_async_8(chunk_to + at, from + at, read);
-                        else
-                            tcgemm_cp_async_4(chunk_to + at, from + at, read);
+                        tcgemm_cp_async_4(chunk_to + at, from + at, left < narrow ? left : narrow);
                     }
                 }
                 next_pass(pass);
