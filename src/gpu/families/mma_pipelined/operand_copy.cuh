@@ -120,6 +120,17 @@ struct operand_copy {
         }
     }
 
+    /* The same of f64, whose rows may begin between two chunks and end inside one. */
+    __device__ __forceinline__ void copy_halves(uint32_t tile, int part, int parts) {
+#pragma unroll
+        for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass) {
+            const uint32_t bytes = pass_bytes(pass), chunk_to = pass_to(tile, pass);
+            tcgemm_cp_async_8(chunk_to, from, bytes >= 8 ? 8 : 0);
+            tcgemm_cp_async_8(chunk_to + 8, from + 8, bytes >= 16 ? 8 : 0);
+            next_pass(pass);
+        }
+    }
+
     /* The same without cp.async, in two halves: into registers, and from there. */
     __device__ __forceinline__ void fetch(uint4 kept[PASSES], int part, int parts) {
 #pragma unroll

@@ -3,7 +3,7 @@
  * Products of whole warpgroups, wgmma, whose operands stay in shared memory, where the tensor
  * memory accelerator (TMA) puts them by box. One body for all types; rows.def names types and
  * tiles. On sm_90 the planner takes it for all but small and thin products whose operands would
- * have to be packed first (s8 and tf32, NN): these are for mma-pipelined. Where it stands beside
+ * have to be packed first (bytes, NN): these are for mma-pipelined. Where it stands beside
  * cuBLASLt, class by class: docs/kernels.md; what it misses: bench/results/notes.md.
  *
  *     grid        persistent: a block an SM (small tiles: two), tiles gridDim.x apart, in the order
@@ -42,7 +42,14 @@
  *
  * Layouts: a row of a box is 128 bytes of k, or 64 elements of m (n); the descriptor says which, so
  * 16-bit operands are read as they lie in all four layouts. The instruction takes tf32 and bytes
- * with k contiguous alone: others are transposed while they are packed (steps/pack.cu). TMA
+ * with k contiguous alone, from shared memory; but its left operand may come from registers, which
+ * are loaded from a box however it lies (`take`). So tf32 may have m contiguous in A, or n in B
+ * where the tile is swapped:
+ *
+ *     consumer    | reads half 0 | reads half 1 | reads half 0 of the next block | ..
+ *     its products               | half 0       | half 1         | half 0 ...
+ *
+ * Bytes, and the other operand of tf32, are transposed while they are packed (steps/pack.cu). TMA
  * rounds f32 to tf32 (docs/numerics.md). fp8 comes packed as bf16, or, where a caller allows short
  * sums, as it is: they are brought to f32 block by block (`promote`).
  *
@@ -75,7 +82,11 @@
  *     rows 16 bytes off a multiple of 32      boxes come at half the speed: packed at 128 bytes
  *     D by boxes, not from registers          2048^3 30.0 to 25.9 us, 16384 x 256 x 256 10.8 to
  *                                             8.5; bf16 out 28.8 to 25.1, 11.0 to 6.4
- *     fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (packed to
+ *     tf32 by registers, beside a copy        NN 4096^3 410 to 371 us, 1024^3 16.1 to 11.7, 256 x
+ *     of that operand                         65536 x 320 96 to 48; TT 4096^3 407 to 362
+ *     a ring of all shared memory for few     bf16 1 x 4096 x 4096 14.4 to 11.3 us, 64 rows 15.7 to
+ *     rows: a block has 104 KB under way      12.1, 16 x 4096 x 14336 44 to 31 (operands in no
+ * cache) fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (packed to
  * bf16: 540) launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33,
  * 2048^3 29.2 to 28.6
  */
