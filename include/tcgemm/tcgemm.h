@@ -356,7 +356,8 @@ typedef struct tcgemm_plan tcgemm_plan_t;
 typedef struct tcgemm_plan_options {
     size_t struct_size;
     const char *algo;   /* a family: "auto" (also NULL), "cpu", "reference"; on a GPU "wmma-direct",
-                         * "wmma-shared", "simt-outer", "mma-pipelined" */
+                         * "wmma-shared", "simt-outer", "mma-pipelined", "wgmma", "stream",
+                         * "batched" */
     const char *kernel; /* one row of the kernel table by its name; NULL: the planner's choice */
     const char *tile;   /* "32x8x16", m x n x k: only rows with this tile, of an instruction for
                          * wmma-direct, of a block for other GPU rows, of registers for the CPU's;

@@ -46,7 +46,7 @@ def read_samples(path, rows):
         best[s["problem"]] = min(best.get(s["problem"], 1e9), float(s["seconds"]))
     for s in lines:
         name = s["kernel"].removeprefix("gpu_")
-        if name not in rows or s.get("steps", "P") != "P":
+        if name not in rows or name.startswith("batched_") or s.get("steps", "P") != "P":
             continue
         row = rows[name]
         m, n, k, batch = (int(s[x]) for x in ("m", "n", "k", "batch"))
@@ -178,7 +178,8 @@ def quantiles(errors):
 
 
 HEAD = """/* cost.def - what each GPU row costs: the constants of src/gpu/model.c, as measured on an
- * H200. Written by lab/model/run.sh fit, but for rows of sm_75, which an H200 does not run: estimates.
+ * H200. Written by lab/model/run.sh fit, but for rows of sm_75, which an H200 does not run: estimates;
+ * and for those of batched, which model.c reckons in a way of their own.
  * A row without a line is reckoned with caution until it is measured (src/gpu/measured.c).
  *
  * TCGEMM_COST(row, macs, wait, start, finish, narrow, nt, tn, tt)
@@ -192,6 +193,9 @@ HEAD = """/* cost.def - what each GPU row costs: the constants of src/gpu/model.
  *           times longer that the bytes of A, B and D take
  *   nt tn tt   times slower (or faster) with B, A or both transposed; of kernels that stream an operand, nt
  *           with its lines side by side, and tn where they are then not aligned, too
+ *
+ * Of kernels whose warps take items: wait while a warp is alone, start once, finish for each group of
+ * items.
  */
 #ifndef TCGEMM_COST
 #define TCGEMM_COST(row, macs, wait, start, finish, narrow, nt, tn, tt)

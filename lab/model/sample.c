@@ -67,7 +67,8 @@ static void measure(const tcgemm_kernel_info_t *row, tcgemm_type_t type, const s
     o.kernel = kernel;
     tcgemm_plan_t *plan = NULL;
     if (tcgemm_plan_create(timing_context, &p, &o, &plan) != TCGEMM_STATUS_OK) {
-        if (strncmp(kernel, "gpu_stream", 10) != 0) /* which takes few rows or columns alone */
+        if (strncmp(kernel, "gpu_stream", 10) != 0 && /* few rows or columns alone */
+            strncmp(kernel, "gpu_batched", 11) != 0)  /* few of both */
             (void)fprintf(stderr, "%s: %s\n", kernel, tcgemm_last_error());
         return;
     }
