@@ -440,6 +440,37 @@ static void the_last_row_ends_at_its_last_element(void **state) {
     assert_no_failures();
 }
 
+/* Few rows or columns of D, the other operand read where it lies: its lines end anywhere in a
+ * vector. */
+static void long_lines_end_at_their_last_element(void **state) {
+    (void)state;
+    static const tcgemm_type_t types[] = {TCGEMM_F32_F32, TCGEMM_F64_F64,  TCGEMM_F16_F32,
+                                          TCGEMM_F16_F16, TCGEMM_BF16_F32, TCGEMM_BF16_BF16};
+    guard_t guards[4];
+    for (int i = 0; i < 4; ++i) {
+        guards[i] = guard_make((size_t)540 * 512 * 8);
+        memset(guards[i].data, 0x11, guards[i].bytes);
+    }
+    catch_faults();
+    for (uint64_t i = 0; i < 72; ++i) {
+        uint64_t random = i;
+        const int64_t few = 1 + (int64_t)i % 18;
+        const int64_t many = 512 + random_below(&random, 28);
+        const int64_t k = 512 - random_below(&random, 12) % (many - 511);
+        const bool is_rows = i % 4 < 2;
+        current = testcase_make(
+            NULL, tcgemm_problem(types[i % 6], is_rows ? few : many, is_rows ? many : few, k), i);
+        current.p.op_b = is_rows ? TCGEMM_OP_T : TCGEMM_OP_N;
+        current.beta = (double)random_below(&random, 2);
+        guarded_call(guards, &random);
+    }
+    (void)signal(SIGSEGV, SIG_DFL);
+    (void)signal(SIGBUS, SIG_DFL);
+    for (int i = 0; i < 4; ++i)
+        guard_free(&guards[i]);
+    assert_no_failures();
+}
+
 /* ---- S6: leading dimensions beyond 2^31 ---- */
 
 typedef struct wide {
@@ -706,6 +737,7 @@ int main(void) {
         cmocka_unit_test(no_threads_are_no_failure),
         cmocka_unit_test(nothing_outside_is_touched),
         cmocka_unit_test(the_last_row_ends_at_its_last_element),
+        cmocka_unit_test(long_lines_end_at_their_last_element),
         cmocka_unit_test(wide_rows),
         cmocka_unit_test(wide_strides),
         cmocka_unit_test(small_stacks),
