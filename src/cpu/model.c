@@ -5,9 +5,10 @@
  *     pack      for each 4 bytes of the panels of A and B, by the way they lie in memory
  *     store     for each 8 bytes of D and each step of k
  * divided among the threads, some for the call, and some for each barrier of the threads. The
- * constants of each type were measured (base/types.def). How well that fits: docs/measuring.md.
- * Cycles become seconds by the nominal clock (host/clock.h): a plan must not depend on how busy the
- * machine is.
+ * constants of each type were measured, on a Zen 5 (base/types.def); for Intel's processors with
+ * AVX2 more is counted, with constants of each type and instruction set (cost.h). How well that
+ * fits: docs/measuring.md. Cycles become seconds by the nominal clock (host/clock.h): a plan must
+ * not depend on how busy the machine is.
  */
 #include "cpu/model.h"
 
@@ -15,6 +16,7 @@
 
 #include "base/dtype.h"
 #include "base/num.h"
+#include "cpu/cost.h"
 #include "cpu/kernels/ukernel.h"
 #include "host/clock.h"
 #include "host/features.h"
@@ -306,8 +308,27 @@ typedef struct cycles {
     double pack, multiply, store;
 } cycles_t;
 
+/* By what was measured (cost.def). */
+static cycles_t measured_cycles(const struct tcgemm_plan *plan, const double *cost) {
+    double count[TCGEMM_NUM_COUNTS];
+    cycles_t c = {0};
+    tcgemm_cpu_work(plan, count);
+    for (int i = 0; i < TCGEMM_NUM_COUNTS; ++i) {
+        const double cycles = count[i] * cost[i];
+        if (i >= TCGEMM_COUNT_A_ALONG && i <= TCGEMM_COUNT_B_ACROSS)
+            c.pack += cycles;
+        else if (i == TCGEMM_COUNT_STORE)
+            c.store += cycles;
+        else
+            c.multiply += cycles;
+    }
+    return c;
+}
+
 static cycles_t item_cycles(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
+    if (plan->kernel->cpu && !plan->packs && tcgemm_cpu_costs(plan))
+        return measured_cycles(plan, tcgemm_cpu_costs(plan));
     if (!plan->kernel->cpu)
         return (cycles_t){.multiply = 8.0 * volume(g), .store = 20.0 * (double)g->m * (double)g->n};
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -368,8 +389,10 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
 tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads) {
     double barriers = 0.0;
     plan->num_threads = 1;
-    if (plan->kernel->cpu)
+    if (plan->kernel->cpu) {
         choose_blocks(plan);
+        share_out(plan, 1);
+    }
     const cycles_t item = item_cycles(plan);
     if (plan->kernel->cpu)
         barriers = choose_threads(plan, sum(item), max_threads);
