@@ -14,8 +14,10 @@
 set(TCGEMM_CUDA_ALL_ARCHS 75 80 86 87 89 90a 90-virtual)
 
 # The rooms whose kernels are the same on all of 8.x: if sm_80 is built, its code serves 86, 87 and 89
-# (the driver runs machine code on every later minor version). It keeps the library below 12 MB.
-set(TCGEMM_CUDA_COMMON_ROOMS steps simt_outer stream wmma_direct wmma_shared)
+# (the driver runs machine code on every later minor version). It keeps the library below 12 MB. Of the other
+# rooms the code of 86 serves 89, for which ptxas writes the very same; that of 80 would not do: it issues f32
+# at half of 86's rate.
+set(TCGEMM_CUDA_COMMON_ROOMS batched steps simt_outer stream wmma_direct wmma_shared)
 
 # The rooms whose kernels need what one architecture alone has: machine code for 90a, no PTX.
 set(TCGEMM_CUDA_SPECIFIC_ROOMS wgmma)
@@ -168,7 +170,7 @@ endfunction()
 # tcgemm_cuda_list(RESULT ARCH...): every module of src/gpu/{families/*,steps} for every architecture that it is
 # compiled for, as "module|slot|number|front|code|is_ptx|only_this|source". A module is named by its file,
 # images of one module share a slot, those of one front the PTX. Architectures older than all of its rows are
-# left out.
+# left out, and those that the code of another one serves.
 function(tcgemm_cuda_list result)
   file(GLOB modules CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/gpu/families/*/*.cu" "${PROJECT_SOURCE_DIR}/src/gpu/steps/*.cu")
   set(list "")
@@ -195,6 +197,9 @@ function(tcgemm_cuda_list result)
       if(room IN_LIST TCGEMM_CUDA_COMMON_ROOMS AND arch MATCHES "^(86|87|89)$" AND NOT is_ptx AND
          ("80" IN_LIST ARGN OR "80-real" IN_LIST ARGN))
         continue()
+      endif()
+      if(arch STREQUAL "89" AND NOT is_ptx AND ("86" IN_LIST ARGN OR "86-real" IN_LIST ARGN))
+        continue() # ptxas writes the same instructions
       endif()
       if(number LESS least OR (room IN_LIST TCGEMM_CUDA_SPECIFIC_ROOMS AND NOT only_this))
         continue()
@@ -257,6 +262,10 @@ function(tcgemm_cuda_images target)
   if(NOT rows)
     message(FATAL_ERROR "no GPU module is for the architectures ${TCGEMM_CUDA_IMAGES}")
   endif()
+  list(GET images -1 last)
+  string(REPLACE "|" ";" last "${last}")
+  list(GET last 1 last)
+  math(EXPR TCGEMM_IMAGES_SLOTS "${last} + 1")
   set(TCGEMM_IMAGES_EMBED "${embed}")
   set(TCGEMM_IMAGES_ROWS "${rows}")
   configure_file("${PROJECT_SOURCE_DIR}/cmake/tcgemm_images.c.in" "${folder}/images.c" @ONLY)

@@ -117,6 +117,7 @@ direct=gpu/families/wmma_direct/wmma_direct.cuh
 stream=gpu/families/stream/stream.cuh
 streams=gpu/families/stream/stream_types.cuh
 wgmma=gpu/families/wgmma/wgmma.cuh
+batched=gpu/families/batched/batched.cuh
 ffma=$(cd "$root/src" && ls gpu/families/simt_ffma/*f32_f32.cu)
 outer=$(cd "$root/src" && ls gpu/families/simt_outer/*.cu)
 
@@ -255,6 +256,51 @@ defect "a slot is given back before its products have ended" $wgmma \
 defect "blocks of a tile begin in the slot of the tile before" $wgmma \
     's/        cursor next = at;/        cursor next = {0, 0};/' \
     'wgmma_e5m2_f32.cu' 90 'wgmma_e5m2_f32_32x128x128'
+defect "registers of an operand are loaded anew while they are multiplied" $wgmma \
+    '/first_step + step > 0 || block > 0/,/wgmma_wait<1>/s/wgmma_wait<1>/wgmma_wait<2>/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_128x256x32'
+defect "a slot is given back before all lanes have read it" $wgmma \
+    '/if (BY_REGISTERS)/,/__syncwarp/s/__syncwarp();/;/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_64x64x32'
+defect "lanes of odd k keep what they read first" $wgmma \
+    's/\[half\] = odd ? second : first;/[half] = first;/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_16x64x32'
+defect "neighbours of a turned row go to the next unit" $wgmma \
+    's/return TURNED ? 2 \* unit + half/return TURNED ? unit + 2 * half/;s|c\[i / 2\]\[4 \* j + 2 \* (i % 2) + x\]|c[i % UNITS][4 * j + 2 * (i / UNITS) + x]|' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_128x128x32_turns_swap'
+defect "registers are multiplied without a fence" $wgmma \
+    '/void multiply_half/,/wgmma_commit/s/tcgemm_wgmma_fence();//' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_32x128x32'
+defect "a turned piece is written where its row has ended" $wgmma \
+    's/args.n % PIECE == 0 \&\& args.vector_d/args.vector_d/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_256x128x32'
+defect "slices' sums are added before they lie there" $mma \
+    '/c\[i \/ SUMS \/ (2 \* UNITS_N)\]\[i \/ SUMS % (2 \* UNITS_N)\]\[i % SUMS\];/{n;s/__syncthreads();//}' \
+    'mma_pipelined_f64_f64.cu' 90 mma_pipelined_f64_f64_32x32x64_k4
+defect "the last block of k is a slice's alone" $mma \
+    's/tail -= (int32_t)slice \* BK;//' \
+    'mma_pipelined_bf16_f32.cu' 90 mma_pipelined_bf16_f32_64x64x128_k2
+defect "slices' sums overwrite operands that are still read" "$ffma" \
+    '/float4 \*const sums = (float4 \*)whole_memory/{n;s/__syncthreads();//}' \
+    "$(basename "$ffma")" 90 32x32x128_k8
+defect "no __syncwarp before the sums take the operands' place" $batched \
+    's/__syncwarp(); \/\* nobody reads the operands any more \*\///' \
+    'batched_f32_f32.cu' 80 batched_f32_f32
+defect "a warp fetches into the stage that lanes still read" $batched \
+    's/__syncwarp(); \/\* the stage may be filled again \*\///' \
+    'batched_f64_f64.cu' 80 batched_f64_f64
+defect "a warp waits for one group too few" $batched \
+    's/tcgemm_cp_async_wait<1>();/tcgemm_cp_async_wait<2>();/' \
+    'batched_f32_f32.cu' 80 batched_f32_f32
+defect "what lies before the first item is read" $batched \
+    's/if (at == 0 \&\& from < base) {/if (false) {/' \
+    'batched_bf16_f32.cu' 80 batched_bf16_f32
+defect "the last group of items is taken for a whole one" $batched \
+    's/return left < group_items ? left : group_items;/return group_items;/' \
+    'batched_s8_s32.cu' 80 batched_s8_s32
+defect "the last part of k is as long as the others" $batched \
+    's/return which + 1 < parts ? part : k - which \* part;/return part;/' \
+    'batched_f16_f32.cu' 80 batched_f16_f32
 
 echo "$count defects" >&2
 exit $status

@@ -19,7 +19,7 @@
 
 enum {
     TCGEMM_MAX_GPUS = 64,
-    TCGEMM_MAX_MODULES = 64,
+    TCGEMM_MAX_MODULES = 96,
     TCGEMM_STAGING_BUFFERS = 3, /* each way */
     TCGEMM_STAGING_STRIPS = 6,  /* of D that are on their way home */
     TCGEMM_STAGING_STEPS = 16   /* products that are told apart */

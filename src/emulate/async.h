@@ -39,7 +39,7 @@ enum {
 typedef struct known {
     uint32_t phases[MAX_BARRIERS]; /* of each mbarrier: that many have ended */
     uint32_t groups[MAX_WARPS];    /* of wgmma of each warp: that many are done */
-    uint32_t times[MAX_THREADS];   /* of each thread: what it did before that arrival */
+    uint32_t times[MAX_THREADS];   /* of each thread: what it did before that arrival or meeting */
 } known_t;
 
 typedef struct barrier {

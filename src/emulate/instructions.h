@@ -49,6 +49,7 @@ void *tcgemm_emulate_static_shared(uint32_t bytes) __attribute__((const));
 uint32_t tcgemm_emulate_shared_address(const void *p);
 uint32_t tcgemm_emulate_lds_32(uint32_t from);
 tcgemm_emulate_u2_t tcgemm_emulate_lds_64(uint32_t from);
+tcgemm_emulate_u4_t tcgemm_emulate_lds_128(uint32_t from);
 tcgemm_emulate_d2_t tcgemm_emulate_lds_128_f64(uint32_t from);
 void tcgemm_emulate_sts_32(uint32_t to, uint32_t value);
 void tcgemm_emulate_sts_64(uint32_t to, tcgemm_emulate_u2_t value);
@@ -133,7 +134,8 @@ typedef struct tcgemm_emulate_wgmma {
     uint32_t n;
     int a_mn, b_mn; /* not 0: m (n) is contiguous */
     int add;
-    uint64_t a, b; /* descriptors */
+    uint64_t a, b;               /* descriptors */
+    const uint32_t *a_registers; /* of the thread, four; or NULL: a is in shared memory */
 } tcgemm_emulate_wgmma_t;
 
 /* c: n / 2 words, floats or integers. */

@@ -158,8 +158,12 @@ void tcgemm_line_deliver(uint32_t at, uint32_t size, const barrier_t *barrier) {
         line->barrier = (uint8_t)(barrier - tcgemm_async.barriers + 1);
         line->phase = barrier->phase;
     }
-    for (uint32_t i = at / 4; 4 * i < at + size; ++i)
-        tcgemm_machine.cells[i].valid = 0xF;
+    /* Who touched it before the box was sent for is in nobody's way any more. */
+    for (uint32_t i = at / 4; 4 * i < at + size; ++i) {
+        cell_t *cell = &tcgemm_machine.cells[i];
+        cell->valid = 0xF;
+        cell->read.epoch = cell->write.epoch = 0;
+    }
 }
 
 void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known) {

@@ -298,6 +298,7 @@ static void make_threads(void) {
         tcgemm_copy_reset(t);
         t->awaited = NULL;
         t->num_sums = 0;
+        t->num_fragments = 0;
         t->is_fenced = false;
     }
     for (uint32_t w = 0; w < m->num_warps; ++w)

@@ -41,6 +41,7 @@ enum {
     MAX_THREADS = LANES * MAX_WARPS,
     WARPGROUP = 4,         /* warps */
     MAX_SUMS = 4,          /* sets of accumulators of wgmma that a thread has */
+    MAX_FRAGMENTS = 16,    /* ... and of four registers that wgmma reads */
     SHARED_BYTES = 232448, /* the most that any device gives a block */
     SHARED_ROOM = 262144,  /* what is taken for shared memory, in or out of bounds */
     STACK_BYTES = 131072,  /* of a fiber, ... */
@@ -108,6 +109,14 @@ typedef struct accumulators {
     bool is_touched; /* by loads or stores since the last wgmma.fence */
 } accumulators_t;
 
+/* Four registers that a wgmma multiplies. */
+typedef struct fragment {
+    const char *at;
+    uint32_t group;  /* the last that reads them */
+    bool is_flying;  /* ... and was not waited for */
+    bool is_touched; /* written since the last wgmma.fence */
+} fragment_t;
+
 typedef struct thread {
     void *context; /* of the fiber, while it does not run */
     char *stack;
@@ -122,6 +131,8 @@ typedef struct thread {
     uint32_t awaited_phase;
     accumulators_t sums[MAX_SUMS];
     int num_sums;
+    fragment_t fragments[MAX_FRAGMENTS];
+    int num_fragments;
     bool is_fenced; /* by a wgmma.fence, once */
 } thread_t;
 
@@ -138,9 +149,10 @@ enum { MANY = 0x8000, MANY_WARPS = 0xFFFF }; /* in place of a thread: MANY | war
 typedef struct touch {
     uint32_t epoch; /* __syncthreads before it, from 1 on; 0: never */
     uint32_t turn;
-    uint32_t time; /* arrivals of the thread at mbarriers before it */
+    uint32_t time; /* arrivals of the thread at mbarriers, and meetings, before it */
     uint16_t thread;
-    uint8_t bytes; /* which of the four */
+    uint8_t bytes;         /* which of the four, in this epoch */
+    uint8_t bytes_of_turn; /* ... and in this turn */
 } touch_t;
 
 typedef struct cell {

@@ -25,6 +25,8 @@ void tcgemm_async_share(thread_t *threads, uint32_t count) {
     known_t *known = &tcgemm_async.known[threads->index];
     if (tcgemm_async.num_barriers == 0)
         return;
+    for (uint32_t i = 0; i < count; ++i) /* what each did before, the others know from here on */
+        known[i].times[threads[i].index] += 1;
     for (uint32_t i = 1; i < count; ++i)
         learn(known, known + i);
     for (uint32_t i = 1; i < count; ++i)
@@ -139,7 +141,8 @@ void tcgemm_emulate_mbarrier_init(uint32_t at, uint32_t arrivals) {
                         .turn = m->warps[m->self->warp].turn,
                         .time = x->known[m->self->index].times[m->self->index],
                         .thread = (uint16_t)m->self->index,
-                        .bytes = 0xF};
+                        .bytes = 0xF,
+                        .bytes_of_turn = 0xF};
 }
 
 void tcgemm_emulate_mbarrier_fence_init(void) {

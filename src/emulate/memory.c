@@ -12,9 +12,15 @@ static int64_t span_of(const tcgemm_emulate_region_t *x) {
     return (x->batch - 1) * x->stride + (x->lines - 1) * x->pitch + x->width;
 }
 
-/* A matrix of one column whose elements are neighbours is one line. */
-static bool is_one_line(const tcgemm_emulate_region_t *x) {
-    return x->width == x->element_bytes && x->pitch == x->width;
+/* Bytes from there to the next gap: lines that follow one another are one, and so are items. */
+static int64_t without_gap(const tcgemm_emulate_region_t *x, place_t p) {
+    int64_t bytes = x->width - p.at;
+    if (x->lines > 1 && x->pitch != x->width)
+        return bytes;
+    bytes += (x->lines - 1 - p.line) * x->width;
+    if (x->batch > 1 && x->stride == x->lines * x->width)
+        bytes += (x->batch - 1 - p.item) * x->stride;
+    return bytes;
 }
 
 static place_t place_of(const tcgemm_emulate_region_t *x, int64_t at, uint32_t size) {
@@ -31,8 +37,7 @@ static place_t place_of(const tcgemm_emulate_region_t *x, int64_t at, uint32_t s
         p.line = p.at / x->pitch;
         p.at -= p.line * x->pitch;
     }
-    const int64_t lines_on = is_one_line(x) ? x->lines - p.line : 1;
-    p.inside = p.line < x->lines && p.at + size <= x->width * lines_on;
+    p.inside = p.line < x->lines && p.at < x->width && (int64_t)size <= without_gap(x, p);
     return p;
 }
 

@@ -37,24 +37,28 @@ bool tcgemm_shared_is_at_once(const touch_t *touch, uint8_t bytes) {
     const uint32_t warp = is_many ? touch->thread & ~(uint32_t)MANY : touch->thread / LANES;
     if (touch->thread == MANY_WARPS || warp != self->warp)
         return true;
-    return touch->turn == m->warps[self->warp].turn; /* no __syncwarp since */
+    return touch->turn == m->warps[self->warp].turn && touch->bytes_of_turn & bytes;
 }
 
 static void add_touch(touch_t *touch, uint8_t bytes, const thread_t *self) {
     const machine_t *m = &tcgemm_machine;
     const uint32_t turn = m->warps[self->warp].turn;
     const uint32_t time = tcgemm_async.known[self->index].times[self->index];
-    if (touch->epoch != m->epoch || touch->thread == self->index) {
-        const uint8_t others = touch->epoch == m->epoch ? touch->bytes : 0;
-        *touch = (touch_t){m->epoch, turn, time, (uint16_t)self->index, (uint8_t)(others | bytes)};
-        return;
-    }
     const uint32_t warp =
         touch->thread & MANY ? touch->thread & ~(uint32_t)MANY : touch->thread / LANES;
+    const bool is_same = touch->epoch == m->epoch && warp == self->warp && touch->turn == turn;
+    const uint8_t bytes_of_turn = (uint8_t)((is_same ? touch->bytes_of_turn : 0) | bytes);
+    if (touch->epoch != m->epoch || touch->thread == self->index) {
+        const uint8_t others = touch->epoch == m->epoch ? touch->bytes : 0;
+        *touch = (touch_t){
+            m->epoch, turn, time, (uint16_t)self->index, (uint8_t)(others | bytes), bytes_of_turn};
+        return;
+    }
     touch->thread = (uint16_t)(touch->thread != MANY_WARPS && warp == self->warp ? MANY | self->warp
                                                                                  : MANY_WARPS);
     touch->turn = turn;
     touch->bytes |= bytes;
+    touch->bytes_of_turn = bytes_of_turn;
 }
 
 static void report_race(uint32_t at, const touch_t *touch, const char *did, const char *was) {
@@ -183,6 +187,12 @@ uint32_t tcgemm_emulate_lds_32(uint32_t from) {
 
 tcgemm_emulate_u2_t tcgemm_emulate_lds_64(uint32_t from) {
     tcgemm_emulate_u2_t r;
+    load(&r, from, sizeof r);
+    return r;
+}
+
+tcgemm_emulate_u4_t tcgemm_emulate_lds_128(uint32_t from) {
+    tcgemm_emulate_u4_t r;
     load(&r, from, sizeof r);
     return r;
 }

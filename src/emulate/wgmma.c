@@ -15,7 +15,8 @@
 enum {
     ROWS = 64,
     MAX_N = 256,
-    STEP = 32, /* bytes of k */
+    STEP = 32,     /* bytes of k */
+    FRAGMENT = 16, /* bytes of a thread's registers of an operand */
     MAX_FLYING = 64,
     ATOM = 1024,
     NUM_WARPGROUPS = MAX_WARPS / WARPGROUP,
@@ -27,7 +28,7 @@ typedef struct product {
     tcgemm_emulate_wgmma_t x;
     uint32_t group;
     int sums;
-    bool is_read; /* its operands are here */
+    bool is_read; /* its operands are here (of registers: from the start) */
     uint8_t a[ROWS][STEP], b[MAX_N][STEP];
 } product_t;
 
@@ -119,7 +120,8 @@ static void read_operand(uint64_t descriptor, int mn, uint32_t rows, uint8_t to[
 }
 
 static void read_operands(product_t *p) {
-    read_operand(p->x.a, p->x.a_mn, ROWS, p->a);
+    if (!p->x.a_registers)
+        read_operand(p->x.a, p->x.a_mn, ROWS, p->a);
     read_operand(p->x.b, p->x.b_mn, p->x.n, p->b);
     p->is_read = true;
 }
@@ -273,8 +275,23 @@ static void give_sums(const thread_t *t, accumulators_t *c, sums_t *sums) {
     c->is_flying = false;
 }
 
+static void touch_fragments(thread_t *self, const char *at, uint32_t size) {
+    for (int i = 0; i < self->num_fragments; ++i) {
+        fragment_t *f = &self->fragments[i];
+        if (at >= f->at + FRAGMENT || at + size <= f->at)
+            continue;
+        f->is_touched = true;
+        if (f->is_flying)
+            tcgemm_machine_fault("register %u of an operand is written before the wgmma that reads "
+                                 "it is waited for",
+                                 (uint32_t)(at - f->at) / 4);
+    }
+}
+
 void tcgemm_wgmma_touch(const char *at, uint32_t size, bool write) {
     thread_t *self = self_thread();
+    if (write)
+        touch_fragments(self, at, size);
     for (int i = 0; i < self->num_sums; ++i) {
         accumulators_t *c = &self->sums[i];
         if (at >= c->at + c->bytes || at + size <= c->at)
@@ -343,6 +360,48 @@ static void launch_sums(thread_t *threads, int chosen, const tcgemm_emulate_wgmm
     }
 }
 
+/* ---- operands in registers ---- */
+
+/* Where the thread has it in its list: at its place, or one that is free. */
+static fragment_t *find_fragment(thread_t *t, const char *at) {
+    fragment_t *free = NULL;
+    for (int i = 0; i < t->num_fragments; ++i) {
+        if (t->fragments[i].at == at)
+            return &t->fragments[i];
+        if (!t->fragments[i].is_flying)
+            free = &t->fragments[i];
+    }
+    if (t->num_fragments < MAX_FRAGMENTS)
+        free = &t->fragments[t->num_fragments++];
+    if (!free) {
+        tcgemm_machine_fault("wgmmas on more than %d operands in registers are not modelled",
+                             (int)MAX_FRAGMENTS);
+        tcgemm_machine_stop();
+    }
+    *free = (fragment_t){.at = at};
+    return free;
+}
+
+/* Rows and steps of k as gpu/ptx/wgmma.cuh has them. */
+static void take_fragments(thread_t *threads, product_t *p) {
+    for (int i = 0; i < IN_WARPGROUP; ++i) {
+        thread_t *t = &threads[i];
+        const uint32_t *a = t->request.wgmma.a_registers;
+        fragment_t *f = find_fragment(t, (const char *)a);
+        if (f->is_touched)
+            tcgemm_machine_fault("a wgmma without wgmma.fence after thread %u wrote an operand's "
+                                 "registers",
+                                 t->index);
+        f->is_flying = true;
+        f->is_touched = false;
+        f->group = p->group;
+        for (uint32_t r = 0; r < FRAGMENT / 4; ++r) {
+            const uint32_t row = t->warp % WARPGROUP * 16 + t->lane / 4 + r % 2 * 8;
+            memcpy(p->a[row] + 4 * (t->lane % 4) + r / 2 * (STEP / 2), a + r, 4);
+        }
+    }
+}
+
 /* ---- meetings ---- */
 
 static void check_agreement(const thread_t *threads) {
@@ -370,7 +429,7 @@ static void count(const tcgemm_emulate_wgmma_t *x) {
     launch->num_products += 1;
     launch->num_macs += ROWS * (int64_t)x->n * k;
     launch->operand_reads += (ROWS + (int64_t)x->n) * k;
-    launch->shared_reads += (ROWS + (int64_t)x->n) * STEP;
+    launch->shared_reads += ((x->a_registers ? 0 : ROWS) + (int64_t)x->n) * STEP;
 }
 
 void tcgemm_machine_wgmma(thread_t *threads) {
@@ -384,9 +443,12 @@ void tcgemm_machine_wgmma(thread_t *threads) {
         tcgemm_machine_stop();
     }
     const int chosen = choose_sums(threads, x->n);
-    const operand_t a = operand_of(x->a), b = operand_of(x->b);
+    const operand_t b = operand_of(x->b);
     tcgemm_async_common(threads, IN_WARPGROUP, &known);
-    check_operand(&a, x->a_mn, ROWS, warp, &known);
+    if (!x->a_registers) {
+        const operand_t a = operand_of(x->a);
+        check_operand(&a, x->a_mn, ROWS, warp, &known);
+    }
     check_operand(&b, x->b_mn, x->n, warp, &known);
     launch_sums(threads, chosen, x, &g->sums[chosen]);
     product_t *p = &g->flying[g->num_flying++];
@@ -394,6 +456,8 @@ void tcgemm_machine_wgmma(thread_t *threads) {
     p->sums = chosen;
     p->group = g->sums[chosen].group = tcgemm_machine.warps[warp].committed;
     p->is_read = false;
+    if (x->a_registers)
+        take_fragments(threads, p);
     if (tcgemm_machine_random(2))
         read_operands(p);
     count(x);
@@ -404,6 +468,8 @@ void tcgemm_machine_wgmma_fence(thread_t *lanes) {
         lanes[lane].is_fenced = true;
         for (int i = 0; i < lanes[lane].num_sums; ++i)
             lanes[lane].sums[i].is_touched = false;
+        for (int i = 0; i < lanes[lane].num_fragments; ++i)
+            lanes[lane].fragments[i].is_touched = false;
     }
 }
 
@@ -435,6 +501,8 @@ void tcgemm_machine_wgmma_wait(thread_t *lanes) {
         for (int i = 0; i < t->num_sums; ++i)
             if (t->sums[i].is_flying && g->sums[i].group < end)
                 give_sums(t, &t->sums[i], &g->sums[i]);
+        for (int i = 0; i < t->num_fragments; ++i)
+            t->fragments[i].is_flying = t->fragments[i].is_flying && t->fragments[i].group >= end;
     }
 }
 

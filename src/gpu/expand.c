@@ -49,12 +49,17 @@ static bool has_k_rows(const tcgemm_operand_t *x, bool is_b) {
     return (x->col_stride == 1) != is_b;
 }
 
+static bool needs_turning(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b) {
+    const tcgemm_takes_t lies = has_k_rows(x, is_b) ? TCGEMM_TAKES_K : TCGEMM_TAKES_MN;
+    return row->gpu->tensor_maps && !((is_b ? row->gpu->takes_b : row->gpu->takes_a) & lies);
+}
+
 /* The operand in a packed copy: rows on 16-byte boundaries (of 128 bytes where boxes are fetched),
  * of the same layout or, if the kernel wants that, with k contiguous; in the dtype that its code
  * reads. */
 static tcgemm_operand_t packed(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b,
                                int64_t rows, int64_t cols) {
-    const bool turns = row->gpu->k_rows && !has_k_rows(x, is_b);
+    const bool turns = needs_turning(row, x, is_b);
     const bool in_rows = (x->col_stride == 1) != turns;
     const int64_t boundary = row->gpu->tensor_maps ? TCGEMM_TENSOR_ROW : PIECE;
     tcgemm_operand_t p = *x;
@@ -99,7 +104,7 @@ static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, boo
     return tcgemm_gpu_widens(row->gpu) ||
            tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride) <
                PIECE ||
-           (row->gpu->k_rows && !has_k_rows(x, is_b));
+           needs_turning(row, x, is_b);
 }
 
 /* The operand for pointers that are not on a 16-byte boundary: as if its rows were not. */

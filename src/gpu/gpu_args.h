@@ -37,6 +37,12 @@ enum {
     TCGEMM_WIDEN_LEAST = 8,  /* threads side by side along a row, at least */
     TCGEMM_WIDEN_MOST = 256  /* and at most: a block */
 };
+/* Layouts of an operand that a kernel takes: with k contiguous, with m (n) contiguous. */
+typedef enum tcgemm_takes {
+    TCGEMM_TAKES_K = 1,
+    TCGEMM_TAKES_MN = 2,
+    TCGEMM_TAKES_BOTH = TCGEMM_TAKES_K | TCGEMM_TAKES_MN
+} tcgemm_takes_t;
 
 typedef struct tcgemm_gpu_args {
     int64_t m, n, k;

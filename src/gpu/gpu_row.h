@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "gpu/gpu_args.h"
 #include "table/family.h"
 
 /* A kernel that streams an operand has two entries, by the layout of that operand alone: _nt where
@@ -33,8 +34,10 @@ typedef struct tcgemm_gpu_row {
     bool splits_k;    /* the kernel knows parts of k (gpu_args.h) */
     bool pads_rows;   /* ... and rows that end in padding of zeros */
     bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
-    bool k_rows;      /* ... with k contiguous, or turned round while they are packed */
-    int box_rows;     /* ... and D can leave by boxes of so many rows; 0: it cannot */
+    tcgemm_takes_t takes_a; /* ... A in these layouts, */
+    tcgemm_takes_t takes_b; /* B in these; in others they are turned round while they are packed */
+    int box_rows;           /* ... and D can leave by boxes of so many rows; 0: it cannot */
+    bool items_a_warp;      /* a warp takes items of the batch by itself, D being one tile */
     tcgemm_streams_t streams; /* the operand that passes once, where D is narrow */
 } tcgemm_gpu_row_t;
 

@@ -38,6 +38,10 @@ static const double again = 0.2; /* of that time: bytes of a box that another bl
 static const double unaligned_d = 3.5; /* of that time: D whose rows begin inside a sector */
 static const double beyond =
     1.0; /* rows of boxes that lie beyond an edge, to those of the other side */
+/* From the request of a box to its arrival from memory: a ring that is full of requests brings one
+ * ring's worth in that time, and no SM draws more (H200; 16 and 64 rows of D, operands not in the
+ * L2). */
+static const double box_latency = 1.07e-6;
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
 /* Pageable matrices to the GPU and back beside the product, with 16 threads of the CPU: what the
@@ -87,6 +91,11 @@ static uint32_t raster_group(const question_t *q) {
     return group;
 }
 
+static double d_factor(const question_t *q) {
+    const bool is_aligned = q->g->n * tcgemm_dtype_bits(q->g->type->d) / 8 % WIDEST_LOAD == 0;
+    return is_aligned ? 1.0 : unaligned_d;
+}
+
 /* Bytes from memory: a sweep of `group` tile rows reads its rows of A once and all of B. Rows of D
  * that begin inside a sector come to 1.15 TB/s (measured, whatever the kernel). */
 static double memory_bytes(const question_t *q) {
@@ -95,10 +104,9 @@ static double memory_bytes(const question_t *q) {
     const double sweeps = ceil((double)g->m / (q->row->bm * (double)raster_group(q)));
     const double a = (double)g->m * k * bytes_of(g->a.dtype);
     const double b = k * (double)g->n * bytes_of(g->b.dtype);
-    const bool is_aligned = g->n * tcgemm_dtype_bits(g->type->d) / 8 % WIDEST_LOAD == 0;
     const double d = (double)g->m * (double)g->n * bytes_of(g->type->d);
     const bool b_stays = b < 0.5 * (double)q->device->l2_bytes;
-    return a + b * (b_stays ? 1.0 : sweeps) + d * (is_aligned ? 1.0 : unaligned_d);
+    return a + b * (b_stays ? 1.0 : sweeps) + d * d_factor(q);
 }
 
 /* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist. */
@@ -113,6 +121,11 @@ static double bytes_again(const question_t *q) {
     const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
     return k * (m * bytes_of(g->a.dtype) * (ceil(n / q->row->bn) - 1.0) +
                 n * bytes_of(g->b.dtype) * (ceil(m / q->row->bm) - 1.0));
+}
+
+/* How often the ring of a block is filled for one tile. */
+static double rings(const question_t *q) {
+    return ceil((double)q->g->k / q->row->bk) / q->row->stages;
 }
 
 /* ---- loads ---- */
@@ -215,15 +228,85 @@ static void add_rounds(const question_t *q, double k, double count, double block
         bytes_per_clock > 0.0 ? fmax(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
     const double seconds = count / device->clock_hz;
     t->start += seconds * q->cost->start;
-    t->finish += seconds * q->cost->finish * blocks * share * slower;
+    t->finish += seconds * q->cost->finish * blocks * share * slower *
+                 (q->row->tensor_maps ? d_factor(q) : 1.0);
     t->wait += seconds * k * q->cost->wait;
     t->multiply += seconds * k * (cycles_per_k(q, blocks) - q->cost->wait);
+}
+
+/* ---- items of a batch, each a warp's ---- */
+
+/* Whether matrices lie one behind another, each without gaps. */
+static bool is_dense(int64_t ld, int64_t length, int64_t lines, int64_t stride, int64_t batch) {
+    return ld == length && (batch == 1 || stride == lines * length);
+}
+
+/* How much longer loads take than those of 16 bytes: element by element. */
+static double item_factor(const question_t *q, const tcgemm_operand_t *x, int64_t rows,
+                          int64_t cols) {
+    const int64_t ld = tcgemm_operand_ld(x), length = tcgemm_operand_length(x, rows, cols);
+    const int64_t lines = tcgemm_operand_lines(x, rows, cols);
+    const bool is_whole = tcgemm_gpu_alignment(NULL, x->dtype, lines, ld, q->g->batch,
+                                               x->batch_stride) >= WIDEST_LOAD &&
+                          length * tcgemm_dtype_bits(x->dtype) % (8 * WIDEST_LOAD) == 0;
+    return is_whole || is_dense(ld, length, lines, x->batch_stride, q->g->batch) ? 1.0
+                                                                                 : q->cost->narrow;
+}
+
+static double bytes_of_items(const question_t *q) {
+    const tcgemm_canonical_t *g = q->g;
+    const double batch = (double)g->batch, m = (double)g->m, n = (double)g->n, k = (double)g->k;
+    const bool is_stream = is_dense(g->ldd, g->n, g->m, g->stride_d, g->batch) ||
+                           g->n * tcgemm_dtype_bits(g->type->d) / 8 % WIDEST_LOAD == 0;
+    return m * k * bytes_of(g->a.dtype) * (g->a.batch_stride ? batch : 1.0) +
+           k * n * bytes_of(g->b.dtype) * (g->b.batch_stride ? batch : 1.0) +
+           m * n * bytes_of(g->type->d) * batch * (is_stream ? 1.0 : unaligned_d);
+}
+
+/* Items that a warp multiplies side by side: as many as its lanes have room for and its memory,
+ * and as there are for each of all warps. */
+static double items_of_group(const question_t *q, double warps) {
+    const tcgemm_canonical_t *g = q->g;
+    const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
+    const double stage = (double)q->row->smem_bytes / (q->row->stages * q->row->threads / 32.0);
+    const double item = fmax(k * (m * bytes_of(g->a.dtype) + n * bytes_of(g->b.dtype)),
+                             m * n * fmax(4.0, bytes_of(g->type->d)));
+    const double lanes = 32.0 / (ceil(m / q->row->im) * ceil(n / q->row->in));
+    const double each = (double)g->batch / ((double)q->device->num_sms * warps);
+    return fmax(1.0, floor(fmin(fmin(lanes, each), stage / item)));
+}
+
+/* Groups of items shared out among SMs. `wait` is what a warp takes for an element of k while it is
+ * alone, `finish` what a group costs beside its products. */
+static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
+    const tcgemm_canonical_t *g = q->g;
+    const double warps = q->row->blocks_per_sm * q->row->threads / 32.0;
+    const double groups =
+        ceil(ceil((double)g->batch / items_of_group(q, warps)) / (double)q->device->num_sms);
+    const double clock = q->device->clock_hz, k = (double)g->k;
+    const double loads = fmax(item_factor(q, &g->a, g->m, g->k), item_factor(q, &g->b, g->k, g->n));
+    const double macs = 32.0 * q->row->im * q->row->in;
+    const int layout = 2 * (g->a.col_stride != 1) + (g->b.col_stride != 1);
+    tcgemm_gpu_time_t t;
+    memset(&t, 0, sizeof t);
+    t.launch = launch_seconds;
+    t.rounds = ceil(groups / warps);
+    t.start = q->cost->start / clock;
+    t.wait = t.rounds * k * q->cost->wait / clock;
+    t.finish = groups * q->cost->finish * loads / clock;
+    t.multiply = groups * k * macs / macs_on(q) * q->cost->layout[layout] / clock;
+    t.memory = bytes_of_items(q) / bandwidth;
+    t.total = t.launch + t.start + fmax(t.wait + t.multiply + t.finish, t.memory);
+    return t;
 }
 
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                   const tcgemm_device_t *device) {
     const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device};
     const double batch = (double)g->batch;
+    const double bandwidth = device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11;
+    if (q.row->items_a_warp)
+        return time_of_items(&q, bandwidth);
     const double tiles = ceil((double)g->m / q.row->bm) * ceil((double)g->n / q.row->bn) * batch;
     const double resident = resident_blocks(&q);
     const double full = floor(tiles / resident);
@@ -241,13 +324,13 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
         t.finish = t.rounds * q.cost->finish / device->clock_hz;
     }
     t.wait += edge_seconds(&q);
-    const double bandwidth = device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11;
     t.memory = batch * memory_bytes(&q) / bandwidth;
     if (!q.row->tensor_maps && !q.row->streams)
         t.memory *= copying;
     if (q.row->tensor_maps)
-        t.memory =
-            t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth;
+        t.memory = fmax(t.memory * box_waste(&q) * q.cost->narrow +
+                            again * batch * bytes_again(&q) / bandwidth,
+                        t.rounds * rings(&q) * box_latency);
     t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory);
     return t;
 }

@@ -73,9 +73,14 @@ static int64_t tight(int64_t x) {
 }
 
 /* Rows that stream an operand take as few rows or columns of D as their tile has; those of a
- * column-major D are the other way round for them. */
+ * column-major D are the other way round for them. Those that take items of a batch have no more
+ * of either. */
 static void make_few(const tcgemm_kernel_t *kernel, int layout, int64_t *m, int64_t *n) {
     const tcgemm_gpu_row_t *const row = kernel->gpu;
+    if (row->items_a_warp) {
+        *m = (*m - 1) % row->bm + 1;
+        *n = (*n - 1) % row->bn + 1;
+    }
     if (!row->streams)
         return;
     const bool are_rows = (row->streams == TCGEMM_STREAMS_B) == !(layout & 4);

@@ -29,6 +29,9 @@
     X(no_commit_of_the_last_group)                                                                 \
     X(no_wgmma_fence)                                                                              \
     X(no_wgmma_fence_after_clearing)                                                               \
+    X(multiplies_registers)                                                                        \
+    X(no_wgmma_fence_after_a_register)                                                             \
+    X(a_register_is_written_too_early)                                                             \
     X(groups_half_as_far_apart)                                                                    \
     X(groups_twice_as_far_apart)                                                                   \
     X(not_swizzled)                                                                                \
@@ -179,6 +182,23 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
                     step > 0 || block > 0);
     }
 
+    /* Beside the tile, and of no use to it: two products of registers, one after the other. */
+    void multiply_registers(uint32_t slot) {
+        float c[N / 2] = {};
+        uint32_t a[4] = {};
+        for (uint32_t turn = 0; turn < 2; ++turn) {
+            a[0] = turn;
+            if (FAULT != no_wgmma_fence_after_a_register || turn == 0)
+                tcgemm_wgmma_fence();
+            tcgemm_wgmma_registers<TCGEMM_WGMMA_TF32, N>::run(
+                c, a, operand(smem + slot * SLOT + A_BYTES), 0);
+            if (FAULT == a_register_is_written_too_early)
+                a[1] = turn;
+            tcgemm_wgmma_commit();
+            tcgemm_wgmma_wait<0>();
+        }
+    }
+
     void arrive(uint32_t barrier) {
         if (threadIdx.x % 32 == 0)
             tcgemm_mbarrier_arrive(barrier);
@@ -211,6 +231,8 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
             use_slot(at.slot, c, true);
             wait_for_box(at);
             use_slot(at.slot, c, false);
+            if (FAULT >= multiplies_registers && FAULT <= a_register_is_written_too_early)
+                multiply_registers(at.slot);
             if (FAULT != no_wgmma_fence)
                 tcgemm_wgmma_fence();
             if (FAULT == no_wgmma_fence_after_clearing && block == 0)

@@ -44,6 +44,17 @@ static __device__ void fetch(uint32_t to, const tcgemm_tensor_map_t *map, uint32
         tcgemm_tma_load(to + i * 128, map, barrier, i, 0, 0);
 }
 
+enum { TCGEMM_WGMMA_TF32_REGISTERS = 100 };
+
+/* A step of a box of f32 with k contiguous, as registers (gpu/ptx/wgmma.cuh). */
+static __device__ void take(uint32_t step, uint32_t (&a)[4]) {
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (uint32_t i = 0; i < 4; ++i) {
+        const uint32_t row = warp * 16 + lane / 4 + i % 2 * 8, k = 8 * step + lane % 4 + i / 2 * 4;
+        a[i] = golden_memory[row * 32 + ((k / 4) ^ (row % 8)) * 4 + k % 4];
+    }
+}
+
 template <int KIND, int N, int A_MN, int B_MN, class SUM>
 static __device__ void multiply(const tcgemm_tensor_args_t &x) {
     enum { B_LINES = B_MN ? (N + 63) / 64 * 64 : N };
@@ -59,12 +70,20 @@ static __device__ void multiply(const tcgemm_tensor_args_t &x) {
     tcgemm_mbarrier_wait(smem + HOPPER_BARRIER, 0);
     const uint64_t a = tcgemm_wgmma_operand(smem, A_MN ? 8192 : 0, 1024);
     const uint64_t b = tcgemm_wgmma_operand(smem + HOPPER_A, B_MN ? 8192 : 0, 1024);
+    uint32_t fragments[4][4];
+    if constexpr (KIND == TCGEMM_WGMMA_TF32_REGISTERS)
+        for (uint32_t step = 0; step < 4; ++step)
+            take(step, fragments[step]);
     tcgemm_wgmma_fence();
 #pragma unroll
-    for (uint32_t step = 0; step < 4; ++step)
-        tcgemm_wgmma<KIND, N>::template run<A_MN, B_MN>(
-            c, tcgemm_wgmma_advance(a, step * (A_MN ? 2048 : 32)),
-            tcgemm_wgmma_advance(b, step * (B_MN ? 2048 : 32)), 1);
+    for (uint32_t step = 0; step < 4; ++step) {
+        const uint64_t b_of_step = tcgemm_wgmma_advance(b, step * (B_MN ? 2048 : 32));
+        if constexpr (KIND == TCGEMM_WGMMA_TF32_REGISTERS)
+            tcgemm_wgmma_registers<TCGEMM_WGMMA_TF32, N>::run(c, fragments[step], b_of_step, 1);
+        else
+            tcgemm_wgmma<KIND, N>::template run<A_MN, B_MN>(
+                c, tcgemm_wgmma_advance(a, step * (A_MN ? 2048 : 32)), b_of_step, 1);
+    }
     tcgemm_wgmma_commit();
     tcgemm_wgmma_wait<0>();
     uint32_t words[N / 2];

@@ -4,8 +4,8 @@
  *
  * A box: a tensor of 3 dimensions of which it covers a part, and parts that are not there; what
  * lies in shared memory then is the output. A product: 64 x n of 128 bytes of k, both operands
- * brought by boxes, added to numbers that tell threads and registers apart; the registers are the
- * output.
+ * brought by boxes (of ..._registers A goes on to registers), added to numbers that tell threads
+ * and registers apart; the registers are the output.
  *
  * The file golden/<name>.hopper: GOLDEN_HOPPER_MAGIC, then for each case of each list, for each
  * round, the words of the output. The inputs are made again from the numbers of case and round.
@@ -96,7 +96,8 @@ enum { HOPPER_NUM_BOXES = sizeof hopper_boxes / sizeof hopper_boxes[0] };
     X(bf16_tt, BF16, BF16, BF16, 32, 1, 0, float)                                                  \
     X(bf16_tn, BF16, BF16, BF16, 192, 1, 1, float)                                                 \
     X(tf32_wide, TF32, F32, F32, 128, 0, 0, float)                                                 \
-    X(s8_wide, S8, S8, S8, 64, 0, 0, uint32_t)
+    X(s8_wide, S8, S8, S8, 64, 0, 0, uint32_t)                                                     \
+    X(tf32_registers, TF32_REGISTERS, F32, F32, 32, 0, 0, float)
 
 typedef struct hopper_product {
     const char *name;

@@ -83,8 +83,9 @@ static testcase_t make_case(const tcgemm_kernel_t *kernel, int64_t m, int64_t n,
     p->ldb = at_least_1(row == !p->op_b ? n : k) + (tight ? 0 : padding(&random, info->b));
     p->ldc = at_least_1(row ? n : m) + (tight ? 0 : padding(&random, info->d));
     p->ldd = at_least_1(row ? n : m) + (tight ? 0 : padding(&random, info->d));
-    if (m * n < 5000 && random_below(&random, 3) == 0) {
-        p->batch = 2;
+    const bool is_batched = kernel->gpu->items_a_warp;
+    if (is_batched || (m * n < 5000 && random_below(&random, 3) == 0)) {
+        p->batch = is_batched ? 1 + (int64_t)random_below(&random, 75) : 2;
         p->stride_a = random_below(&random, 3) ? p->lda * (row == !p->op_a ? m : k) : 0;
         p->stride_b = p->ldb * (row == !p->op_b ? k : n) + random_below(&random, 3);
         p->stride_c = p->ldc * (row ? m : n);
@@ -203,6 +204,22 @@ static void check_streaming_row(const tcgemm_kernel_t *kernel, int index, int cc
               (uint64_t)index);
 }
 
+/* Items up to the largest, several in a warp and one; k around what a stage holds. */
+static void check_batched_row(const tcgemm_kernel_t *kernel, int index, int cc) {
+    static const int64_t sizes[][2] = {{1, 1},  {32, 32}, {17, 17}, {31, 5}, {8, 16},
+                                       {3, 29}, {4, 4},   {16, 16}, {2, 9}};
+    static const int64_t ks[] = {1, 17, 8, 3, 33, 16, 100, 24, 300};
+    enum { SIZES = sizeof sizes / sizeof sizes[0], KS = sizeof ks / sizeof ks[0] };
+    const int cases = (int)at_level(1, cc == 90 ? 3 : 9, SIZES * KS);
+    for (int layout = 0; layout < 4; ++layout)
+        for (int i = 0; i < cases; ++i) {
+            const int at = 5 * index + 3 * layout + i;
+            const int64_t *mn = sizes[at % SIZES];
+            check(kernel, cc, mn[0], mn[1], ks[(2 * at + at / SIZES + layout) % KS], layout,
+                  (uint64_t)(index * 1000 + layout * 100 + i + cc));
+        }
+}
+
 static void check_architecture(int cc) {
     int rows = 0;
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
@@ -212,6 +229,8 @@ static void check_architecture(int cc) {
             continue;
         if (row->streams)
             check_streaming_row(tcgemm_kernel_at(i), i, cc);
+        else if (row->items_a_warp)
+            check_batched_row(tcgemm_kernel_at(i), i, cc);
         else
             check_row(tcgemm_kernel_at(i), i, cc);
         ++rows;
@@ -245,8 +264,10 @@ static void the_schedule_does_not_matter(void **state) {
                 const tcgemm_gpu_row_t *row = tcgemm_kernel_at(i)->gpu;
                 check(tcgemm_kernel_at(i), row->max_cc == 75 ? 75 : 80,
                       row->streams == TCGEMM_STREAMS_B ? 5 : 29,
-                      row->streams == TCGEMM_STREAMS_A ? 5 : 43, row->bk * (row->stages + 1) + 3,
-                      i % 4, 8 * (uint64_t)i + seed);
+                      row->streams == TCGEMM_STREAMS_A ? 5
+                      : row->items_a_warp              ? 31
+                                                       : 43,
+                      row->bk * (row->stages + 1) + 3, i % 4, 8 * (uint64_t)i + seed);
             }
     assert_no_failures();
 }

@@ -52,7 +52,17 @@ step_build() {
 
 step_api() { "$bin/test_cuda_api"; }
 
-step_kernels() { "$bin/test_cuda_kernels" "$level"; }
+# A type keeps one core busy with its references, and little of the GPU: all types side by side.
+step_kernels() {
+    rm -rf "$build/kernels"
+    mkdir -p "$build/kernels"
+    status=0
+    "$bin/test_cuda_kernels" --list | grep -oE '[a-z0-9]+_(f16|bf16|f32|f64|s32)_[0-9]+x' | sed 's/_[0-9]*x$//' |
+        sort -u | xargs -P "${JOBS:-$(nproc)}" -n 1 sh -c '"$0" "$1" --type "$3" >"$2/kernels/$3" 2>&1' \
+        "$bin/test_cuda_kernels" "$level" "$build" || status=1
+    cat "$build"/kernels/*
+    return $status
+}
 
 step_older() {
     for old in 80 75; do
@@ -67,7 +77,7 @@ step_verify() {
         echo "skipped: the tool was not built (no jansson)"
         return 0
     fi
-    for algo in wmma-direct wmma-shared simt-outer mma-pipelined wgmma stream; do
+    for algo in wmma-direct wmma-shared simt-outer mma-pipelined wgmma stream batched; do
         echo "-- $algo"
         "$tool" verify --full --device 0 --algo "$algo" || return 1
     done

@@ -36,6 +36,13 @@ static __device__ __forceinline__ void tcgemm_lds_64(uint32_t r[2], uint32_t fro
                  : "memory");
 }
 
+static __device__ __forceinline__ void tcgemm_lds_128(uint32_t r[4], uint32_t from) {
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(from)
+                 : "memory");
+}
+
 static __device__ __forceinline__ void tcgemm_lds_128_f64(double r[2], uint32_t from) {
     asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];"
                  : "=d"(r[0]), "=d"(r[1])

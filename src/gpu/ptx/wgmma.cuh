@@ -8,8 +8,13 @@
  *     c[4j]      row 16 w + l / 4        column 8 j + 2 (l % 4)         c[4j + 1]   the next column
  *     c[4j + 2]  row 16 w + l / 4 + 8    the same columns               c[4j + 3]
  *
+ * Or a comes from registers; of tf32, whose 32 bytes are eight elements of k, a lane then has
+ *
+ *     a[0]  row 16 w + l / 4        k = l % 4        a[2]  the same row    k = l % 4 + 4
+ *     a[1]  row 16 w + l / 4 + 8    k = l % 4        a[3]  the same row    k = l % 4 + 4
+ *
  * The product runs on while the threads do: c may be touched again, and the operands overwritten,
- * after a wait alone.
+ * registers among them, after a wait alone.
  */
 #ifndef TCGEMM_PTX_WGMMA_CUH
 #define TCGEMM_PTX_WGMMA_CUH
@@ -34,7 +39,7 @@ static __device__ __forceinline__ uint64_t tcgemm_wgmma_advance(uint64_t operand
     return operand + (bytes >> 4);
 }
 
-/* Before the first product, and after registers of c were written in any other way. */
+/* Before the first product, and after registers of c or a were written in any other way. */
 static __device__ __forceinline__ void tcgemm_wgmma_fence(void) {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -63,6 +68,9 @@ enum tcgemm_wgmma_kind {
     TCGEMM_WGMMA_S8U8
 };
 template <int KIND, int N> struct tcgemm_wgmma;
+
+/* run(c, a, b, add): the same, of a in registers. */
+template <int KIND, int N> struct tcgemm_wgmma_registers;
 
 /* ---- the registers of c: eight for each 16 columns ---- */
 
@@ -179,5 +187,26 @@ TCGEMM_WGMMA_ALL(96, "%48", "%49", "%50", "%51", "%52")
 TCGEMM_WGMMA_ALL(128, "%64", "%65", "%66", "%67", "%68")
 TCGEMM_WGMMA_ALL(192, "%96", "%97", "%98", "%99", "%100")
 TCGEMM_WGMMA_ALL(256, "%128", "%129", "%130", "%131", "%132")
+
+/* ---- the same for a in registers: a is four operands ---- */
+
+#define TCGEMM_WGMMA_BY_REGISTERS(N, a0, a1, a2, a3, b, add_)                                      \
+    template <> struct tcgemm_wgmma_registers<TCGEMM_WGMMA_TF32, N> {                              \
+        static __device__ __forceinline__ void run(float (&c)[N / 2], const uint32_t (&a)[4],      \
+                                                   uint64_t b_at, int add) {                       \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " add_ ", 0;\n"                         \
+                         "wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32"                 \
+                         " {" TCGEMM_WGMMA_LIST_##N "}, {" a0 ", " a1 ", " a2 ", " a3 "}, " b      \
+                                                    ", p, 1, 1;\n}"                                \
+                         : TCGEMM_WGMMA_REGISTERS_##N("+f")                                        \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b_at), "r"(add));       \
+        }                                                                                          \
+    };
+
+TCGEMM_WGMMA_BY_REGISTERS(16, "%8", "%9", "%10", "%11", "%12", "%13")
+TCGEMM_WGMMA_BY_REGISTERS(32, "%16", "%17", "%18", "%19", "%20", "%21")
+TCGEMM_WGMMA_BY_REGISTERS(64, "%32", "%33", "%34", "%35", "%36", "%37")
+TCGEMM_WGMMA_BY_REGISTERS(128, "%64", "%65", "%66", "%67", "%68", "%69")
+TCGEMM_WGMMA_BY_REGISTERS(256, "%128", "%129", "%130", "%131", "%132", "%133")
 
 #endif

@@ -269,7 +269,11 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
         (may_leave && !maps(&params->with_maps.d, x->d, x->m, x->n, x->ldd, x->batch * x->splits,
                             x->stride_d, row->box_rows)))
         return "the map of D is not that of D";
-    return row->k_rows && (x->a_trans || !x->b_trans) ? "k is not contiguous" : NULL;
+    return !(row->takes_a & (x->a_trans ? TCGEMM_TAKES_MN : TCGEMM_TAKES_K))
+               ? "A does not lie as the row takes it"
+           : !(row->takes_b & (x->b_trans ? TCGEMM_TAKES_K : TCGEMM_TAKES_MN))
+               ? "B does not lie as the row takes it"
+               : NULL;
 }
 
 const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, unsigned grid,

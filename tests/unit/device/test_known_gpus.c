@@ -153,8 +153,13 @@ static void the_model_obeys_its_laws(void **state) {
         if (!row || !tcgemm_gpu_row_fits(row, h200))
             continue;
         double last = 0;
-        for (int64_t size = 64; size <= 16384; size *= 2) {
-            const tcgemm_problem_t p = tcgemm_problem(row->type, size, size, size);
+        for (int64_t size = 64; size <= 16384; size *= 2) { /* of items that are small, many */
+            tcgemm_problem_t p = tcgemm_problem(row->type, size, size, size);
+            if (row->items_a_warp) {
+                p = tcgemm_problem(row->type, row->bm, row->bn, row->bm);
+                p.batch = size * size * size / ((int64_t)row->bm * row->bn * row->bm);
+                p.stride_a = p.stride_b = p.stride_c = p.stride_d = (int64_t)row->bm * row->bn;
+            }
             tcgemm_canonical_t g;
             assert_int_equal(tcgemm_canonicalize(&p, &g), TCGEMM_STATUS_OK);
             const double seconds = tcgemm_gpu_time(tcgemm_kernel_at(i), &g, h200).total;

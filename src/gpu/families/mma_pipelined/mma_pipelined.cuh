@@ -111,8 +111,8 @@
  * SWAP: the transposed product. A stands for the columns of B and B for the rows of A; m and n of
  * the tile trade places, too.
  */
-template <class TYPE, int BM, int BN, int BK, int WM, int WN, int STAGES, int A_FORM, int B_FORM,
-          int SWAP>
+template <class TYPE, int BM, int BN, int BK, int WM, int WN, int SLICES, int STAGES, int A_FORM,
+          int B_FORM, int SWAP>
 struct mma_pipelined {
     typedef typename TYPE::word word;
     typedef typename TYPE::sum sum;
@@ -122,7 +122,7 @@ struct mma_pipelined {
         ELEMENT_BYTES = TYPE::ELEMENT_BYTES,
         SUMS = TYPE::SUMS,
         WARPS_N = BN / WN,
-        THREADS = BM / WM * WARPS_N * 32,
+        THREADS = BM / WM * WARPS_N * 32, /* of a slice */
         STEPS = BK * ELEMENT_BYTES / (ELEMENT_BYTES == 8 ? 64 : 32),
         ROWS_D = SWAP ? BN : BM,
         COLS_D = SWAP ? BM : BN,
@@ -130,8 +130,8 @@ struct mma_pipelined {
         UNITS_N = WN / 16,
         PARTS = STEPS - 1 /* the copy of a block is spread over all steps but the last */
     };
-    typedef operand_copy<A_FORM, ELEMENT_BYTES, BM, BK, THREADS> copy_a;
-    typedef operand_copy<B_FORM, ELEMENT_BYTES, BN, BK, THREADS> copy_b;
+    typedef operand_copy<A_FORM, ELEMENT_BYTES, BM, BK, THREADS, SLICES> copy_a;
+    typedef operand_copy<B_FORM, ELEMENT_BYTES, BN, BK, THREADS, SLICES> copy_b;
     typedef operand_reader<TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, BM, BK, WM> reader_a;
     typedef operand_reader<TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, BN, BK, WN> reader_b;
     enum { STAGE_BYTES = copy_a::BYTES + copy_b::BYTES };
@@ -141,9 +141,9 @@ struct mma_pipelined {
     copy_b load_b;
     reader_a read_a;
     reader_b read_b;
-    uint32_t smem;
-    uint32_t blocks; /* of k */
-    int32_t tail;    /* elements of k in the last one */
+    uint32_t smem;   /* the slice's ring */
+    uint32_t blocks; /* of k, of all slices */
+    int32_t tail;    /* elements of k of this slice in the last one */
     sum c[UNITS_M][2 * UNITS_N][SUMS];
 
     /* ---- copies ---- */
@@ -154,10 +154,21 @@ struct mma_pipelined {
         load_b.begin_block(k_left);
     }
 
-    __device__ __forceinline__ void copy_whole(uint32_t slot) {
+    /* Part `part` of `parts` of the block that comes next: by whole chunks, or f64 by halves. */
+    template <bool HALVES>
+    __device__ __forceinline__ void copy_part(uint32_t slot, int part, int parts) {
+        if constexpr (HALVES) {
+            load_a.copy_halves(slot, part, parts);
+            load_b.copy_halves(slot + copy_a::BYTES, part, parts);
+        } else {
+            load_a.copy(slot, part, parts);
+            load_b.copy(slot + copy_a::BYTES, part, parts);
+        }
+    }
+
+    template <bool HALVES> __device__ __forceinline__ void copy_whole(uint32_t slot) {
 #if TCGEMM_HAVE_CP_ASYNC
-        load_a.copy(slot, 0, 1);
-        load_b.copy(slot + copy_a::BYTES, 0, 1);
+        copy_part<HALVES>(slot, 0, 1);
 #else
         uint4 kept_a[copy_a::PASSES], kept_b[copy_b::PASSES];
         load_a.fetch(kept_a, 0, 1);
@@ -215,12 +226,12 @@ struct mma_pipelined {
 
     /* ---- 16-byte chunks throughout ---- */
 
-    __device__ __forceinline__ void run_whole(void) {
+    template <bool HALVES> __device__ __forceinline__ void run_whole(void) {
         uint32_t into = smem;
 #pragma unroll 1
         for (uint32_t block = 0; block < STAGES - 1; ++block) {
             begin_block(block);
-            copy_whole(into);
+            copy_whole<HALVES>(into);
             commit();
             into = next_slot(into);
         }
@@ -235,10 +246,8 @@ struct mma_pipelined {
 #pragma unroll
             for (int step = 0; step < STEPS; ++step) {
 #if TCGEMM_HAVE_CP_ASYNC
-                if (step < PARTS) {
-                    load_a.copy(into, step, PARTS);
-                    load_b.copy(into + copy_a::BYTES, step, PARTS);
-                }
+                if (step < PARTS)
+                    copy_part<HALVES>(into, step, PARTS);
 #else
                 uint4 kept_a[copy_a::PASSES], kept_b[copy_b::PASSES];
                 if (step < PARTS) {
@@ -282,13 +291,13 @@ struct mma_pipelined {
 
     /* A turn is 16 rows of A, all columns of B and two steps; meanwhile the A of the next turn is
      * on its way, and in the last turn of a pair the B of the next pair. */
-    __device__ __forceinline__ void run_long(void) {
+    template <bool HALVES> __device__ __forceinline__ void run_long(void) {
         enum { PAIRS = STEPS / 2, TURNS = PAIRS * UNITS_M, LAST = TURNS - 1 };
         uint32_t into = smem, slot = smem;
 #pragma unroll 1
         for (uint32_t block = 0; block < STAGES - 1; ++block) {
             begin_block(block);
-            copy_whole(into);
+            copy_whole<HALVES>(into);
             commit();
             into = next_slot(into);
         }
@@ -316,8 +325,7 @@ struct mma_pipelined {
                         for (int w = 0; w < 8; ++w)
                             b[unit][w] = next_b[unit][w];
                 if (turn < LAST) {
-                    load_a.copy(into, turn, LAST);
-                    load_b.copy(into + copy_a::BYTES, turn, LAST);
+                    copy_part<HALVES>(into, turn, LAST);
                 } else {
                     commit();
                     arrive();
@@ -334,11 +342,11 @@ struct mma_pipelined {
         }
     }
 
-    __device__ __forceinline__ void run_aligned(void) {
+    template <bool HALVES> __device__ __forceinline__ void run_aligned(void) {
         if constexpr (TYPE::LONG)
-            run_long();
+            run_long<HALVES>();
         else
-            run_whole();
+            run_whole<HALVES>();
     }
 
     /* ---- anything else: the same ring, nothing overlapped by hand ---- */
@@ -473,6 +481,30 @@ struct mma_pipelined {
         }
     }
 
+    /* ---- the sums of all slices, in their order, become those of the first ---- */
+
+    __device__ __forceinline__ void add_slices(sum *memory, uint32_t slice) {
+        enum { COUNT = UNITS_M * 2 * UNITS_N * SUMS };
+        static_assert((SLICES - 1) * COUNT * THREADS * sizeof(sum) <=
+                          (size_t)SLICES * STAGES * STAGE_BYTES,
+                      "the sums fit where the operands were");
+        sum *const own = memory + threadIdx.x % THREADS;
+        if (slice > 0)
+#pragma unroll
+            for (int i = 0; i < COUNT; ++i)
+                own[((slice - 1) * COUNT + i) * THREADS] =
+                    c[i / SUMS / (2 * UNITS_N)][i / SUMS % (2 * UNITS_N)][i % SUMS];
+        __syncthreads();
+        if (slice == 0)
+#pragma unroll
+            for (int other = 0; other < SLICES - 1; ++other)
+#pragma unroll
+                for (int i = 0; i < COUNT; ++i)
+                    c[i / SUMS / (2 * UNITS_N)][i / SUMS % (2 * UNITS_N)][i % SUMS] +=
+                        own[(other * COUNT + i) * THREADS];
+        __syncthreads(); /* where they were, D is staged */
+    }
+
     /* ---- one tile of D ---- */
 
     /* Elements from one k to the next. */
@@ -492,16 +524,23 @@ struct mma_pipelined {
     __device__ __forceinline__ void run(const tcgemm_gpu_args_t &args) {
         extern __shared__ __align__(1024) char memory[];
         const tcgemm_batch_tile_t tile = which_tile(args);
-        const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        const uint32_t lane = threadIdx.x % 32;
+        const uint32_t warp = (SLICES > 1 ? threadIdx.x % THREADS : threadIdx.x) / 32;
 
-        smem = tcgemm_smem_address(memory);
+        const uint32_t slice = SLICES > 1 ? threadIdx.x / THREADS : 0;
+        smem = tcgemm_smem_address(memory) + slice * (STAGES * STAGE_BYTES);
         const tcgemm_part_t part = tcgemm_part_of_k(tile.batch, args.splits, args.k, args.split_k);
-        blocks = tcgemm_pipeline_blocks(part.k, BK);
-        tail = (int32_t)(part.k - (int64_t)(blocks - 1) * BK);
+        blocks = tcgemm_pipeline_blocks(part.k, SLICES * BK);
+        tail = (int32_t)(part.k - (int64_t)(blocks - 1) * (SLICES * BK));
+        if (SLICES > 1) {
+            tail -= (int32_t)slice * BK;
+            tail = tail < BK ? tail : BK;
+        }
+        const int64_t first_k = part.first + slice * BK;
         const int64_t at_a =
-            part.item * args.stride_a + part.first * k_step(SWAP ? B_FORM : A_FORM, args.lda);
+            part.item * args.stride_a + first_k * k_step(SWAP ? B_FORM : A_FORM, args.lda);
         const int64_t at_b =
-            part.item * args.stride_b + part.first * k_step(SWAP ? A_FORM : B_FORM, args.ldb);
+            part.item * args.stride_b + first_k * k_step(SWAP ? A_FORM : B_FORM, args.ldb);
         const char *const first = (const char *)args.a + at_a * ELEMENT_BYTES;
         const char *const other = (const char *)args.b + at_b * ELEMENT_BYTES;
         const int64_t m0 = (int64_t)tile.at.m * ROWS_D, n0 = (int64_t)tile.at.n * COLS_D;
@@ -523,7 +562,9 @@ struct mma_pipelined {
                     c[i][j][r] = 0;
 
         if (args.whole_a && args.whole_b)
-            run_aligned();
+            run_aligned<false>();
+        else if constexpr (ELEMENT_BYTES == 8)
+            run_aligned<true>(); /* rows of doubles are on 8-byte boundaries at least */
         else
             run_any(args.vector_a < args.vector_b ? args.vector_a : args.vector_b);
 
@@ -531,6 +572,11 @@ struct mma_pipelined {
         tcgemm_cp_async_wait<0>();
 #endif
         __syncthreads();
+        if (SLICES > 1) {
+            add_slices((sum *)memory, slice);
+            if (slice > 0)
+                return;
+        }
         finish(args, memory);
     }
 };

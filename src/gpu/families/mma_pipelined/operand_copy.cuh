@@ -40,7 +40,10 @@ static __device__ __forceinline__ uint4 gather_chunk(const char *from, uint32_t 
 
 /* ---- one operand on its way into shared memory ---- */
 
-template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct operand_copy {
+/* SLICES: the block's threads are as many teams of THREADS, each with its own of that many blocks
+ * of k that follow one another. */
+template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS, int SLICES>
+struct operand_copy {
     enum {
         PITCH = (FORM == TCGEMM_FORM_K ? BK : MN) * ELEMENT_BYTES,
         ROWS = FORM == TCGEMM_FORM_K ? MN : BK,
@@ -54,25 +57,29 @@ template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct opera
 
     const char *from;  /* this thread's chunk of the pass that comes next */
     int64_t pass_step; /* bytes from pass to pass */
-    int64_t rewind;    /* bytes from past the last pass to the first pass of the next block of k */
-    int32_t rows_left; /* rows inside the matrix, from this thread's first one */
+    int64_t rewind; /* bytes from past the last pass to the first pass of the team's next block */
+    int32_t rows_left;   /* rows inside the matrix, from this thread's first one */
     uint32_t bytes_left; /* bytes of this thread's chunk inside the matrix */
     int32_t whole_rows;  /* rows_left, or 0 when the chunk is not whole */
     uint32_t to;         /* offset in the tile */
 
+    static __device__ __forceinline__ uint32_t thread_of_team(void) {
+        return SLICES > 1 ? threadIdx.x % THREADS : threadIdx.x;
+    }
+
     /* base: the operand of this item of the batch; mn_left: rows of A (columns of B) from mn on. */
     __device__ __forceinline__ void begin(const void *base, int64_t ld, int64_t mn,
                                           int64_t mn_left) {
-        const uint32_t row = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
+        const uint32_t row = thread_of_team() / CHUNKS, chunk = thread_of_team() % CHUNKS;
         to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk);
         pass_step = ld * (ROWS_A_PASS * ELEMENT_BYTES);
         const int64_t first = FORM == TCGEMM_FORM_K ? (mn + row) * ld : row * ld + mn;
         from = (const char *)base + first * ELEMENT_BYTES + chunk * 16;
         if (FORM == TCGEMM_FORM_K) {
-            rewind = BK * ELEMENT_BYTES - PASSES * pass_step;
+            rewind = SLICES * BK * ELEMENT_BYTES - PASSES * pass_step;
             rows_left = (int32_t)((mn_left < MN ? mn_left : MN) - (int64_t)row);
         } else {
-            rewind = 0;
+            rewind = (SLICES - 1) * BK * ld * ELEMENT_BYTES;
             bytes_left = clamp_bytes(mn_left * ELEMENT_BYTES - (int64_t)chunk * 16);
         }
     }
@@ -80,10 +87,10 @@ template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct opera
     /* The next block of k has k_left elements inside the matrix, 0 .. BK. */
     __device__ __forceinline__ void begin_block(int32_t k_left) {
         if (FORM == TCGEMM_FORM_K) {
-            const int32_t left = k_left * ELEMENT_BYTES - (int32_t)(threadIdx.x % CHUNKS) * 16;
+            const int32_t left = k_left * ELEMENT_BYTES - (int32_t)(thread_of_team() % CHUNKS) * 16;
             bytes_left = left < 0 ? 0 : left > 16 ? 16 : left;
         } else {
-            rows_left = k_left - (int32_t)(threadIdx.x / CHUNKS);
+            rows_left = k_left - (int32_t)(thread_of_team() / CHUNKS);
         }
         whole_rows = bytes_left > 0 ? rows_left : 0; /* a chunk that ends early ends in zeros */
     }
@@ -113,6 +120,17 @@ template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct opera
         }
     }
 
+    /* The same of f64, whose rows may begin between two chunks and end inside one. */
+    __device__ __forceinline__ void copy_halves(uint32_t tile, int part, int parts) {
+#pragma unroll
+        for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass) {
+            const uint32_t bytes = pass_bytes(pass), chunk_to = pass_to(tile, pass);
+            tcgemm_cp_async_8(chunk_to, from, bytes >= 8 ? 8 : 0);
+            tcgemm_cp_async_8(chunk_to + 8, from + 8, bytes >= 16 ? 8 : 0);
+            next_pass(pass);
+        }
+    }
+
     /* The same without cp.async, in two halves: into registers, and from there. */
     __device__ __forceinline__ void fetch(uint4 kept[PASSES], int part, int parts) {
 #pragma unroll
@@ -132,7 +150,8 @@ template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct opera
 
     /* The whole block, whatever the alignment of the rows and the edges. */
     __device__ __forceinline__ void copy_any(uint32_t tile, uint32_t vector) {
-        const int narrow = ELEMENT_BYTES == 8 ? 8 : 4;
+        const int narrow = 4;
+        static_assert(ELEMENT_BYTES <= narrow, "f64 comes by halves");
         if (TCGEMM_HAVE_CP_ASYNC && vector >= narrow) {
 #pragma unroll 1
             for (int pass = 0; pass < PASSES; ++pass) {
@@ -144,11 +163,7 @@ template <int FORM, int ELEMENT_BYTES, int MN, int BK, int THREADS> struct opera
 #pragma unroll
                     for (int at = 0; at < 16; at += narrow) {
                         const uint32_t left = bytes > at ? bytes - at : 0;
-                        const uint32_t read = left < narrow ? left : narrow;
-                        if (narrow == 8)
-                            tcgemm_cp_async_8(chunk_to + at, from + at, read);
-                        else
-                            tcgemm_cp_async_4(chunk_to + at, from + at, read);
+                        tcgemm_cp_async_4(chunk_to + at, from + at, left < narrow ? left : narrow);
                     }
                 }
                 next_pass(pass);

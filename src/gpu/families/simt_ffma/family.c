@@ -5,12 +5,12 @@
 #include "gpu/gpu_row.h"
 
 static const tcgemm_kernel_t rows[] = {
-#define ROW(type, sums, min_cc, max_cc, bm_, bn_, wn_, blocks, tag)                                \
+#define ROW(type, sums, min_cc, max_cc, bm_, bn_, bk_, wm_, wn_, slices, blocks, tag)              \
     TCGEMM_GPU_ROW(simt_ffma, mma_pipelined, "mma-pipelined", type, sums, min_cc, max_cc, bm_,     \
-                   bn_, 16, tag, TCGEMM_BOUND_NEAREST, bm_, bn_, 16, .wm = 64, .wn = (wn_),        \
-                   .im = 8, .in = (wn_) / 4, .ik = 1,                                              \
-                   .threads = TCGEMM_FFMA_THREADS(bm_, bn_, wn_), .stages = 2,                     \
-                   .smem_bytes = TCGEMM_FFMA_SMEM(bm_, bn_), .blocks_per_sm = (blocks),            \
+                   bn_, bk_, tag, TCGEMM_BOUND_NEAREST, bm_, bn_, bk_, .wm = (wm_), .wn = (wn_),   \
+                   .im = (wm_) / 8, .in = (wn_) / 4, .ik = 1,                                      \
+                   .threads = TCGEMM_FFMA_THREADS(bm_, bn_, wm_, wn_, slices), .stages = 2,        \
+                   .smem_bytes = TCGEMM_FFMA_SMEM(bm_, bn_, slices), .blocks_per_sm = (blocks),    \
                    .splits_k = true, .pads_rows = true)
 #include "gpu/families/simt_ffma/rows.def"
 };

@@ -71,7 +71,7 @@ static __device__ __forceinline__ void copy_16(float *to, const float *from, boo
 
 /* TURN: k is contiguous, element (row, p) at x[row * ld + p]. Otherwise at x[p * ld + row].
  * WIDE: runs of four elements are aligned to 16 bytes and whole. */
-template <int MN, int TURN, int WIDE, int THREADS> struct simt_copy {
+template <int MN, int TURN, int WIDE, int THREADS, int SLICES> struct simt_copy {
     enum {
         PITCH = MN + 4,                  /* floats in a row of shared memory */
         RUN = WIDE ? 4 : 1,              /* elements that are copied at once */
@@ -82,7 +82,7 @@ template <int MN, int TURN, int WIDE, int THREADS> struct simt_copy {
         THROUGH_REGISTERS = TURN && WIDE
     };
     static_assert(THREADS % ACROSS == 0 && DOWN * PASSES == (TURN ? MN : BK), "even passes");
-    static_assert(!TURN || !WIDE || DOWN % 16 == 0, "a pass leaves place() alone");
+    static_assert(!TURN || !WIDE || DOWN % 16 == 0 || DOWN == 8, "what a pass does to place()");
 
     const float *from;
     float *to;
@@ -96,11 +96,14 @@ template <int MN, int TURN, int WIDE, int THREADS> struct simt_copy {
 
     /* rows: those inside the matrix, at most MN. */
     __device__ __forceinline__ void begin(const float *x, int64_t ld, int32_t rows, float *tile) {
-        const int32_t t = threadIdx.x;
+        const int32_t t = SLICES > 1 ? threadIdx.x % THREADS : threadIdx.x;
         int32_t row;
         if (TURN && WIDE) {
             k0 = t % 4 * 4;
             row = t / 4;
+        } else if (TURN && THREADS == 32) {
+            k0 = t % 16;
+            row = t / 16;
         } else if (TURN) { /* a warp: 8 k by 4 rows */
             k0 = t % 8 + t / 32 % 2 * 8;
             row = t / 8 % 4 + t / 64 * 4;
@@ -109,9 +112,9 @@ template <int MN, int TURN, int WIDE, int THREADS> struct simt_copy {
             row = t % ACROSS * RUN;
         }
         from = x + (TURN ? row * ld + k0 : k0 * ld + row);
-        to = tile + k0 * PITCH + place(row, k0);
+        to = tile + k0 * PITCH + (DOWN == 8 ? row : place(row, k0));
         pass_step = DOWN * ld;
-        rewind = (TURN ? BK : BK * ld) - PASSES * pass_step;
+        rewind = (TURN ? SLICES * BK : SLICES * BK * ld) - PASSES * pass_step;
         limit = rows - row;
     }
 
@@ -145,7 +148,7 @@ template <int MN, int TURN, int WIDE, int THREADS> struct simt_copy {
         return run;
     }
     __device__ __forceinline__ void store(uint32_t slot, int pass, float4 run) {
-        float *at = to + slot + pass * PASS_FLOATS;
+        float *at = to + slot + (DOWN == 8 ? place(pass * DOWN, k0) : pass * PASS_FLOATS);
         at[0] = run.x;
         at[PITCH] = run.y;
         at[2 * PITCH] = run.z;
@@ -183,37 +186,46 @@ static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, con
 /* The index of the block is read again for the epilogue, so that ptxas finds registers for the sums
  * as told above: with blockIdx.x it pairs registers of one parity in four FFMA of ten in three of
  * the layouts, 45 instead of 50 TFLOP/s. Whoever changes this file counts them again. */
-/* BM x BN: D of a block; WN: columns of a warp, which has 64 rows; a lane has 8 x WN/4 elements. */
-template <int BM, int BN, int WN, int WIDE, int A_TRANS, int B_TRANS>
+/* BM x BN: D of a block; WM x WN: of a warp, a lane has WM/8 x WN/4 elements. */
+template <int BM, int BN, int WM, int WN, int SLICES, int WIDE, int A_TRANS, int B_TRANS>
 static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &args) {
     enum {
         WARPS_N = BN / WN,
-        THREADS = BM / 64 * WARPS_N * 32,
+        THREADS = BM / WM * WARPS_N * 32, /* of a slice */
+        HALVES = WM / 32,
         PIECES = WN / 16,
         PITCH_A = BM + 4,
         PITCH_B = BN + 4,
         SLOT_FLOATS = BK * (PITCH_A + PITCH_B)
     };
-    static_assert(THREADS == TCGEMM_FFMA_THREADS(BM, BN, WN) &&
-                      2 * SLOT_FLOATS * sizeof(float) == TCGEMM_FFMA_SMEM(BM, BN),
+    static_assert(THREADS * SLICES == TCGEMM_FFMA_THREADS(BM, BN, WM, WN, SLICES) &&
+                      2 * SLICES * SLOT_FLOATS * sizeof(float) == TCGEMM_FFMA_SMEM(BM, BN, SLICES),
                   "shape.h");
-    extern __shared__ __align__(16) float memory[];
+    extern __shared__ __align__(16) float whole_memory[];
+    const uint32_t slice = SLICES > 1 ? threadIdx.x / THREADS : 0;
+    float *const memory = whole_memory + slice * (2 * SLOT_FLOATS);
     const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
     const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
     const tcgemm_batch_tile_t tile =
         tcgemm_batch_raster(tcgemm_block_index(), tiles_m, tiles_n, args.raster_group);
     const int64_t m0 = (int64_t)tile.at.m * BM, n0 = (int64_t)tile.at.n * BN;
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const uint32_t row0 = warp / WARPS_N * 64 + lane / 4 * 4; /* and 32 further down */
+    const uint32_t lane = threadIdx.x % 32;
+    const uint32_t warp = (SLICES > 1 ? threadIdx.x % THREADS : threadIdx.x) / 32;
+    const uint32_t row0 = warp / WARPS_N * WM + lane / 4 * 4; /* and 32 further down */
     const uint32_t col0 = warp % WARPS_N * WN + lane % 4 * 4; /* and every 16 to the right */
     const tcgemm_part_t part = tcgemm_part_of_k(tile.batch, args.splits, args.k, args.split_k);
-    const uint32_t blocks = tcgemm_pipeline_blocks(part.k, BK);
-    const int32_t tail = (int32_t)(part.k - (int64_t)(blocks - 1) * BK);
-    const int64_t a_first = part.item * args.stride_a + part.first * (A_TRANS ? args.lda : 1);
-    const int64_t b_first = part.item * args.stride_b + part.first * (B_TRANS ? 1 : args.ldb);
+    const uint32_t blocks = tcgemm_pipeline_blocks(part.k, SLICES * BK);
+    int32_t tail = (int32_t)(part.k - (int64_t)(blocks - 1) * (SLICES * BK));
+    if (SLICES > 1) { /* what is left of it for this slice, perhaps nothing */
+        tail -= (int32_t)slice * BK;
+        tail = tail < BK ? tail : BK;
+    }
+    const int64_t first_k = part.first + slice * BK;
+    const int64_t a_first = part.item * args.stride_a + first_k * (A_TRANS ? args.lda : 1);
+    const int64_t b_first = part.item * args.stride_b + first_k * (B_TRANS ? 1 : args.ldb);
 
-    typedef simt_copy<BM, !A_TRANS, WIDE, THREADS> copy_a_t;
-    typedef simt_copy<BN, B_TRANS, WIDE, THREADS> copy_b_t;
+    typedef simt_copy<BM, !A_TRANS, WIDE, THREADS, SLICES> copy_a_t;
+    typedef simt_copy<BN, B_TRANS, WIDE, THREADS, SLICES> copy_b_t;
     copy_a_t copy_a;
     copy_b_t copy_b;
     copy_a.begin((const float *)args.a + a_first + m0 * (A_TRANS ? 1 : args.lda), args.lda,
@@ -221,8 +233,8 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
     copy_b.begin((const float *)args.b + b_first + n0 * (B_TRANS ? args.ldb : 1), args.ldb,
                  args.n - n0 < BN ? (int32_t)(args.n - n0) : BN, memory + BK * PITCH_A);
 
-    float c[2][4][PIECES][4] = {}; /* (half of m, row, piece of n, column) */
-    uint32_t into = 0;             /* the slot that is being filled */
+    float c[HALVES][4][PIECES][4] = {}; /* (half of m, row, piece of n, column) */
+    uint32_t into = 0;                  /* the slot that is being filled */
     auto begin_block = [&](uint32_t block) {
         const int32_t k_left = block + 1 < blocks ? BK : block + 1 == blocks ? tail : 0;
         copy_a.begin_block(k_left);
@@ -258,16 +270,19 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
 #if TCGEMM_HAVE_CP_ASYNC
         tcgemm_cp_async_wait<0>();
 #endif
-        __syncthreads();
+        if (THREADS == 32)
+            __syncwarp(); /* a slice has nothing to do with the others until the end */
+        else
+            __syncthreads();
     };
-    /* What a lane multiplies at one k: two pieces of A, PIECES of B; those of the next k are on
+    /* What a lane multiplies at one k: HALVES pieces of A, PIECES of B; those of the next k are on
      * their way meanwhile. */
-    float ra[2][2][4], rb[2][PIECES][4];
+    float ra[2][HALVES][4], rb[2][PIECES][4];
     auto read = [&](uint32_t slot, int k) {
         const float *a = memory + slot + k * PITCH_A + copy_a_t::place(row0, k);
         const float *b = memory + slot + BK * PITCH_A + k * PITCH_B + copy_b_t::place(col0, k);
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
+        for (int h = 0; h < HALVES; ++h) {
             const float4 x = *(const float4 *)(a + 32 * h);
             float *r = ra[k % 2][h];
             r[0] = x.x, r[1] = x.y, r[2] = x.z, r[3] = x.w;
@@ -311,45 +326,75 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
 #pragma unroll
             for (int j = 0; j < 4 * PIECES; ++j)
 #pragma unroll
-                for (int there = 0; there < 8; ++there) {
-                    const int t = j % 2 ? 7 - there : there, h = t % 2, i = t / 2;
+                for (int there = 0; there < 4 * HALVES; ++there) {
+                    const int t = j % 2 ? 4 * HALVES - 1 - there : there;
+                    const int h = t % HALVES, i = t / HALVES;
                     tcgemm_fma(&c[h][i][j / 4][j % 4], ra[k % 2][h][i], rb[k % 2][j / 4][j % 4]);
                 }
         }
     }
 
     const bool whole = args.vector_d >= 16 && (!args.c || args.vector_c >= 16);
+    auto write = [&](int hm, int i, int hn, const float sums[4]) {
+        const int64_t row = m0 + row0 + 32 * hm + i, col = n0 + col0 + 16 * hn;
+        if (row >= args.m)
+            return;
+        float *to = (float *)args.d + tile.batch * args.stride_d + row * args.ldd;
+        const float *from = (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
+        finish(args, sums, from + col, to + col, args.n - col, whole);
+    };
+    if constexpr (SLICES == 1) {
 #pragma unroll
-    for (int hm = 0; hm < 2; ++hm)
+        for (int hm = 0; hm < HALVES; ++hm)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const int64_t row = m0 + row0 + 32 * hm + i;
-            if (row >= args.m)
-                continue;
-            float *to = (float *)args.d + tile.batch * args.stride_d + row * args.ldd;
-            const float *from = (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
+            for (int i = 0; i < 4; ++i)
 #pragma unroll
-            for (int hn = 0; hn < PIECES; ++hn) {
-                const int64_t col = n0 + col0 + 16 * hn;
-                finish(args, c[hm][i][hn], from + col, to + col, args.n - col, whole);
-            }
+                for (int hn = 0; hn < PIECES; ++hn)
+                    write(hm, i, hn, c[hm][i][hn]);
+    } else { /* each slice adds up its share of the pieces, in the order of the slices */
+        enum { SHARES = HALVES * 4 * PIECES };
+        static_assert(SHARES * 4 <= 2 * SLOT_FLOATS / THREADS, "sums fit where operands were");
+        float4 *const sums = (float4 *)whole_memory + threadIdx.x % THREADS;
+        __syncthreads();
+#pragma unroll
+        for (int x = 0; x < SHARES; ++x) {
+            const float *v = c[x / PIECES / 4][x / PIECES % 4][x % PIECES];
+            sums[(slice * SHARES + x) * THREADS] = make_float4(v[0], v[1], v[2], v[3]);
         }
+        __syncthreads();
+#pragma unroll 1
+        for (int x = slice; x < SHARES; x += SLICES) {
+            float4 sum = sums[x * THREADS];
+#pragma unroll
+            for (int other = 1; other < SLICES; ++other) {
+                const float4 v = sums[(other * SHARES + x) * THREADS];
+                sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+            }
+            const float four[4] = {sum.x, sum.y, sum.z, sum.w};
+            write(x / PIECES / 4, x / PIECES % 4, x % PIECES, four);
+        }
+    }
 }
 
-#define SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, layout, a_trans, b_trans)                      \
-    extern "C" __global__ void __launch_bounds__(TCGEMM_FFMA_THREADS(bm, bn, wn), blocks_per_sm)   \
-        tcgemm_mma_pipelined_f32_f32_##bm##x##bn##x16_##tag##_##layout(                            \
+#define SIMT_KERNEL(min_cc, max_cc, bm, bn, bk, wm, wn, slices, blocks_per_sm, tag, layout,        \
+                    a_trans, b_trans)                                                              \
+    extern "C" __global__ void __launch_bounds__(TCGEMM_FFMA_THREADS(bm, bn, wm, wn, slices),      \
+                                                 blocks_per_sm)                                    \
+        tcgemm_mma_pipelined_f32_f32_##bm##x##bn##x##bk##_##tag##_##layout(                        \
             const __grid_constant__ tcgemm_gpu_args_t args) {                                      \
-        if (args.whole_a && args.whole_b)                                                          \
-            simt_pipelined<bm, bn, wn, 1, a_trans, b_trans>(args);                                 \
-        else                                                                                       \
-            simt_pipelined<bm, bn, wn, 0, a_trans, b_trans>(args);                                 \
+        static_assert(bk == slices * BK, "16 of k in a slice");                                    \
+        if constexpr (TCGEMM_IS_FOR_ARCH(min_cc, max_cc, TCGEMM_FFMA_SMEM(bm, bn, slices))) {      \
+            if (args.whole_a && args.whole_b)                                                      \
+                simt_pipelined<bm, bn, wm, wn, slices, 1, a_trans, b_trans>(args);                 \
+            else                                                                                   \
+                simt_pipelined<bm, bn, wm, wn, slices, 0, a_trans, b_trans>(args);                 \
+        }                                                                                          \
     }
 
 /* The four layouts of each row: f32 is the only type of this file. */
-#define ROW(type, sums, min_cc, max_cc, bm, bn, wn, blocks_per_sm, tag)                            \
-    SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, nn, 0, 0)                                          \
-    SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, nt, 0, 1)                                          \
-    SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, tn, 1, 0)                                          \
-    SIMT_KERNEL(bm, bn, wn, blocks_per_sm, tag, tt, 1, 1)
+#define ROW(type, sums, min_cc, max_cc, bm, bn, bk, wm, wn, slices, blocks, tag)                   \
+    SIMT_KERNEL(min_cc, max_cc, bm, bn, bk, wm, wn, slices, blocks, tag, nn, 0, 0)                 \
+    SIMT_KERNEL(min_cc, max_cc, bm, bn, bk, wm, wn, slices, blocks, tag, nt, 0, 1)                 \
+    SIMT_KERNEL(min_cc, max_cc, bm, bn, bk, wm, wn, slices, blocks, tag, tn, 1, 0)                 \
+    SIMT_KERNEL(min_cc, max_cc, bm, bn, bk, wm, wn, slices, blocks, tag, tt, 1, 1)
 #include "gpu/families/simt_ffma/rows.def"

@@ -5,9 +5,11 @@
 
 /* The instruction: 64 rows of the tile (columns, where it is swapped) by the other side of it, by
  * 32 bytes of k. */
-#define BITS(type)        TCGEMM_INPUT_BITS_##type
-#define BOUND_wide(code)  TCGEMM_TENSOR_BOUND_##code
-#define BOUND_short(code) TCGEMM_BOUND_SHORT
+#define BITS(type)            TCGEMM_INPUT_BITS_##type
+#define TAKES_LEFT(code, ...) TCGEMM_WGMMA_TAKES_LEFT(BITS(code), __VA_ARGS__)
+#define TAKES_RIGHT(code)     TCGEMM_WGMMA_TAKES_RIGHT(BITS(code))
+#define BOUND_wide(code)      TCGEMM_TENSOR_BOUND_##code
+#define BOUND_short(code)     TCGEMM_BOUND_SHORT
 #define WIDE_ROW(type, code, sums, min_cc, max_cc, bm_, bn_, bk_, consumers, turns, swap, stages_, \
                  blocks, tag)                                                                      \
     TCGEMM_GPU_WIDE_ROW(                                                                           \
@@ -18,7 +20,10 @@
         .threads = TCGEMM_WGMMA_THREADS(consumers), .stages = (stages_),                           \
         .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks),               \
         .blocks_per_sm = (blocks), .persistent = true, .splits_k = true, .tensor_maps = true,      \
-        .k_rows = BITS(code) != 16,                                                                \
+        .takes_a =                                                                                 \
+            (swap) ? TAKES_RIGHT(code) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),       \
+        .takes_b =                                                                                 \
+            (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap) : TAKES_RIGHT(code),       \
         .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */

@@ -13,6 +13,21 @@
 #define TCGEMM_WGMMA_COLS(bn, consumers, turns, swap)                                              \
     ((swap) ? TCGEMM_WGMMA_SHARE(bn, consumers, turns) : (bn))
 
+/* Sums of a thread of the warpgroup. */
+#define TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns)                                                \
+    (TCGEMM_WGMMA_SHARE(bm, consumers, turns) * (bn) / 128)
+
+/* How the operands may lie (TCGEMM_TAKES_K, _MN): the one whose side of D an instruction has 64 of,
+ * A, or B where the tile is swapped, and the other. 16-bit operands lie as they like, of others k
+ * is contiguous; but elements of 32 bits may come by registers, where there is room for them beside
+ * the sums; and in large swapped tiles they always do, for their D is written in no other way. */
+#define TCGEMM_WGMMA_TAKES_LEFT(bits, bm, bn, consumers, turns, swap)                              \
+    ((bits) == 16                                                        ? TCGEMM_TAKES_BOTH       \
+     : (bits) != 32 || TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) > 128 ? TCGEMM_TAKES_K          \
+     : (swap) && TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) > 64        ? TCGEMM_TAKES_MN         \
+                                                                         : TCGEMM_TAKES_BOTH)
+#define TCGEMM_WGMMA_TAKES_RIGHT(bits) ((bits) == 16 ? TCGEMM_TAKES_BOTH : TCGEMM_TAKES_K)
+
 /* Rows of shared memory, 128 bytes each, of an operand's block: side A is rows of D, side B
  * columns, in units of 64 where m (n) is contiguous. */
 #define TCGEMM_WGMMA_LINES(extent) ((extent) < 64 ? 64 : (extent))

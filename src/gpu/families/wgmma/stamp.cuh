@@ -1,7 +1,10 @@
 /* stamp.cuh - makes the kernels of one type from rows.def: of each row
  *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nn,nt,tn,tt}     16 bit
- *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_nt                other types: k contiguous
- * The including file has defined TCGEMM_STAMP_<type>.
+ *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_nt                8 bit: k contiguous
+ *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nt,tt}           tf32: or one operand by registers,
+ *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nt,nn}           ... of swapped tiles the other one
+ * Where shape.h says that an operand is not taken so, the kernel is empty and the planner never
+ * calls it. The including file has defined TCGEMM_STAMP_<type>.
  */
 #include "gpu/families/wgmma/shape.h"
 #include "gpu/families/wgmma/wgmma.cuh"
@@ -29,7 +32,11 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
         name(const __grid_constant__ tcgemm_tensor_args_t x) {                                     \
         if constexpr (TCGEMM_IS_FOR_ARCH(                                                          \
                           min_cc, max_cc,                                                          \
-                          TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm)))      \
+                          TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm)) &&    \
+                      (TCGEMM_WGMMA_TAKES_LEFT(8 * type::ELEMENT_BYTES, bm, bn, consumers, turns,  \
+                                               swap) &                                             \
+                       (((swap) ? (b_form) : (a_form)) == TCGEMM_FORM_K ? TCGEMM_TAKES_K           \
+                                                                        : TCGEMM_TAKES_MN)))       \
             tcgemm_wgmma_run<type, bm, bn, consumers, turns, swap, stages, blocks_per_sm, a_form,  \
                              b_form>(x);                                                           \
     }
@@ -47,6 +54,20 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
                         name##_tn, TCGEMM_FORM_MN, TCGEMM_FORM_MN)                                 \
     TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
                         name##_tt, TCGEMM_FORM_MN, TCGEMM_FORM_K)
+
+#define TCGEMM_WGMMA_LEFT_0(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,  \
+                            name)                                                                  \
+    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
+                        name##_tt, TCGEMM_FORM_MN, TCGEMM_FORM_K)
+#define TCGEMM_WGMMA_LEFT_1(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,  \
+                            name)                                                                  \
+    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
+                        name##_nn, TCGEMM_FORM_K, TCGEMM_FORM_MN)
+#define TCGEMM_WGMMA_LEFT(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \
+                          name)                                                                    \
+    TCGEMM_WGMMA_ONE(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)   \
+    TCGEMM_WGMMA_LEFT_##swap(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, \
+                             name)
 
 #define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, tag)   \
     TCGEMM_WGMMA_LAYOUTS(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,     \

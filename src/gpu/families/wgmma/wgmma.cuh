@@ -3,7 +3,7 @@
  * Products of whole warpgroups, wgmma, whose operands stay in shared memory, where the tensor
  * memory accelerator (TMA) puts them by box. One body for all types; rows.def names types and
  * tiles. On sm_90 the planner takes it for all but small and thin products whose operands would
- * have to be packed first (s8 and tf32, NN): these are for mma-pipelined. Where it stands beside
+ * have to be packed first (bytes, NN): these are for mma-pipelined. Where it stands beside
  * cuBLASLt, class by class: docs/kernels.md; what it misses: bench/results/notes.md.
  *
  *     grid        persistent: a block an SM (small tiles: two), tiles gridDim.x apart, in the order
@@ -42,7 +42,14 @@
  *
  * Layouts: a row of a box is 128 bytes of k, or 64 elements of m (n); the descriptor says which, so
  * 16-bit operands are read as they lie in all four layouts. The instruction takes tf32 and bytes
- * with k contiguous alone: others are transposed while they are packed (steps/pack.cu). TMA
+ * with k contiguous alone, from shared memory; but its left operand may come from registers, which
+ * are loaded from a box however it lies (`take`). So tf32 may have m contiguous in A, or n in B
+ * where the tile is swapped:
+ *
+ *     consumer    | reads half 0 | reads half 1 | reads half 0 of the next block | ..
+ *     its products               | half 0       | half 1         | half 0 ...
+ *
+ * Bytes, and the other operand of tf32, are transposed while they are packed (steps/pack.cu). TMA
  * rounds f32 to tf32 (docs/numerics.md). fp8 comes packed as bf16, or, where a caller allows short
  * sums, as it is: they are brought to f32 block by block (`promote`).
  *
@@ -75,8 +82,12 @@
  *     rows 16 bytes off a multiple of 32      boxes come at half the speed: packed at 128 bytes
  *     D by boxes, not from registers          2048^3 30.0 to 25.9 us, 16384 x 256 x 256 10.8 to
  *                                             8.5; bf16 out 28.8 to 25.1, 11.0 to 6.4
- *     fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (bf16 by
- * packing: 540) launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33,
+ *     tf32 by registers, beside a copy        NN 4096^3 410 to 371 us, 1024^3 16.1 to 11.7, 256 x
+ *     of that operand                         65536 x 320 96 to 48; TT 4096^3 407 to 362
+ *     a ring of all shared memory for few     bf16 1 x 4096 x 4096 14.4 to 11.3 us, 64 rows 15.7 to
+ *     rows: a block has 104 KB under way      12.1, 16 x 4096 x 14336 44 to 31 (operands in no
+ * cache) fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (packed to
+ * bf16: 540) launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33,
  * 2048^3 29.2 to 28.6
  */
 #ifndef TCGEMM_WGMMA_CUH
@@ -87,6 +98,7 @@
 #include "gpu/families/wgmma/shape.h"
 #include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/griddepcontrol.cuh"
+#include "gpu/ptx/ldmatrix.cuh"
 #include "gpu/ptx/mbarrier.cuh"
 #include "gpu/ptx/setmaxnreg.cuh"
 #include "gpu/ptx/shared.cuh"
@@ -121,10 +133,10 @@ struct wgmma_kernel {
         KIND = SWAP ? TYPE::SWAPPED_KIND : TYPE::KIND,
         ROW = 128, /* bytes */
         BK = ROW / TYPE::ELEMENT_BYTES,
-        ATOM = 64,                       /* elements of a row where m (n) is contiguous */
-        STEPS = 4,                       /* products of 32 bytes of k in a block */
-        STEP_K = BK / STEPS,             /* elements of k of one */
-        SHARERS = TURNS ? 1 : CONSUMERS, /* warpgroups that share a tile */
+        ATOM = ROW / TYPE::ELEMENT_BYTES, /* elements of a row where m (n) is contiguous */
+        STEPS = 4,                        /* products of 32 bytes of k in a block */
+        STEP_K = BK / STEPS,              /* elements of k of one */
+        SHARERS = TURNS ? 1 : CONSUMERS,  /* warpgroups that share a tile */
         UNITS = LEFT / 64 / SHARERS,
         THREADS = TCGEMM_WGMMA_THREADS(CONSUMERS),
         LEFT_BYTES = TCGEMM_WGMMA_LINES(LEFT) * ROW,
@@ -143,9 +155,13 @@ struct wgmma_kernel {
         PARTS = PROMOTES * (UNITS * RIGHT <= 128 ? 2 : 1), /* sets of short sums */
         WRITES_ROWS =
             BOX_ROWS > 0 && UNITS *RIGHT < 384, /* else there are no registers left for it */
-        MANY_REGISTERS = (1 + PARTS) * UNITS * RIGHT >= 256 && CONSUMERS == 2
+        MANY_REGISTERS = (1 + PARTS) * UNITS * RIGHT >= 256 && CONSUMERS == 2,
+        BY_REGISTERS = LEFT_FORM == TCGEMM_FORM_MN && TYPE::ELEMENT_BYTES == 4,
+        TURNED = BY_REGISTERS && SWAP, /* a lane has neighbours of a row of D */
+        PIECE = TURNED ? 2 * UNITS : 1 /* so many */
     };
-    static_assert(LEFT_FORM == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES == 2, "only 16 bit by m");
+    static_assert(LEFT_FORM == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES != 1, "no bytes by m");
+    static_assert(!BY_REGISTERS || BOX_ROWS != 8, "16 rows of a warp lie together");
     static_assert(RIGHT_FORM == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES == 2, "only 16 bit by n");
     static_assert(LEFT % (64 * SHARERS) == 0, "whole instructions");
     static_assert(!TURNS || (CONSUMERS == 2 && !PROMOTES), "one after the other");
@@ -297,8 +313,10 @@ struct wgmma_kernel {
                     step > 0 || block > 0);
     }
 
-    /* One arrival of each warp. */
+    /* One arrival of each warp, for what its lanes have read themselves, too. */
     __device__ __forceinline__ void release(uint32_t slot) {
+        if (BY_REGISTERS)
+            __syncwarp();
         if (threadIdx.x % 32 == 0)
             tcgemm_mbarrier_arrive(emptied(slot));
     }
@@ -324,6 +342,106 @@ struct wgmma_kernel {
         tcgemm_wgmma_wait<0>();
         release(before);
     }
+
+    /* ---- the left operand by registers ---- */
+
+    /* Rows of LEFT are no more than numbers to the instruction, so they are dealt out for the sake
+     * of what comes before and after it. A lane, l / 4 = r, has of a unit the rows 2 r and 2 r + 1
+     * of its warp's 16, side by side in a line of k; where D is turned, of all units together:
+     *
+     *     turned, two units    4 r, 4 r + 1 (unit 0), 4 r + 2, 4 r + 3 (unit 1) of 32: loads and
+     *                          stores of 16 bytes
+     */
+    static __device__ __forceinline__ uint32_t left_of(uint32_t consumer) {
+        const uint32_t warp = threadIdx.x / 32 % 4, r = threadIdx.x % 32 / 4;
+        if (BY_REGISTERS)
+            return consumer * (UNITS * 64) + (TURNED ? UNITS : 1) * (warp * 16 + 2 * r);
+        return consumer * (UNITS * 64) + warp * 16 + r;
+    }
+    static __device__ __forceinline__ constexpr int left_of_unit(int unit, int half) {
+        return TURNED ? 2 * unit + half : BY_REGISTERS ? unit * 64 + half : unit * 64 + half * 8;
+    }
+
+    enum { HALF = STEPS / 2 }; /* steps of a group of products: so many are in registers twice */
+    typedef uint32_t fragments[HALF][UNITS][4];
+
+    /* Lanes of even l read k = l % 4 of a step first, lanes of odd l k = l % 4 + 4, then the other:
+     * so eight lanes (of 16 bytes; 16 of 8) meet all banks of the swizzle. */
+    __device__ __forceinline__ void take(fragments &f, uint32_t slot, uint32_t consumer,
+                                         int first_step) {
+        const uint32_t odd = threadIdx.x % 2, k = threadIdx.x % 4 + 4 * odd;
+        const uint32_t row = left_of(consumer), chunk = row % ATOM / 4;
+        const uint32_t line = slot_at(slot) + row / ATOM * ATOM_BYTES + row % 4 * 4;
+        const uint32_t near = line + k * ROW + (chunk ^ k) * 16;
+        const uint32_t far = line + (k ^ 4) * ROW + (chunk ^ k ^ 4) * 16;
+#pragma unroll
+        for (int step = 0; step < HALF; ++step) {
+            const uint32_t at = (uint32_t)(first_step + step) * STEP_K * ROW;
+            uint32_t v[2][2 * UNITS]; /* of each k the rows of all units */
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                const uint32_t from = (i == 0 ? near : far) + at;
+                if constexpr (PIECE == 4) {
+                    tcgemm_lds_128(v[i], from);
+                } else {
+#pragma unroll
+                    for (int unit = 0; unit < UNITS; ++unit)
+                        tcgemm_lds_64(v[i] + 2 * unit, from + unit * (64 / ATOM * ATOM_BYTES));
+                }
+            }
+#pragma unroll
+            for (int unit = 0; unit < UNITS; ++unit)
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+                    const uint32_t first = v[0][2 * unit + half], second = v[1][2 * unit + half];
+                    f[step][unit][half] = odd ? second : first;
+                    f[step][unit][2 + half] = odd ? first : second;
+                }
+        }
+    }
+
+    /* c += the products of half a block, as a group. */
+    __device__ __forceinline__ void multiply_half(sum (&c)[UNITS][RIGHT / 2], const fragments &f,
+                                                  uint32_t slot, int first_step, uint32_t block) {
+        const uint64_t right = operand(RIGHT_FORM, slot_at(slot) + LEFT_BYTES);
+        tcgemm_wgmma_fence();
+#pragma unroll
+        for (int step = 0; step < HALF; ++step)
+#pragma unroll
+            for (int unit = 0; unit < UNITS; ++unit)
+                tcgemm_wgmma_registers<KIND, RIGHT>::run(
+                    c[unit], f[step][unit],
+                    tcgemm_wgmma_advance(right, (first_step + step) * step_bytes(RIGHT_FORM)),
+                    first_step + step > 0 || block > 0);
+        tcgemm_wgmma_commit();
+        tcgemm_wgmma_wait<1>();
+    }
+
+    /* accumulate() of such: while half a block is multiplied the next half is read. */
+    __device__ __forceinline__ void accumulate_registers(sum (&c)[UNITS][RIGHT / 2],
+                                                         uint32_t blocks, cursor &at,
+                                                         uint32_t consumer) {
+        fragments first, second;
+        uint32_t before = 0;
+#pragma unroll 1
+        for (uint32_t block = 0; block < blocks; ++block) {
+            tcgemm_mbarrier_wait(filled(at.slot), at.parity);
+            take(first, at.slot, TURNS ? 0 : consumer, 0);
+            multiply_half(c, first, at.slot, 0, block);
+            if (block > 0)
+                release(before);
+            take(second, at.slot, TURNS ? 0 : consumer, HALF);
+            multiply_half(c, second, at.slot, HALF, block);
+            before = at.slot;
+            at.advance();
+        }
+        if (TURNS && threadIdx.x % 32 == 0)
+            tcgemm_mbarrier_arrive(turn_of(consumer ^ 1));
+        tcgemm_wgmma_wait<0>();
+        release(before);
+    }
+
+    /* ---- sums that are short ---- */
 
     /* part = the products of one block, as a group. */
     __device__ __forceinline__ void begin(sum (&part)[UNITS][RIGHT / 2], cursor &at,
@@ -406,6 +524,8 @@ struct wgmma_kernel {
             }
             if constexpr (PROMOTES)
                 promote(c, w.blocks, at, consumer);
+            else if constexpr (BY_REGISTERS)
+                accumulate_registers(c, w.blocks, at, consumer);
             else
                 accumulate(c, w.blocks, at, consumer);
             finish(x, w, TURNS ? 0 : consumer, c);
@@ -483,7 +603,7 @@ struct wgmma_kernel {
                                             scalar alpha) const {
         typedef boxes<T> b;
         enum { GROUPS = b::COLS / 8 }; /* of eight columns, 16 or 32 bytes */
-        const uint32_t row = threadIdx.x % 32 / 4, byte = 2 * (threadIdx.x % 4) * sizeof(T);
+        const uint32_t row = left_of(0) % 16, byte = 2 * (threadIdx.x % 4) * sizeof(T);
         const sum(&v)[RIGHT / 2] = c[b::unit(box)];
 #pragma unroll
         for (int half = 0; half < b::ROWS / 8; ++half)
@@ -492,7 +612,9 @@ struct wgmma_kernel {
                 const int j = 4 * (b::col(box) * GROUPS + group) + 2 * (b::half(box) + half);
                 const pair_of<T> p = {
                     {element<T>(alpha * (scalar)v[j]), element<T>(alpha * (scalar)v[j + 1])}};
-                lay_down(place_of(box) + in_box(half * 8 + row, group * 8 * sizeof(T) + byte), p);
+                lay_down(place_of(box) +
+                             in_box(left_of_unit(0, half) + row, group * 8 * sizeof(T) + byte),
+                         p);
             }
     }
 
@@ -612,9 +734,8 @@ struct wgmma_kernel {
     static __device__ __forceinline__ void finish_as(const tcgemm_gpu_args_t &args, const work &w,
                                                      uint32_t consumer,
                                                      const sum (&c)[UNITS][RIGHT / 2]) {
-        const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-        const int64_t left = w.left + consumer * (UNITS * 64) + warp * 16 + lane / 4;
-        const int64_t right = w.right + 2 * (lane % 4);
+        const int64_t left = w.left + left_of(consumer);
+        const int64_t right = w.right + 2 * (threadIdx.x % 4);
         const int64_t left_end = SWAP ? args.n : args.m;
         const int64_t right_left = (SWAP ? args.m : args.n) - right;
         const int32_t count = right_left < RIGHT ? (int32_t)right_left : RIGHT;
@@ -629,7 +750,7 @@ struct wgmma_kernel {
         for (int unit = 0; unit < UNITS; ++unit)
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                const int i = unit * 64 + half * 8;
+                const int i = left_of_unit(unit, half);
                 const int32_t here = left + i < left_end ? count : 0;
                 out *const to = d + i * d_left;
                 const out *const old = from + i * c_left;
@@ -652,6 +773,53 @@ struct wgmma_kernel {
             }
     }
 
+    /* ---- epilogue: D = alpha * c + beta * C, turned ---- */
+
+    struct alignas(PIECE * sizeof(out)) piece {
+        out v[PIECE];
+    };
+
+    /* A lane has PIECE neighbours of each of its rows of D (left_of). WHOLE: they are read and
+     * written as one, else one by one. */
+    template <bool WHOLE, bool ADDS>
+    static __device__ __forceinline__ void finish_turned(const tcgemm_gpu_args_t &args,
+                                                         const work &w, uint32_t consumer,
+                                                         const sum (&c)[UNITS][RIGHT / 2]) {
+        const int64_t col = w.left + left_of(consumer), row = w.right + 2 * (threadIdx.x % 4);
+        const int64_t rows_left = args.m - row, cols_left = args.n - col;
+        const int32_t rows = rows_left < RIGHT ? (int32_t)rows_left : RIGHT;
+        const int32_t cols = cols_left < PIECE ? (int32_t)cols_left : PIECE;
+        out *to = (out *)args.d + w.index * args.stride_d + row * args.ldd + col;
+        const out *old =
+            (const out *)args.c + (ADDS ? w.index * args.stride_c + row * args.ldc + col : 0);
+        scalar alpha, beta;
+        scalars(args, &alpha, &beta);
+#pragma unroll
+        for (int j = 0; j < RIGHT / 8; ++j) {
+#pragma unroll
+            for (int x = 0; x < 2; ++x) {
+                const int32_t here = 8 * j + x < rows ? cols : 0;
+                piece p = {};
+                if (ADDS && WHOLE && here > 0)
+                    p = *(const piece *)old;
+#pragma unroll
+                for (int i = 0; i < PIECE; ++i) {
+                    if (ADDS && !WHOLE && i < here)
+                        p.v[i] = old[i];
+                    const scalar scaled = alpha * (scalar)c[i / 2][4 * j + 2 * (i % 2) + x];
+                    p.v[i] = TYPE::store(ADDS ? scaled + beta * TYPE::load(p.v[i]) : scaled);
+                    if (!WHOLE && i < here)
+                        to[i] = p.v[i];
+                }
+                if (WHOLE && here > 0)
+                    *(piece *)to = p;
+                to += x == 0 ? args.ldd : 7 * args.ldd;
+                if (ADDS)
+                    old += x == 0 ? args.ldc : 7 * args.ldc;
+            }
+        }
+    }
+
     __device__ __forceinline__ void finish(const tcgemm_tensor_args_t &x, const work &w,
                                            uint32_t consumer, const sum (&c)[UNITS][RIGHT / 2]) {
         const tcgemm_gpu_args_t &args = x.args;
@@ -663,6 +831,19 @@ struct wgmma_kernel {
         if constexpr (WRITES_ROWS)
             if (!in_pairs)
                 return write_rows(args, w, consumer, c);
+        if constexpr (TURNED) {
+            const bool is_whole = args.n % PIECE == 0 && args.vector_d >= sizeof(piece) &&
+                                  (!args.c || args.vector_c >= sizeof(piece));
+            if (is_whole && !args.c)
+                finish_turned<true, false>(args, w, consumer, c);
+            else if (is_whole)
+                finish_turned<true, true>(args, w, consumer, c);
+            else if (!args.c)
+                finish_turned<false, false>(args, w, consumer, c);
+            else
+                finish_turned<false, true>(args, w, consumer, c);
+            return;
+        }
         if (in_pairs && !args.c)
             finish_as<!SWAP, false>(args, w, consumer, c);
         else if (in_pairs)

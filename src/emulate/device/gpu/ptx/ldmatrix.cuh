@@ -25,6 +25,12 @@ static __forceinline__ void tcgemm_lds_64(uint32_t r[2], uint32_t from) {
     r[0] = v.r[0], r[1] = v.r[1];
 }
 
+static __forceinline__ void tcgemm_lds_128(uint32_t r[4], uint32_t from) {
+    const tcgemm_emulate_u4_t v = tcgemm_emulate_lds_128(from);
+    for (int i = 0; i < 4; ++i)
+        r[i] = v.r[i];
+}
+
 static __forceinline__ void tcgemm_lds_128_f64(double r[2], uint32_t from) {
     const tcgemm_emulate_d2_t v = tcgemm_emulate_lds_128_f64(from);
     r[0] = v.r[0], r[1] = v.r[1];

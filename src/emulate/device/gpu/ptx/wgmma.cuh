@@ -72,7 +72,17 @@ template <int KIND, int N> struct tcgemm_wgmma {
                                     TCGEMM_EMULATE_CALLER) {
         static_assert(of::BY_MN || (A_MN == 0 && B_MN == 0), "k contiguous");
         TCGEMM_EMULATE_HERE();
-        tcgemm_emulate_wgmma(c, {of::A_TYPE, of::B_TYPE, N, A_MN, B_MN, add, a, b});
+        tcgemm_emulate_wgmma(c, {of::A_TYPE, of::B_TYPE, N, A_MN, B_MN, add, a, b, nullptr});
+    }
+};
+
+template <int KIND, int N> struct tcgemm_wgmma_registers {
+    typedef tcgemm_wgmma_of<KIND> of;
+    static_assert(KIND == TCGEMM_WGMMA_TF32, "the kinds of gpu/ptx/wgmma.cuh");
+    static __forceinline__ void run(float (&c)[N / 2], const uint32_t (&a)[4], uint64_t b, int add,
+                                    TCGEMM_EMULATE_CALLER) {
+        TCGEMM_EMULATE_HERE();
+        tcgemm_emulate_wgmma(c, {of::A_TYPE, of::B_TYPE, N, 0, 0, add, 0, b, a});
     }
 };
 
