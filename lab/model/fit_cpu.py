@@ -1,61 +1,92 @@
-"""Fits the constants of src/cpu/model.c to samples of sample_cpu.c.
+"""Fits src/cpu/cost.def to samples of sample_cpu.c, and judges predictions (run.sh cpu does both).
 
-    python3 lab/model/fit_cpu.py samples.csv
+    python3 lab/model/fit_cpu.py fit COST.DEF PROCESSOR samples.csv [samples.csv ...]
+    python3 lab/model/fit_cpu.py judge samples.csv [samples.csv ...]
 
-The samples carry the parts of the model as it stands; printed are, for each type, the factors that
-those parts want (least absolute relative error, none negative) and the errors with them. Multiply
-the columns along, across and store of src/base/types.def by them. One thread, an idle machine.
+fit: for each instruction set and type the cycles of what cost.h counts, none negative, with the least
+absolute relative error. judge: how far predicted_seconds of the samples, which the library itself put there,
+are from the time.
 """
 import collections
 import csv
 import sys
+import textwrap
 
 import numpy as np
+from scipy.optimize import nnls
 
-WIDTHS = {"f32_f32": (48, 8), "f64_f64": (24, 8)}  # register tile: panels this narrow stay unpacked
-
-
-def features(row):
-    m, n, batch = (int(row[x]) for x in ("m", "n", "batch"))
-    nr, mr = WIDTHS.get(row["type"], (0, 0))
-    a = m if n > nr else 0
-    b = n if not (m <= mr and row["ops"][1] == "N") else 0
-    pack = float(row["pack"])
-    of_a = pack * a / (a + b) if a + b else 0.0
-    of_b = pack - of_a
-    along = (of_a if row["ops"][0] == "N" else 0.0) + (of_b if row["ops"][1] == "T" else 0.0)
-    return [float(row["multiply"]), along, pack - along, float(row["store"]), 1e-6 * batch]
+COUNTS = ("call item tile edge multiply a_along a_across b_along b_across panel a_piece b_piece "
+          "row in_place own store far far_a far_b far_d again line dot").split()
 
 
-def fit(x, seconds):
-    weight, best = np.ones(len(seconds)), None
-    for _ in range(30):
-        active = list(range(x.shape[1]))
-        while True:
-            scaled = (x[:, active].T * (weight / seconds)).T
-            found = np.linalg.lstsq(scaled, weight, rcond=None)[0]
-            if (found >= 0).all():
-                break
-            active.pop(int(np.argmin(found)))
-        best = np.zeros(x.shape[1])
-        best[active] = found
-        weight = 1 / np.sqrt(np.maximum(np.abs(x @ best / seconds - 1), 0.01))
-    return best
+def read(names):
+    return [row for name in names for row in csv.DictReader(open(name))]
+
+
+def isa(row):
+    return row["kernel"].split("_")[1]
+
+
+def fit_one(rows):
+    x = np.array([[float(r[c]) * int(r["batch"]) for c in COUNTS] for r in rows])
+    cycles = np.array([float(r["time_min_seconds"]) * float(r["clock_hz"]) for r in rows])
+    scale = np.maximum((x / cycles[:, None]).max(axis=0), 1e-30)  # of columns far apart
+    weight = np.ones(len(rows))
+    for _ in range(60):
+        found = nnls((x / scale / cycles[:, None]) * weight[:, None], weight)[0]
+        weight = 1 / np.sqrt(np.maximum(np.abs(x / scale @ found / cycles - 1), 0.02))
+    return found / scale, x @ (found / scale) / cycles - 1
+
+
+def line_of(isa_name, type_name, costs):
+    numbers = ", ".join("%.4g" % c for c in costs)
+    return "\n".join(textwrap.wrap("COST(%s, %s, %s)" % (isa_name, type_name.upper(), numbers), 110,
+                                   subsequent_indent="     "))
+
+
+def fit(path, processor, names):
+    groups = collections.defaultdict(list)
+    for row in read(names):
+        groups[isa(row), row["type"]].append(row)
+    lines, errors = [], []
+    for (isa_name, type_name), rows in sorted(groups.items()):
+        if isa_name not in ("avx2", "avx512", "amx"):
+            continue
+        costs, error = fit_one(rows)
+        errors += list(np.abs(error))
+        lines.append(line_of(isa_name, type_name, costs))
+        error = 100 * np.abs(error)
+        print("%-7s %-10s %4d samples: median error %4.1f %%, nine in ten within %3.0f %%"
+              % (isa_name, type_name, len(rows), np.median(error), np.quantile(error, 0.9)))
+    print("all: median error %.1f %%" % (100 * np.median(errors)))
+    head = ("/* cost.def - written by `bash lab/model/run.sh cpu fit`: cycles of the nominal clock for each\n"
+            " * thing that cost.h counts, in its order, by instruction set and type. One thread, %d products\n"
+            " * of random shapes. Processor: %s. */\n" % (len(errors), processor))
+    with open(path, "w") as out:
+        out.write(head + "/* clang-format off */\n" + "\n".join(lines))
+        out.write("\n/* clang-format on */\n#undef COST\n")
+
+
+def judge(names):
+    groups = collections.defaultdict(list)
+    for row in read(names):
+        error = abs(float(row["predicted_seconds"]) / float(row["time_min_seconds"]) - 1)
+        groups[row["type"]].append(error)
+        groups["all"].append(error)
+    for name, errors in groups.items():
+        e = np.array(errors)
+        print("%-10s %5d problems: median error %4.1f %%," % (name, len(e), 100 * np.median(e)),
+              "nine in ten within %3.0f %%, %3.0f %% within 25 %%" % (100 * np.quantile(e, 0.9),
+                                                                     100 * np.mean(e <= 0.25)))
 
 
 def main():
-    by_type, errors = collections.defaultdict(list), []
-    for row in csv.DictReader(open(sys.argv[1])):
-        by_type[row["type"]].append(row)
-    print("type        multiply  along across  store  call us   median error, nine in ten")
-    for name, rows in by_type.items():
-        x, seconds = np.array([features(r) for r in rows]), np.array([float(r["seconds"]) for r in rows])
-        c = fit(x, seconds)
-        e = np.abs(x @ c / seconds - 1)
-        errors += list(e)
-        print("%-10s  %8.3f %6.2f %6.2f %6.2f %8.3f   %.3f %.3f" % (name, *c, np.median(e), np.quantile(e, 0.9)))
-    print("%d samples: median error %.3f, nine in ten within %.3f" % (len(errors), np.median(errors),
-                                                                       np.quantile(errors, 0.9)))
+    if len(sys.argv) > 4 and sys.argv[1] == "fit":
+        fit(sys.argv[2], sys.argv[3], sys.argv[4:])
+    elif len(sys.argv) > 2 and sys.argv[1] == "judge":
+        judge(sys.argv[2:])
+    else:
+        sys.exit(__doc__)
 
 
 main()

@@ -3,8 +3,10 @@
 #     bash lab/model/run.sh sample [substring of kernel names]   on a machine with a GPU: CSV
 #     bash lab/model/run.sh choices [problems [seed [milliseconds]]]   there, too: CSV
 #     bash lab/model/run.sh fit samples.csv [--write src/gpu/measured/cost.def]
-#     bash lab/model/run.sh sample-cpu [THREADS]                 on an idle machine: CSV
-#     bash lab/model/run.sh fit-cpu samples.csv
+#     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
+#     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
+# Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
+# TCGEMM_ARCH), those of the fit and those that judge it from different seeds.
 # BUILD names the folder of the build whose library is measured (build-gpu, build).
 set -e
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,9 +23,24 @@ sample | choices)
     compile "${BUILD:-$root/build-gpu}" lab/model/$task "$root/cli/bench/gpu_clock.c"
     exec "$build/$task" "$@"
     ;;
-sample-cpu)
+cpu)
+    what=${1-} folder=${2:?'a folder for the samples'} count=${3-}
+    mkdir -p "$folder"
     compile "${BUILD:-$root/build}" lab/model/sample_cpu
-    exec "$build/sample_cpu" "$@"
+    for level in ${LEVELS:-amx avx512 avx2}; do
+        case $what in
+        fit) TCGEMM_ARCH=$level "$build/sample_cpu" 1 "${count:-150}" >"$folder/fit-$level.csv" ;;
+        judge)
+            TCGEMM_ARCH=$level "$build/sample_cpu" 2 "${count:-40}" "${4:-1}" |
+                cut -d, -f1-10 >"$folder/cpu-$level-model.csv"
+            echo "$level:"
+            python3 "$root/lab/model/fit_cpu.py" judge "$folder/cpu-$level-model.csv"
+            ;;
+        esac
+    done
+    cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
+    [ "$what" != fit ] ||
+        exec python3 "$root/lab/model/fit_cpu.py" fit "$root/src/cpu/cost.def" "$cpu" "$folder"/fit-*.csv
     ;;
 rechoose)
     compile "${BUILD:-$root/build}" lab/model/rechoose
@@ -34,9 +51,8 @@ fit)
     "$build/rows" >"$build/rows.txt"
     exec python3 "$root/lab/model/fit.py" "$build/rows.txt" "$@"
     ;;
-fit-cpu) exec python3 "$root/lab/model/fit_cpu.py" "$@" ;;
 *)
-    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,9 +1,10 @@
-/* sample_cpu.c - measures the CPU's kernels over many sizes: the data that src/cpu/model.c is
- * fitted to, and judged by.
+/* sample_cpu.c - times products of random shapes on the CPU: the data that src/cpu/cost.def is
+ * fitted to, and judged by (run.sh cpu).
  *
- *     bash lab/model/run.sh sample-cpu [THREADS] >samples.csv      on an idle machine
+ *     sample_cpu SEED COUNT [THREADS] >samples.csv      on an idle machine
  *
- * For each type and shape the least of some runs in at least 60 ms, data in place and warm.
+ * COUNT shapes of each type, their layouts too by SEED; the least time of some runs in at least 30
+ * ms, data in place and warm; and what the plan counts (src/cpu/cost.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "cpu/cost.h"
+#include "host/clock.h"
 #include "tcgemm/tcgemm.h"
 
 typedef struct shape {
@@ -18,18 +21,54 @@ typedef struct shape {
     long long m, n, k, batch;
 } shape_t;
 
-static const shape_t shapes[] = {
-    {"NN", 64, 64, 64, 1},      {"NN", 100, 100, 100, 1},    {"NN", 128, 128, 128, 1},
-    {"NN", 192, 192, 192, 1},   {"NN", 256, 256, 256, 1},    {"NN", 384, 384, 384, 1},
-    {"NN", 500, 500, 500, 1},   {"NN", 512, 512, 512, 1},    {"NN", 768, 768, 768, 1},
-    {"NN", 1000, 1001, 999, 1}, {"NN", 1024, 1024, 1024, 1}, {"NT", 512, 512, 512, 1},
-    {"TN", 512, 512, 512, 1},   {"TT", 512, 512, 512, 1},    {"NT", 1000, 1000, 1000, 1},
-    {"NN", 2048, 64, 512, 1},   {"NN", 64, 2048, 512, 1},    {"NN", 8, 1024, 1024, 1},
-    {"NN", 1024, 1024, 32, 1},  {"NN", 100, 100, 8000, 1},   {"NN", 64, 64, 64, 100},
-    {"NN", 128, 128, 128, 20},  {"NT", 1, 1000, 1000, 1},    {"NN", 1500, 700, 900, 1},
-};
+enum { MOST_RUNS = 3000, NUM_KINDS = 10 };
 
-enum { NUM_SHAPES = sizeof shapes / sizeof shapes[0], MOST_RUNS = 2000 };
+static unsigned long long state;
+
+/* From 0 up to 1. */
+static double uniform(void) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return (double)(state >> 11) * 0x1p-53;
+}
+
+/* Each octave as often as another; one half are multiples of 8. */
+static long long size_between(double least, double most) {
+    const long long size = llround(least * pow(most / least, uniform()));
+    return uniform() < 0.5 && size > 8 ? size / 8 * 8 : size;
+}
+
+static shape_t random_shape(int kind) {
+    static const char *const layouts[] = {"NN", "NT", "TN", "TT"};
+    const double most_volume = 8e8;
+    shape_t s = {layouts[(int)(uniform() * 4)], 0, 0, 0, 1};
+    do {
+        if (kind < 5) { /* anything */
+            s.m = size_between(16, 2500);
+            s.n = size_between(16, 2500);
+            s.k = size_between(16, 2500);
+        } else if (kind == 5) { /* small */
+            s.m = size_between(4, 130);
+            s.n = size_between(4, 130);
+            s.k = size_between(4, 130);
+        } else if (kind == 6 || kind == 7) { /* few rows, few columns */
+            const long long few = uniform() < 0.3 ? 1 : size_between(2, 64);
+            const long long many = size_between(300, 5000);
+            s.m = kind == 6 ? few : many;
+            s.n = kind == 6 ? many : few;
+            s.k = size_between(300, 5000);
+        } else if (kind == 8) { /* deep */
+            s.m = size_between(16, 200);
+            s.n = size_between(16, 200);
+            s.k = size_between(2000, 30000);
+        } else {
+            s.m = size_between(8, 130);
+            s.n = size_between(8, 130);
+            s.k = size_between(8, 130);
+            s.batch = size_between(2, 60);
+        }
+    } while ((double)s.m * (double)s.n * (double)s.k * (double)s.batch > most_volume);
+    return s;
+}
 
 static double now(void) {
     struct timespec t;
@@ -41,7 +80,6 @@ static void *random_matrix(tcgemm_dtype_t dtype, size_t count) {
     const size_t bytes = (count * (size_t)tcgemm_dtype_bits(dtype) + 7) / 8 + 64;
     unsigned char *const bits = malloc(bytes);
     double *const values = malloc(4096 * sizeof *values);
-    unsigned long long state = 88172645463325252ull;
     if (!bits || !values)
         exit(1);
     for (size_t i = 0; i < bytes; ++i) {
@@ -61,16 +99,14 @@ static void *random_matrix(tcgemm_dtype_t dtype, size_t count) {
     return bits;
 }
 
-static void print_parts(const tcgemm_plan_t *plan, const char *kernel) {
-    for (int rank = 0; rank < tcgemm_plan_estimate_count(plan); ++rank) {
-        tcgemm_estimate_t e = {.struct_size = sizeof e};
-        if (tcgemm_plan_get_estimate(plan, rank, &e) != TCGEMM_STATUS_OK ||
-            strcmp(e.kernel, kernel) != 0)
-            continue;
-        for (int part = 0; part < e.num_parts; ++part)
-            (void)printf(",%.6g", e.parts[part].seconds);
-    }
+/* A plan's counts stand in its struct alone. */
+static void print_counts(const tcgemm_plan_t *plan) {
+    double count[TCGEMM_NUM_COUNTS];
+    tcgemm_cpu_work((const struct tcgemm_plan *)plan, count);
+    for (int i = 0; i < TCGEMM_NUM_COUNTS; ++i)
+        (void)printf(",%.9g", count[i]);
     (void)printf("\n");
+    (void)fflush(stdout);
 }
 
 static void measure(tcgemm_context_t *context, tcgemm_type_t type, const shape_t *s) {
@@ -92,15 +128,16 @@ static void measure(tcgemm_context_t *context, tcgemm_type_t type, const shape_t
     void *const d = random_matrix(t->d, (size_t)(s->m * s->n * s->batch));
     double least = HUGE_VAL;
     const double start = now();
-    for (int i = 0; i < MOST_RUNS && (i < 5 || now() - start < 0.06); ++i) {
+    for (int i = 0; i < MOST_RUNS && (i < 5 || now() - start < 0.03); ++i) {
         const double begin = now();
         if (tcgemm_run(plan, 1, a, b, 0, NULL, d) != TCGEMM_STATUS_OK)
             exit(1);
         least = fmin(least, now() - begin);
     }
-    (void)printf("%s,%s,%s,%lld,%lld,%lld,%lld,%d,%.6g,%.6g", info.kernel, t->name, s->ops, s->m,
-                 s->n, s->k, s->batch, info.num_threads, least, info.predicted_seconds);
-    print_parts(plan, info.kernel);
+    (void)printf("%s,%s,%s,%lld,%lld,%lld,%lld,%d,%.6g,%.6g,%.6g", info.kernel, t->name, s->ops,
+                 s->m, s->n, s->k, s->batch, info.num_threads, least, info.predicted_seconds,
+                 tcgemm_nominal_clock_hz());
+    print_counts(plan);
     free(a);
     free(b);
     free(d);
@@ -110,17 +147,29 @@ static void measure(tcgemm_context_t *context, tcgemm_type_t type, const shape_t
 int main(int argc, char **argv) {
     tcgemm_context_options_t options = tcgemm_context_options();
     tcgemm_context_t *context = NULL;
+    if (argc < 3) {
+        (void)fprintf(stderr, "usage: sample_cpu SEED COUNT [THREADS]\n");
+        return 2;
+    }
     options.device = TCGEMM_DEVICE_CPU;
-    options.num_threads = argc > 1 ? atoi(argv[1]) : 1;
+    options.num_threads = argc > 3 ? atoi(argv[3]) : 1;
     if (tcgemm_context_create(&options, &context) != TCGEMM_STATUS_OK) {
         (void)fprintf(stderr, "%s\n", tcgemm_last_error());
         return 1;
     }
-    (void)printf("kernel,type,ops,m,n,k,batch,threads,seconds,predicted_seconds,"
-                 "pack,multiply,store,barrier\n");
-    for (int t = 1; t <= tcgemm_type_count(); ++t)
-        for (int i = 0; i < NUM_SHAPES; ++i)
-            measure(context, (tcgemm_type_t)t, &shapes[i]);
+    (void)printf("kernel,type,ops,m,n,k,batch,threads,time_min_seconds,predicted_seconds,clock_hz,"
+                 "%s\n",
+                 "call,item,tile,edge,multiply,a_along,a_across,b_along,b_across,panel,"
+                 "a_piece,b_piece,row,in_place,own,store,far,far_a,far_b,far_d,again,line,dot");
+    const int count = atoi(argv[2]);
+    for (int i = 0; i < count; ++i)
+        for (int t = 1; t <= tcgemm_type_count(); ++t) {
+            state = strtoull(argv[1], NULL, 10) * 1000003ull + (unsigned long long)(i * 100 + t);
+            for (int warm = 0; warm < 8; ++warm)
+                (void)uniform();
+            const shape_t s = random_shape(i % NUM_KINDS);
+            measure(context, (tcgemm_type_t)t, &s);
+        }
     tcgemm_context_destroy(context);
     return 0;
 }

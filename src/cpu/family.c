@@ -145,27 +145,35 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define FINISHES_i8x8    false
 #define FINISHES_bf16x4  false
 
-/* AVX-512 has AVX2. */
-#define DOTS_any_f32    NULL
-#define DOTS_any_f64    NULL
-#define DOTS_neon_f32   NULL
-#define DOTS_neon_f64   NULL
-#define DOTS_avx2_f32   tcgemm_dots_avx2_f32
-#define DOTS_avx2_f64   tcgemm_dots_avx2_f64
-#define DOTS_avx512_f32 tcgemm_dots_avx2_f32
-#define DOTS_avx512_f64 tcgemm_dots_avx2_f64
+/* A few rows times lines along k (ukernel.h): the kernel, its rows, the features that it needs
+ * beyond the row's own, and how x is packed. */
+#define DOTS(kernel, rows, needs, pack)                                                            \
+    .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
+    .pack_x = tcgemm_pack_##pack,
+#define NO_DOTS
+#define DOTS_any_f32     NO_DOTS
+#define DOTS_any_f64     NO_DOTS
+#define DOTS_neon_f32    NO_DOTS
+#define DOTS_neon_f64    NO_DOTS
+#define DOTS_neon_bf16   NO_DOTS
+#define DOTS_avx2_f32    DOTS(avx2_f32, 8, 0, avx2_f32)
+#define DOTS_avx2_f64    DOTS(avx2_f64, 8, 0, avx2_f64)
+#define DOTS_avx512_f32  DOTS(avx512_f32, 16, 0, avx512_f32)
+#define DOTS_avx512_f64  DOTS(avx512_f64, 16, 0, avx512_f64)
+#define DOTS_avx512_bf16 DOTS(avx512_f32, 16, 0, avx512_f32)
+#define DOTS_amx_bf16x32 DOTS(avx512_f32, 16, TCGEMM_CPU_AVX512, avx512_f32)
 
 #define DOTS_OF_f32(kernels)     DOTS_##kernels##_f32
 #define DOTS_OF_f64(kernels)     DOTS_##kernels##_f64
-#define DOTS_OF_bf16(kernels)    NULL
-#define DOTS_OF_u8s8(kernels)    NULL
-#define DOTS_OF_s16(kernels)     NULL
-#define DOTS_OF_b1(kernels)      NULL
-#define DOTS_OF_bf16x32(kernels) NULL
-#define DOTS_OF_i8x64(kernels)   NULL
-#define DOTS_OF_i8x4(kernels)    NULL
-#define DOTS_OF_i8x8(kernels)    NULL
-#define DOTS_OF_bf16x4(kernels)  NULL
+#define DOTS_OF_bf16(kernels)    DOTS_##kernels##_bf16
+#define DOTS_OF_u8s8(kernels)    NO_DOTS
+#define DOTS_OF_s16(kernels)     NO_DOTS
+#define DOTS_OF_b1(kernels)      NO_DOTS
+#define DOTS_OF_bf16x32(kernels) DOTS_##kernels##_bf16x32
+#define DOTS_OF_i8x64(kernels)   NO_DOTS
+#define DOTS_OF_i8x4(kernels)    NO_DOTS
+#define DOTS_OF_i8x8(kernels)    NO_DOTS
+#define DOTS_OF_bf16x4(kernels)  NO_DOTS
 
 #define tcgemm_tile_any_NONE    NULL
 #define tcgemm_tile_avx2_NONE   NULL
@@ -228,8 +236,7 @@ static const tcgemm_kernel_t rows[] = {
          .packed = tcgemm_tile_##isa_##_##lane,                                                    \
          .strided = tcgemm_tile_##isa_##_##strided_,                                               \
          .exact = tcgemm_tile_##isa_##_##exact_,                                                   \
-         .dots = DOTS_OF_##lane(kernels),                                                          \
-         .begin = BEGIN_##isa_,                                                                    \
+         DOTS_OF_##lane(kernels).begin = BEGIN_##isa_,                                             \
          .end = END_##isa_,                                                                        \
          .pack = tcgemm_pack_##kernels##_##lane,                                                   \
          .finish = FINISH_OF_##lane(kernels),                                                      \

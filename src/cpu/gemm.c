@@ -66,7 +66,28 @@ static size_t partials_of_unit(const struct tcgemm_plan *plan) {
     return (size_t)(rows * own_columns(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
 }
 
+/* Rows of x from `row` on that are packed beside each other. */
+static int width_of_x(const tcgemm_cpu_ukernel_t *u, int row, int num_rows) {
+    int width = 1;
+    while (width < u->dots_width && width < num_rows - row)
+        width *= 2;
+    return width;
+}
+
+/* Bytes of x packed. */
+static int64_t x_bytes(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
+    const int num_rows = (int)(is_rows ? plan->g.m : plan->g.n);
+    int64_t widths = 0;
+    for (int row = 0; row < num_rows; row += u->dots_width)
+        widths += width_of_x(u, row, num_rows);
+    return widths * plan->g.k * tcgemm_sum_bytes(u);
+}
+
 static layout_t layout_of(const struct tcgemm_plan *plan) {
+    if (plan->cpu.dots)
+        return (layout_t){.end = align64(x_bytes(plan))};
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
@@ -799,79 +820,162 @@ static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t 
     }
 }
 
-/* ---- one row or column by dot products ---- */
+/* ---- a few rows or columns times lines along k ---- */
 
-enum { DOTS_OF_UNIT = 64 };
+enum { DOTS_OF_UNIT = 64, X_OF_ITEM = 512, MOST_DOTS = 32, MOST_X = 16 };
 
 typedef struct dots_run {
     const struct tcgemm_plan *plan;
-    tcgemm_dots_t whole; /* of line 0 on, all steps */
+    const tcgemm_call_t *call;
+    tcgemm_dots_t whole;  /* of line 0 on, all steps */
+    tcgemm_pack_t pack_x; /* and x, as it comes ... */
+    char *x;              /* ... and packed: some rows after the others */
+    int num_rows;         /* of x */
     int64_t num_lines;
-    bool is_begun;
+    int d_bytes, sum_bytes;
+    int phase;
 } dots_run_t;
 
-static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *call) {
+static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *x) {
     const tcgemm_canonical_t *g = &plan->g;
-    const bool is_row = g->m == 1 && g->b.row_stride == 1 && g->b.col_stride != 1;
+    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
+    const tcgemm_signs_t signs = {0};
+    const bool is_double = g->type->accumulator == TCGEMM_DTYPE_F64;
+    const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
+    const tcgemm_operand_t *lines = is_rows ? &g->b : &g->a;
     dots_run_t run = {
         .plan = plan,
-        .whole = {.steps = g->k,
-                  .x = is_row ? call->a : call->b,
-                  .x_step = is_row ? g->a.col_stride : g->b.row_stride,
-                  .lines = is_row ? call->b : call->a,
-                  .line_stride = is_row ? g->b.col_stride : g->a.row_stride,
+        .call = call,
+        .whole = {.dtype = lines->dtype,
+                  .steps = g->k,
+                  .lines = is_rows ? call->b : call->a,
+                  .line_stride = is_rows ? lines->col_stride : lines->row_stride,
                   .d = call->d,
                   .c = call->c,
-                  .d_step = is_row ? 1 : g->ldd,
-                  .c_step = is_row ? 1 : g->ldc},
-        .num_lines = is_row ? g->n : g->m,
+                  .d_row = is_rows ? g->ldd : 1,
+                  .c_row = is_rows ? g->ldc : 1,
+                  .d_line = is_rows ? 1 : g->ldd,
+                  .c_line = is_rows ? 1 : g->ldc},
+        .pack_x = is_rows ? tcgemm_pack_of_a(g, TCGEMM_FAMILY_F32, &signs, call->a, 0, &all)
+                          : tcgemm_pack_of_b(g, TCGEMM_FAMILY_F32, &signs, call->b, 0, &all),
+        .x = x,
+        .num_rows = (int)(is_rows ? g->m : g->n),
+        .num_lines = is_rows ? g->n : g->m,
+        .d_bytes = tcgemm_dtype_bits(g->type->d) / 8,
+        .sum_bytes = is_double ? 8 : 4,
     };
-    if (g->type->accumulator == TCGEMM_DTYPE_F64) {
+    if (is_double) {
         run.whole.alpha.f64 = call->alpha;
         run.whole.beta.f64 = call->beta;
     } else {
         run.whole.alpha.f32 = (float)call->alpha;
         run.whole.beta.f32 = (float)call->beta;
     }
+    /* One row of what multiplies is its own panel. */
+    const tcgemm_pack_t *pack = &run.pack_x;
+    if (run.num_rows == 1 && pack->k_stride == 1 && pack->dtype == g->type->accumulator) {
+        run.x = element_at(pack->source, 0, run.sum_bytes);
+        run.phase = 1;
+    }
     return run;
 }
 
+/* x is packed, then all lines are multiplied. */
 static int64_t next_dots(void *argument) {
     dots_run_t *const run = argument;
-    const bool was_begun = run->is_begun;
-    run->is_begun = true;
-    return was_begun ? 0 : ceil_div(run->num_lines, DOTS_OF_UNIT);
+    ++run->phase;
+    return run->phase == 1   ? ceil_div(run->whole.steps, X_OF_ITEM)
+           : run->phase == 2 ? ceil_div(run->num_lines, DOTS_OF_UNIT)
+                             : 0;
 }
 
-/* Lines i and those behind it, in the steps of k that tiles take, so that the bits are theirs. */
-static void do_some_dots(const dots_run_t *run, int64_t i, int num_lines) {
-    const int bytes = tcgemm_sum_bytes(run->plan->kernel->cpu);
+static void pack_x(const dots_run_t *run, int64_t item) {
+    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
+    const int64_t k = item * X_OF_ITEM;
+    tcgemm_pack_t pack = run->pack_x;
+    pack.origin += k * pack.k_stride;
+    pack.k = min_i64(X_OF_ITEM, run->whole.steps - k);
+    for (int row = 0; row < run->num_rows; row += u->dots_width) {
+        const int width = width_of_x(u, row, run->num_rows);
+        char *const panel = run->x + (row * run->whole.steps + k * width) * run->sum_bytes;
+        (void)u->pack_x(&pack, row, (int)min_i64(width, run->num_rows - row), width, panel, NULL);
+    }
+}
+
+/* Sums of a few rows and lines as they are become f16 or bf16. */
+static void finish_dots(const dots_run_t *run, const float *sums, int num_rows, int num_lines,
+                        const void *c, void *d) {
+    const tcgemm_canonical_t *g = &run->plan->g;
+    const bool is_rows = run->plan->cpu.dots == TCGEMM_DOTS_ROWS;
+    const tcgemm_finish_t finish = {
+        .dtype = g->type->d,
+        .sums = sums,
+        .ld_sums = is_rows ? MOST_DOTS : MOST_X,
+        .c = c,
+        .d = d,
+        .ldc = g->ldc,
+        .ldd = g->ldd,
+        .rows = is_rows ? num_rows : num_lines,
+        .cols = is_rows ? num_lines : num_rows,
+        .alpha = (float)run->call->alpha,
+        .beta = (float)run->call->beta,
+    };
+    run->plan->kernel->cpu->finish(&finish);
+}
+
+/* Rows of x from `row` on times some lines, in the steps of k that tiles take, so that the bits are
+ * theirs. */
+static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_lines) {
+    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
+    const bool is_direct = run->plan->cpu.direct_output;
     const int64_t kc = run->plan->cpu.kc;
+    const int line_bytes = tcgemm_dtype_bits(run->whole.dtype) / 8;
+    const char *const x = run->x + row * run->whole.steps * run->sum_bytes;
+    float sums[MOST_X * MOST_DOTS];
     tcgemm_dots_t t = run->whole;
+    void *const d = element_at(t.d, row * t.d_row + line * t.d_line, run->d_bytes);
+    const void *const c =
+        t.c ? element_at(t.c, row * t.c_row + line * t.c_line, run->d_bytes) : NULL;
+    t.width = width_of_x(u, row, run->num_rows);
+    t.num_rows = (int)min_i64(t.width, run->num_rows - row);
     t.num_lines = num_lines;
-    t.d = element_at(t.d, i * t.d_step, bytes);
-    t.c = t.c ? element_at(t.c, i * t.c_step, bytes) : NULL;
+    t.c = is_direct ? c : NULL;
+    t.d = is_direct ? d : sums;
+    if (!is_direct) {
+        const bool is_rows = run->plan->cpu.dots == TCGEMM_DOTS_ROWS;
+        t.alpha.f32 = 1.0F;
+        t.d_row = is_rows ? MOST_DOTS : 1;
+        t.d_line = is_rows ? 1 : MOST_X;
+    }
     for (int64_t k = 0; k < run->whole.steps; k += kc) {
         t.steps = min_i64(kc, run->whole.steps - k);
-        t.x = element_at(run->whole.x, k * t.x_step, bytes);
-        t.lines = element_at(run->whole.lines, i * t.line_stride + k, bytes);
-        run->plan->kernel->cpu->dots(&t);
+        t.x = x + k * t.width * run->sum_bytes;
+        t.lines = element_at(run->whole.lines, line * t.line_stride + k, line_bytes);
+        u->dots(&t);
         t.c = t.d;
-        t.c_step = t.d_step;
-        if (bytes == 8)
+        t.c_row = t.d_row;
+        t.c_line = t.d_line;
+        if (run->sum_bytes == 8)
             t.beta.f64 = 1.0;
         else
             t.beta.f32 = 1.0F;
     }
+    if (!is_direct)
+        finish_dots(run, sums, t.num_rows, num_lines, c, d);
 }
 
-static void do_dots(void *argument, int thread, int64_t unit) {
+static void do_dots(void *argument, int thread, int64_t item) {
     const dots_run_t *const run = argument;
-    const int64_t end = min_i64((unit + 1) * DOTS_OF_UNIT, run->num_lines);
-    const int64_t each = 64 / tcgemm_sum_bytes(run->plan->kernel->cpu);
+    const int64_t end = min_i64((item + 1) * DOTS_OF_UNIT, run->num_lines);
+    const int64_t each = 128 / run->sum_bytes;
     (void)thread;
-    for (int64_t i = unit * DOTS_OF_UNIT; i < end; i += each)
-        do_some_dots(run, i, (int)min_i64(each, end - i));
+    if (run->phase == 1) {
+        pack_x(run, item);
+        return;
+    }
+    for (int64_t line = item * DOTS_OF_UNIT; line < end; line += each)
+        for (int row = 0; row < run->num_rows; row += run->plan->kernel->cpu->dots_width)
+            do_some_dots(run, row, line, (int)min_i64(each, end - line));
 }
 
 /* ---- phases ---- */
@@ -1085,7 +1189,7 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     if (has_small_items(plan) && !plan->cpu.split_batch)
         run_small_items(plan, call, aligned, 0, plan->g.batch, stats ? &times : NULL);
     else if (plan->cpu.dots) {
-        dots_run_t run = dots_of(plan, call);
+        dots_run_t run = dots_of(plan, call, aligned);
         tcgemm_pool_work(plan->num_threads, &(tcgemm_work_t){next_dots, do_dots, &run});
     } else if (plan->cpu.split_batch)
         run_items_apart(plan, call, aligned, stats ? &times : NULL);

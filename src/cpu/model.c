@@ -5,9 +5,10 @@
  *     pack      for each 4 bytes of the panels of A and B, by the way they lie in memory
  *     store     for each 8 bytes of D and each step of k
  * divided among the threads, some for the call, and some for each barrier of the threads. The
- * constants of each type were measured (base/types.def). How well that fits: docs/measuring.md.
- * Cycles become seconds by the nominal clock (host/clock.h): a plan must not depend on how busy the
- * machine is.
+ * constants of each type were measured, on a Zen 5 (base/types.def); for Intel's processors with
+ * AVX2 more is counted, with constants of each type and instruction set (cost.h). How well that
+ * fits: docs/measuring.md. Cycles become seconds by the nominal clock (host/clock.h): a plan must
+ * not depend on how busy the machine is.
  */
 #include "cpu/model.h"
 
@@ -15,6 +16,7 @@
 
 #include "base/dtype.h"
 #include "base/num.h"
+#include "cpu/cost.h"
 #include "cpu/kernels/ukernel.h"
 #include "host/clock.h"
 #include "host/features.h"
@@ -41,6 +43,7 @@ enum {
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing */
     NEAR_BYTES = 1024,             /* from row to row of B: prefetchers see one stream */
+    MOST_MATRIX_DOTS = 4,          /* rows that vectors multiply as fast as tiles, which pack */
     LEAST_DOTS_STEPS = 64,         /* along k, and ... */
     LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
     MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
@@ -84,21 +87,50 @@ static bool has_few_rows(const struct tcgemm_plan *plan) {
            (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
-/* One row of D against columns of B that lie along k, or one column against such rows of A. */
-static bool is_dots(const struct tcgemm_plan *plan) {
+/* Types whose lines a kernel of sums in f32 or f64 reads as they are. */
+static bool has_dots_type(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
-    const bool lies_along_k = (g->m == 1 && g->b.row_stride == 1 && g->b.col_stride != 1) ||
-                              (g->n == 1 && g->a.col_stride == 1 && g->a.row_stride != 1);
-    return plan->kernel->cpu->dots && lanes_are_elements(g) && !plan->packs && lies_along_k &&
-           !g->a.packed_bytes && !g->b.packed_bytes && g->batch == 1 &&
-           (double)g->k >= LEAST_DOTS_STEPS && volume(g) >= LEAST_DOTS_VOLUME;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!u->dots || (u->dots_features & ~tcgemm_cpu_features()) != 0)
+        return false;
+    if (u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64)
+        return lanes_are_elements(g) || g->a.dtype == TCGEMM_DTYPE_F16 ||
+               g->a.dtype == TCGEMM_DTYPE_BF16;
+    /* Not the bits of a tile of bf16: rows must not know there that they are few. */
+    return g->a.dtype == TCGEMM_DTYPE_BF16 && !(g->flags & TCGEMM_FLAG_REPRODUCIBLE);
+}
+
+static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, int64_t many) {
+    const tcgemm_canonical_t *g = &plan->g;
+    if (few == 1)
+        return g->k >= LEAST_DOTS_STEPS && volume(g) >= LEAST_DOTS_VOLUME;
+    return few > 0 && few <= most && many >= FEW_ROWS_LEAST_COLS &&
+           (double)many * (double)g->k >= FEW_ROWS_LEAST_B;
+}
+
+/* A few rows of D against columns of B that lie along k, or a few columns against such rows of A.
+ */
+static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    if (!has_dots_type(plan) || plan->packs || g->a.packed_bytes || g->b.packed_bytes ||
+        g->batch != 1)
+        return TCGEMM_DOTS_NONE;
+    const int width = plan->kernel->cpu->dots_width;
+    const int64_t most = is_matrix(plan->kernel->cpu) ? MOST_MATRIX_DOTS : 2 * width;
+    /* What needs no conversion is read in place by tiles, too, once and not twice. */
+    const int64_t most_cols = lanes_are_elements(g) ? width : most;
+    if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most, g->n))
+        return TCGEMM_DOTS_ROWS;
+    if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
+        return TCGEMM_DOTS_COLUMNS;
+    return TCGEMM_DOTS_NONE;
 }
 
 static void choose_packing(struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
-    s->dots = is_dots(plan);
+    s->dots = dots_of(plan);
     s->pack_a = s->pack_b = !s->dots;
     if (s->dots || !u->strided || !lanes_are_elements(g))
         return;
@@ -276,8 +308,27 @@ typedef struct cycles {
     double pack, multiply, store;
 } cycles_t;
 
+/* By what was measured (cost.def). */
+static cycles_t measured_cycles(const struct tcgemm_plan *plan, const double *cost) {
+    double count[TCGEMM_NUM_COUNTS];
+    cycles_t c = {0};
+    tcgemm_cpu_work(plan, count);
+    for (int i = 0; i < TCGEMM_NUM_COUNTS; ++i) {
+        const double cycles = count[i] * cost[i];
+        if (i >= TCGEMM_COUNT_A_ALONG && i <= TCGEMM_COUNT_B_ACROSS)
+            c.pack += cycles;
+        else if (i == TCGEMM_COUNT_STORE)
+            c.store += cycles;
+        else
+            c.multiply += cycles;
+    }
+    return c;
+}
+
 static cycles_t item_cycles(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
+    if (plan->kernel->cpu && !plan->packs && tcgemm_cpu_costs(plan))
+        return measured_cycles(plan, tcgemm_cpu_costs(plan));
     if (!plan->kernel->cpu)
         return (cycles_t){.multiply = 8.0 * volume(g), .store = 20.0 * (double)g->m * (double)g->n};
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -338,8 +389,10 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
 tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads) {
     double barriers = 0.0;
     plan->num_threads = 1;
-    if (plan->kernel->cpu)
+    if (plan->kernel->cpu) {
         choose_blocks(plan);
+        share_out(plan, 1);
+    }
     const cycles_t item = item_cycles(plan);
     if (plan->kernel->cpu)
         barriers = choose_threads(plan, sum(item), max_threads);

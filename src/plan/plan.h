@@ -77,16 +77,22 @@ typedef struct tcgemm_steps {
  *           blocks of mc x nb                the unit of work that a thread takes
  *             register tiles of mr x nr
  */
+typedef enum tcgemm_dots_of {
+    TCGEMM_DOTS_NONE,
+    TCGEMM_DOTS_ROWS,   /* of D are few, columns of B lie along k */
+    TCGEMM_DOTS_COLUMNS /* of D are few, rows of A lie along k */
+} tcgemm_dots_of_t;
+
 typedef struct tcgemm_cpu_blocking {
     int64_t mc, kc, nc, mt, nb;
     bool pack_a;      /* false: A is read in place */
     bool pack_b;      /* false: B is read in place */
     bool packs_units; /* B's panels are packed by who takes the unit: no other one needs them ... */
     int64_t kb;       /* ... and so many elements of k at a time: multiplied from the cache */
-    bool dots;        /* one row or column of D, by dot products; nothing is packed */
-    bool overlaps;    /* panels of the next step are packed while this one is multiplied */
-    bool split_batch; /* each thread computes whole items of the batch */
-    bool direct_output; /* true: tiles are stored straight into D; false: through f32 sums */
+    tcgemm_dots_of_t dots; /* few rows or columns: no operand is packed but the small one */
+    bool overlaps;         /* panels of the next step are packed while this one is multiplied */
+    bool split_batch;      /* each thread computes whole items of the batch */
+    bool direct_output;    /* true: tiles are stored straight into D; false: through f32 sums */
 } tcgemm_cpu_blocking_t;
 
 struct tcgemm_plan {

@@ -180,13 +180,14 @@ static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
      * more. */
     const bool is_slow = getenv("TCGEMM_TEST_KERNEL") != NULL;
     const int64_t n = is_slow ? 270 : 530, k = is_slow ? 331 : 503, longer = is_slow ? 521 : 801;
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < (is_slow ? 8 : 11); ++i) {
         const tcgemm_problem_t p = i < 6
                                        ? tcgemm_problem(type, m[i / 2], n + i, i == 4 ? longer : k)
-                                       : tcgemm_problem(type, is_slow ? 37 : 139, 1, longer);
+                                   : i < 8 ? tcgemm_problem(type, is_slow ? 37 : 139, 1, longer)
+                                           : tcgemm_problem(type, n + i, 4 * i - 30, k);
         testcase_t t = testcase_make(NULL, p, 10 + (uint64_t)i);
         t.p.op_b = i & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
-        t.p.op_a = i % 3 && i != 7 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_a = i % 3 && i < 7 ? TCGEMM_OP_T : TCGEMM_OP_N;
         t.fill = FILL_UNIFORM;
         t.alpha = i == 2 ? 1 : -0.7;
         t.beta = i > 3 ? 0.3 : 0;
@@ -234,6 +235,35 @@ static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         assert_true(oracle_get(dtype, two, 2 * i) == oracle_get(dtype, one, i));
 }
 
+/* So have some rows beside a large B that lies along k. */
+static void some_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    enum { LINES = 517, K = 521, MANY = 70 };
+    (void)info;
+    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 && type != TCGEMM_F16_F16)
+        return;
+    const tcgemm_dtype_t dtype = tcgemm_type_info(type)->d;
+    const size_t bytes = (size_t)tcgemm_dtype_bits(dtype) / 8;
+    static double lines[LINES * K], rows[MANY * K], few[MANY * LINES], many[MANY * LINES];
+    uint64_t random = 78;
+    for (int64_t e = 0; e < LINES * K; ++e)
+        oracle_set(dtype, lines, e, (double)random_below(&random, 1000) / 999 - 0.4);
+    for (int64_t e = 0; e < MANY * K; ++e)
+        oracle_set(dtype, rows, e, (double)random_below(&random, 1000) / 999 - 0.6);
+    tcgemm_problem_t p = tcgemm_problem(type, MANY, LINES, K);
+    p.op_b = TCGEMM_OP_T;
+    assert_int_equal(tcgemm_gemm(&p, 0.7, rows, lines, 0, NULL, many), TCGEMM_STATUS_OK);
+    for (p.m = 2; p.m < 30; p.m += 3) {
+        assert_int_equal(tcgemm_gemm(&p, 0.7, rows, lines, 0, NULL, few), TCGEMM_STATUS_OK);
+        assert_memory_equal(few, many, (size_t)p.m * LINES * bytes);
+    }
+}
+
+static void some_lines_have_the_bits_of_many(void **state) {
+    (void)state;
+    if (!getenv("TCGEMM_TEST_KERNEL")) /* which qemu plays: too slow */
+        for_each_type(some_lines);
+}
+
 static void one_line_has_the_bits_of_many(void **state) {
     (void)state;
     for_each_type(one_line);
@@ -267,6 +297,7 @@ int main(void) {
         cmocka_unit_test(every_type_beyond_its_block_of_k),
         cmocka_unit_test(few_rows_of_large_products),
         cmocka_unit_test(one_line_has_the_bits_of_many),
+        cmocka_unit_test(some_lines_have_the_bits_of_many),
         cmocka_unit_test(subnormals_late_in_k),
         cmocka_unit_test(specials_go_where_the_formula_sends_them),
         cmocka_unit_test(threads_do_not_show),

@@ -1,122 +1,174 @@
-/* avx2_dots.c - a vector times lines along k: one row of D where B's columns lie along k, or one
- * column where A's rows do.
- *
- *     x      p ->           steps of some lines are transposed in registers, 16 bytes of each, so
- *     line 0 p ->           that a vector holds one step of several lines; its multiply-adds are
- *     line 1 p ->           those of a tile: k in order, the same bits
- *
- * Two sets of lines in turn, 64 bytes of each: one set waits for its last multiply-add while the
- * other one is transposed, and lines a power of two apart leave room for one another in the
- * first-level cache. Nothing is packed: the lines are streams that prefetchers follow.
+/* avx2_dots.c - a few rows times lines along k with AVX2: 8 lines (of f64 4) a vector, up to 8
+ * rows.
  */
 #include <immintrin.h>
 
 #include "cpu/kernels/kernels.h"
 
-/* Lines that are missing are line 0 once more, and are not stored. */
-static int64_t line_at(const tcgemm_dots_t *t, int line) {
-    return (line < t->num_lines ? line : 0) * t->line_stride;
-}
+/* ---- transpositions ---- */
 
-/* ---- f32: 8 lines a set ---- */
-
-static TCGEMM_ALWAYS_INLINE __m256 halves(const float *low, const float *high) {
+static TCGEMM_ALWAYS_INLINE __m256 halves(const void *low, const void *high) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
 }
 
-static TCGEMM_ALWAYS_INLINE __m256 four_steps_f32(__m256 sum, const float *const line[8], int64_t p,
-                                                  const float *x, int64_t x_step) {
-    const __m256 r0 = halves(line[0] + p, line[4] + p);
-    const __m256 r1 = halves(line[1] + p, line[5] + p);
-    const __m256 r2 = halves(line[2] + p, line[6] + p);
-    const __m256 r3 = halves(line[3] + p, line[7] + p);
+/* 16 bytes of each of 8 lines: words 0 of all, words 1, ... */
+static TCGEMM_ALWAYS_INLINE void load_words(const void *const at[8], __m256 raw[4]) {
+    const __m256 r0 = halves(at[0], at[4]);
+    const __m256 r1 = halves(at[1], at[5]);
+    const __m256 r2 = halves(at[2], at[6]);
+    const __m256 r3 = halves(at[3], at[7]);
     const __m256 t0 = _mm256_unpacklo_ps(r0, r1);
     const __m256 t1 = _mm256_unpackhi_ps(r0, r1);
     const __m256 t2 = _mm256_unpacklo_ps(r2, r3);
     const __m256 t3 = _mm256_unpackhi_ps(r2, r3);
-    sum = _mm256_fmadd_ps(_mm256_broadcast_ss(x), _mm256_shuffle_ps(t0, t2, 0x44), sum);
-    sum = _mm256_fmadd_ps(_mm256_broadcast_ss(x + x_step), _mm256_shuffle_ps(t0, t2, 0xEE), sum);
-    sum =
-        _mm256_fmadd_ps(_mm256_broadcast_ss(x + 2 * x_step), _mm256_shuffle_ps(t1, t3, 0x44), sum);
-    return _mm256_fmadd_ps(_mm256_broadcast_ss(x + 3 * x_step), _mm256_shuffle_ps(t1, t3, 0xEE),
-                           sum);
+    raw[0] = _mm256_shuffle_ps(t0, t2, 0x44);
+    raw[1] = _mm256_shuffle_ps(t0, t2, 0xEE);
+    raw[2] = _mm256_shuffle_ps(t1, t3, 0x44);
+    raw[3] = _mm256_shuffle_ps(t1, t3, 0xEE);
 }
 
-static TCGEMM_ALWAYS_INLINE __m256 steps_f32(__m256 sum, const float *const line[8], int64_t p,
-                                             int64_t end, const float *x, int64_t x_step) {
-    for (; p + 4 <= end; p += 4)
-        sum = four_steps_f32(sum, line, p, x + p * x_step, x_step);
-    for (; p < end; ++p)
-        sum = _mm256_fmadd_ps(_mm256_broadcast_ss(x + p * x_step),
-                              _mm256_setr_ps(line[0][p], line[1][p], line[2][p], line[3][p],
-                                             line[4][p], line[5][p], line[6][p], line[7][p]),
-                              sum);
-    return sum;
+static TCGEMM_ALWAYS_INLINE void load_f32(const float *const line[8], int64_t p, __m256 raw[4]) {
+    const void *const at[8] = {line[0] + p, line[1] + p, line[2] + p, line[3] + p,
+                               line[4] + p, line[5] + p, line[6] + p, line[7] + p};
+    load_words(at, raw);
 }
+
+static TCGEMM_ALWAYS_INLINE void load_bf16(const uint16_t *const line[8], int64_t p,
+                                           __m256 raw[4]) {
+    const void *const at[8] = {line[0] + p, line[1] + p, line[2] + p, line[3] + p,
+                               line[4] + p, line[5] + p, line[6] + p, line[7] + p};
+    load_words(at, raw);
+}
+
+/* A word holds two bf16, each the upper half of an f32. */
+static TCGEMM_ALWAYS_INLINE __m256 step_bf16(__m256 words, int s) {
+    const __m256i x = _mm256_castps_si256(words);
+    return _mm256_castsi256_ps(s % 2 ? _mm256_and_si256(x, _mm256_set1_epi32((int)0xFFFF0000u))
+                                     : _mm256_slli_epi32(x, 16));
+}
+
+static TCGEMM_ALWAYS_INLINE void load_f64(const double *const line[4], int64_t p, __m256d raw[2]) {
+    const __m256d r0 = _mm256_castps_pd(halves(line[0] + p, line[2] + p));
+    const __m256d r1 = _mm256_castps_pd(halves(line[1] + p, line[3] + p));
+    raw[0] = _mm256_unpacklo_pd(r0, r1);
+    raw[1] = _mm256_unpackhi_pd(r0, r1);
+}
+
+/* 8 elements of 8 lines of 16-bit numbers. */
+static TCGEMM_ALWAYS_INLINE void load_f16(const uint16_t *const line[8], int64_t p,
+                                          __m128i raw[8]) {
+    __m128i r[8];
+    __m128i t[8];
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; ++i)
+        r[i] = _mm_loadu_si128((const __m128i *)(line[i] + p));
+    TCGEMM_UNROLL
+    for (int i = 0; i < 4; ++i) { /* elements 0..3 and 4..7 of lines 2i, 2i + 1 */
+        t[i] = _mm_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
+        t[4 + i] = _mm_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
+    }
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; i += 2) { /* two elements of four lines */
+        r[i] = _mm_unpacklo_epi32(t[i], t[i + 1]);
+        r[i + 1] = _mm_unpackhi_epi32(t[i], t[i + 1]);
+    }
+    TCGEMM_UNROLL
+    for (int i = 0; i < 2; ++i) {
+        TCGEMM_UNROLL
+        for (int h = 0; h < 2; ++h) {
+            raw[4 * i + 2 * h] = _mm_unpacklo_epi64(r[4 * i + h], r[4 * i + 2 + h]);
+            raw[4 * i + 2 * h + 1] = _mm_unpackhi_epi64(r[4 * i + h], r[4 * i + 2 + h]);
+        }
+    }
+}
+
+/* ---- f32 sums ---- */
+
+#define DOTS_MOST         8
+#define DOTS_SETS(width)  ((width) <= 4 ? 2 : 1)
+#define DOTS_TYPE         float
+#define DOTS_FIELD        f32
+#define DOTS_VEC          __m256
+#define DOTS_LANES        8
+#define DOTS_ZERO()       _mm256_setzero_ps()
+#define DOTS_SET1(x)      _mm256_set1_ps(x)
+#define DOTS_GET(p)       _mm256_loadu_ps(p)
+#define DOTS_PUT(p, x)    _mm256_storeu_ps(p, x)
+#define DOTS_MUL(x, y)    _mm256_mul_ps(x, y)
+#define DOTS_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
+
+#define DOTS_NAME               f32_dots
+#define DOTS_ELEMENT            float
+#define DOTS_STEPS              4
+#define DOTS_RAW                __m256
+#define DOTS_RAWS               4
+#define DOTS_LOAD(line, p, raw) load_f32(line, p, raw)
+#define DOTS_STEP(raw, s)       (raw)[s]
+#define DOTS_ONE(x)             (x)
+#include "cpu/kernels/dots_tmpl.h"
+
+#define DOTS_NAME               bf16_dots
+#define DOTS_ELEMENT            uint16_t
+#define DOTS_STEPS              8
+#define DOTS_RAW                __m256
+#define DOTS_RAWS               4
+#define DOTS_LOAD(line, p, raw) load_bf16(line, p, raw)
+#define DOTS_STEP(raw, s)       step_bf16((raw)[(s) / 2], s)
+#define DOTS_ONE(x)             tcgemm_f32_of_bf16(x)
+#include "cpu/kernels/dots_tmpl.h"
+
+#define DOTS_NAME               f16_dots
+#define DOTS_ELEMENT            uint16_t
+#define DOTS_STEPS              8
+#define DOTS_RAW                __m128i
+#define DOTS_RAWS               8
+#define DOTS_LOAD(line, p, raw) load_f16(line, p, raw)
+#define DOTS_STEP(raw, s)       _mm256_cvtph_ps((raw)[s])
+#define DOTS_ONE(x)             _cvtsh_ss(x)
+#include "cpu/kernels/dots_tmpl.h"
 
 void tcgemm_dots_avx2_f32(const tcgemm_dots_t *t) {
-    enum { SET = 8, BURST = 16 };
-    const float *line[2 * SET];
-    float sums[2 * SET];
-    __m256 sum0 = _mm256_setzero_ps();
-    __m256 sum1 = _mm256_setzero_ps();
-    for (int i = 0; i < 2 * SET; ++i)
-        line[i] = (const float *)t->lines + line_at(t, i);
-    for (int64_t p = 0; p < t->steps; p += BURST) {
-        const int64_t end = min_i64(p + BURST, t->steps);
-        sum0 = steps_f32(sum0, line, p, end, t->x, t->x_step);
-        sum1 = steps_f32(sum1, line + SET, p, end, t->x, t->x_step);
-    }
-    _mm256_storeu_ps(sums, sum0);
-    _mm256_storeu_ps(sums + SET, sum1);
-    for (int i = 0; i < t->num_lines; ++i) {
-        float result = t->alpha.f32 * sums[i];
-        if (t->c)
-            result = __builtin_fmaf(t->beta.f32, ((const float *)t->c)[i * t->c_step], result);
-        ((float *)t->d)[i * t->d_step] = result;
-    }
+    if (t->dtype == TCGEMM_DTYPE_F16)
+        f16_dots(t);
+    else if (t->dtype == TCGEMM_DTYPE_BF16)
+        bf16_dots(t);
+    else
+        f32_dots(t);
 }
 
-/* ---- f64: 4 lines a set ---- */
+/* ---- f64 sums ---- */
 
-static TCGEMM_ALWAYS_INLINE __m256d halves_f64(const double *low, const double *high) {
-    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(low)), _mm_loadu_pd(high), 1);
-}
+#undef DOTS_TYPE
+#undef DOTS_FIELD
+#undef DOTS_VEC
+#undef DOTS_LANES
+#undef DOTS_ZERO
+#undef DOTS_SET1
+#undef DOTS_GET
+#undef DOTS_PUT
+#undef DOTS_MUL
+#undef DOTS_FMA
+#define DOTS_TYPE         double
+#define DOTS_FIELD        f64
+#define DOTS_VEC          __m256d
+#define DOTS_LANES        4
+#define DOTS_ZERO()       _mm256_setzero_pd()
+#define DOTS_SET1(x)      _mm256_set1_pd(x)
+#define DOTS_GET(p)       _mm256_loadu_pd(p)
+#define DOTS_PUT(p, x)    _mm256_storeu_pd(p, x)
+#define DOTS_MUL(x, y)    _mm256_mul_pd(x, y)
+#define DOTS_FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
 
-static TCGEMM_ALWAYS_INLINE __m256d steps_f64(__m256d sum, const double *const line[4], int64_t p,
-                                              int64_t end, const double *x, int64_t x_step) {
-    for (; p + 2 <= end; p += 2) {
-        const __m256d r0 = halves_f64(line[0] + p, line[2] + p);
-        const __m256d r1 = halves_f64(line[1] + p, line[3] + p);
-        sum = _mm256_fmadd_pd(_mm256_broadcast_sd(x + p * x_step), _mm256_unpacklo_pd(r0, r1), sum);
-        sum = _mm256_fmadd_pd(_mm256_broadcast_sd(x + (p + 1) * x_step), _mm256_unpackhi_pd(r0, r1),
-                              sum);
-    }
-    for (; p < end; ++p)
-        sum = _mm256_fmadd_pd(_mm256_broadcast_sd(x + p * x_step),
-                              _mm256_setr_pd(line[0][p], line[1][p], line[2][p], line[3][p]), sum);
-    return sum;
-}
+#define DOTS_NAME               f64_dots
+#define DOTS_ELEMENT            double
+#define DOTS_STEPS              2
+#define DOTS_RAW                __m256d
+#define DOTS_RAWS               2
+#define DOTS_LOAD(line, p, raw) load_f64(line, p, raw)
+#define DOTS_STEP(raw, s)       (raw)[s]
+#define DOTS_ONE(x)             (x)
+#include "cpu/kernels/dots_tmpl.h"
 
 void tcgemm_dots_avx2_f64(const tcgemm_dots_t *t) {
-    enum { SET = 4, BURST = 8 };
-    const double *line[2 * SET];
-    double sums[2 * SET];
-    __m256d sum0 = _mm256_setzero_pd();
-    __m256d sum1 = _mm256_setzero_pd();
-    for (int i = 0; i < 2 * SET; ++i)
-        line[i] = (const double *)t->lines + line_at(t, i);
-    for (int64_t p = 0; p < t->steps; p += BURST) {
-        const int64_t end = min_i64(p + BURST, t->steps);
-        sum0 = steps_f64(sum0, line, p, end, t->x, t->x_step);
-        sum1 = steps_f64(sum1, line + SET, p, end, t->x, t->x_step);
-    }
-    _mm256_storeu_pd(sums, sum0);
-    _mm256_storeu_pd(sums + SET, sum1);
-    for (int i = 0; i < t->num_lines; ++i) {
-        double result = t->alpha.f64 * sums[i];
-        if (t->c)
-            result = __builtin_fma(t->beta.f64, ((const double *)t->c)[i * t->c_step], result);
-        ((double *)t->d)[i * t->d_step] = result;
-    }
+    f64_dots(t);
 }

@@ -20,16 +20,33 @@ enum {
     MAX_WIDTH = 48    /* of any kernel */
 };
 
+static TCGEMM_ALWAYS_INLINE void s16_of_bytes(const uint8_t *source, int64_t count, bool is_signed,
+                                              int16_t *row) {
+    int64_t i = 0;
+#if defined(__AVX512BW__)
+    for (; i < count; i += 32) {
+        const __mmask32 some = count - i < 32 ? (1u << (count - i)) - 1u : UINT32_MAX;
+        const __m256i x = _mm256_maskz_loadu_epi8(some, source + i);
+        _mm512_mask_storeu_epi16(row + i, some,
+                                 is_signed ? _mm512_cvtepi8_epi16(x) : _mm512_cvtepu8_epi16(x));
+    }
+#elif defined(__AVX2__)
+    for (; i + 8 <= count; i += 8) {
+        const __m128i x = _mm_loadl_epi64((const __m128i *)(source + i));
+        _mm_storeu_si128((__m128i *)(row + i),
+                         is_signed ? _mm_cvtepi8_epi16(x) : _mm_cvtepu8_epi16(x));
+    }
+#endif
+    for (; i < count; ++i)
+        row[i] = is_signed ? (int8_t)source[i] : source[i];
+}
+
 /* As signed 16-bit integers. */
 static void convert_s16(const tcgemm_pack_t *pack, int64_t index, int64_t count, int16_t *row) {
     if (pack->dtype == TCGEMM_DTYPE_S8) {
-        const int8_t *source = (const int8_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = source[i];
+        s16_of_bytes((const uint8_t *)pack->source + index, count, true, row);
     } else if (pack->dtype == TCGEMM_DTYPE_U8) {
-        const uint8_t *source = (const uint8_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = source[i];
+        s16_of_bytes((const uint8_t *)pack->source + index, count, false, row);
     } else {
         const uint8_t *source = pack->source;
         const int sign = pack->dtype == TCGEMM_DTYPE_S4 ? 8 : 0;
@@ -253,6 +270,155 @@ static inline int64_t line_start(const tcgemm_pack_t *pack, int64_t line, int64_
     return pack->origin + line * pack->line_stride + k * pack->k_stride;
 }
 
+/* ---- bytes ---- */
+
+#if defined(__AVX512BW__)
+static TCGEMM_ALWAYS_INLINE __m128i some_bytes(const uint8_t *source, int count) {
+    return _mm_maskz_loadu_epi8((__mmask16)(count < 8 ? (1u << count) - 1u : 0xFFu), source);
+}
+
+static TCGEMM_ALWAYS_INLINE void put_words(uint32_t *out, int count, __m256i words) {
+    _mm256_mask_storeu_epi32(out, (__mmask8)(count < 8 ? (1u << count) - 1u : 0xFFu), words);
+}
+#elif defined(__AVX2__)
+static TCGEMM_ALWAYS_INLINE __m128i some_bytes(const uint8_t *source, int count) {
+    uint64_t bytes = 0;
+    if (count >= 8)
+        return _mm_loadl_epi64((const __m128i *)source);
+    for (int i = 0; i < count; ++i)
+        bytes |= (uint64_t)source[i] << (8 * i);
+    return _mm_cvtsi64_si128((long long)bytes);
+}
+
+static TCGEMM_ALWAYS_INLINE void put_words(uint32_t *out, int count, __m256i words) {
+    uint32_t all[8];
+    if (count >= 8) {
+        _mm256_storeu_si256((__m256i *)out, words);
+        return;
+    }
+    _mm256_storeu_si256((__m256i *)all, words);
+    for (int i = 0; i < count; ++i)
+        out[i] = all[i];
+}
+#endif
+
+/* Four rows of bytes, of `lines` lines that lie side by side, become words of four bytes each; rows
+ * from `rows` on are zeros. */
+#if defined(__AVX512BW__)
+static TCGEMM_ALWAYS_INLINE void interleave_4(const uint8_t *source, int64_t stride, int rows,
+                                              uint8_t flip, int lines, uint32_t *out) {
+    const __m128i flips = _mm_set1_epi8((char)flip);
+    for (int line = 0; line < lines; line += 16) {
+        const int left = lines - line;
+        const __mmask16 some = TCGEMM_SOME_OF_16(left);
+        __m128i r[4];
+        TCGEMM_UNROLL
+        for (int h = 0; h < 4; ++h)
+            r[h] = h < rows ? _mm_xor_si128(flips,
+                                            _mm_maskz_loadu_epi8(some, source + h * stride + line))
+                            : _mm_setzero_si128();
+        const __m128i low01 = _mm_unpacklo_epi8(r[0], r[1]);
+        const __m128i high01 = _mm_unpackhi_epi8(r[0], r[1]);
+        const __m128i low23 = _mm_unpacklo_epi8(r[2], r[3]);
+        const __m128i high23 = _mm_unpackhi_epi8(r[2], r[3]);
+        const __m256i low =
+            _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(low01, low23)),
+                                    _mm_unpackhi_epi16(low01, low23), 1);
+        const __m256i high =
+            _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(high01, high23)),
+                                    _mm_unpackhi_epi16(high01, high23), 1);
+        _mm512_mask_storeu_epi32(out + line, some,
+                                 _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
+    }
+}
+#elif defined(__AVX2__)
+static TCGEMM_ALWAYS_INLINE void interleave_4(const uint8_t *source, int64_t stride, int rows,
+                                              uint8_t flip, int lines, uint32_t *out) {
+    const __m128i flips = _mm_set1_epi8((char)flip);
+    for (int line = 0; line < lines; line += 8) {
+        __m128i r[4];
+        TCGEMM_UNROLL
+        for (int h = 0; h < 4; ++h)
+            r[h] = h < rows
+                       ? _mm_xor_si128(flips, some_bytes(source + h * stride + line, lines - line))
+                       : _mm_setzero_si128();
+        const __m128i low = _mm_unpacklo_epi8(r[0], r[1]);
+        const __m128i high = _mm_unpacklo_epi8(r[2], r[3]);
+        put_words(out + line, lines - line,
+                  _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(low, high)),
+                                          _mm_unpackhi_epi16(low, high), 1));
+    }
+}
+#else
+static void interleave_4(const uint8_t *source, int64_t stride, int rows, uint8_t flip, int lines,
+                         uint32_t *out) {
+    for (int line = 0; line < lines; ++line) {
+        out[line] = 0;
+        for (int h = 0; h < rows; ++h)
+            out[line] |= (uint32_t)(uint8_t)(source[h * stride + line] ^ flip) << (8 * h);
+    }
+}
+#endif
+
+#ifdef __AVX2__
+/* Two rows of bytes become pairs of 16-bit integers; `stride` 0: the second one is zeros. */
+static TCGEMM_ALWAYS_INLINE void interleave_s16(const uint8_t *source, int64_t stride,
+                                                bool is_signed, int lines, uint32_t *out) {
+    for (int line = 0; line < lines; line += 8) {
+        const int left = lines - line;
+        const __m128i r0 = some_bytes(source + line, left);
+        const __m128i r1 = stride ? some_bytes(source + stride + line, left) : _mm_setzero_si128();
+        const __m128i pairs = _mm_unpacklo_epi8(r0, r1);
+        put_words(out + line, left,
+                  is_signed ? _mm256_cvtepi8_epi16(pairs) : _mm256_cvtepu8_epi16(pairs));
+    }
+}
+#endif
+
+/* Adds the four bytes of each of `lines` words, step by step. */
+static void sum_bytes(const uint32_t *panel, int64_t steps, int lines, int width, bool is_signed,
+                      int32_t *sum) {
+#if defined(__AVX512BW__)
+    const __m512i ones = _mm512_set1_epi8(1);
+    for (int line = 0; line < lines; line += 16) {
+        const int left = lines - line;
+        const __mmask16 some = TCGEMM_SOME_OF_16(left);
+        __m512i total = _mm512_maskz_loadu_epi32(some, sum + line);
+        for (int64_t q = 0; q < steps; ++q) {
+            const __m512i x = _mm512_maskz_loadu_epi32(some, panel + q * width + line);
+            const __m512i pairs =
+                is_signed ? _mm512_maddubs_epi16(ones, x) : _mm512_maddubs_epi16(x, ones);
+            total = _mm512_add_epi32(total, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+        }
+        _mm512_mask_storeu_epi32(sum + line, some, total);
+    }
+#else
+    for (int64_t q = 0; q < steps; ++q)
+        for (int line = 0; line < lines; ++line) {
+            const uint32_t x = panel[q * width + line];
+            sum[line] += is_signed
+                             ? (int8_t)x + (int8_t)(x >> 8) + (int8_t)(x >> 16) + (int8_t)(x >> 24)
+                             : (int32_t)((x & 255) + (x >> 8 & 255) + (x >> 16 & 255) + (x >> 24));
+        }
+#endif
+}
+
+/* `count` bytes of a line and zeros behind them, to whole words. */
+static TCGEMM_ALWAYS_INLINE void copy_bytes(const uint8_t *source, int64_t count, uint8_t flip,
+                                            uint8_t *row) {
+#if defined(__AVX512BW__)
+    for (int64_t i = 0; i < count; i += 64) {
+        const __mmask64 some = count - i < 64 ? (UINT64_C(1) << (count - i)) - 1u : UINT64_MAX;
+        const __m512i x = _mm512_maskz_loadu_epi8(some, source + i);
+        _mm512_storeu_si512(row + i, _mm512_xor_si512(x, _mm512_maskz_set1_epi8(some, (char)flip)));
+    }
+#else
+    for (int64_t i = 0; i < count; ++i)
+        row[i] = source[i] ^ flip;
+    memset(row + count, 0, (size_t)(-count & 3));
+#endif
+}
+
 /* ---- one function for each family ---- */
 
 bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
@@ -356,28 +522,25 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
                      uint32_t *terms) {
     uint32_t *out = panel;
     const int64_t num_steps = (pack->k + 3) / 4;
+    const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
     /* B's bytes are signed, A's are not; the sums must see them so. */
-    const bool is_signed = pack->sum_is_signed;
     int32_t sum[MAX_WIDTH] = {0};
     clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
-    if (pack->k_stride != 1) {
+    if (pack->k_stride != 1 && is_bytes) {
+        const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
+        int64_t q = 0;
+        for (; 4 * q + 4 <= pack->k; ++q, source += 4 * pack->k_stride)
+            interleave_4(source, pack->k_stride, 4, pack->flip, lines, out + q * width);
+        if (4 * q < pack->k)
+            interleave_4(source, pack->k_stride, (int)(pack->k - 4 * q), pack->flip, lines,
+                         out + q * width);
+    } else if (pack->k_stride != 1) {
         uint8_t quad[4][MAX_WIDTH];
         for (int64_t q = 0; q < num_steps; ++q) {
-            for (int64_t h = 0; h < 4; ++h) {
-                if (4 * q + h < pack->k)
-                    convert_bytes(pack, line_start(pack, first, 4 * q + h), lines, quad[h]);
-                else
-                    memset(quad[h], 0, sizeof quad[h]);
-            }
-            for (int line = 0; line < lines; ++line)
-                out[q * width + line] = quad[0][line] | (uint32_t)quad[1][line] << 8 |
-                                        (uint32_t)quad[2][line] << 16 |
-                                        (uint32_t)quad[3][line] << 24;
-            if (!terms)
-                continue;
-            for (int h = 0; h < 4; ++h)
-                for (int line = 0; line < lines; ++line)
-                    sum[line] += is_signed ? (int8_t)quad[h][line] : quad[h][line];
+            const int rows = (int)min_i64(4, pack->k - 4 * q);
+            for (int h = 0; h < rows; ++h)
+                convert_bytes(pack, line_start(pack, first, 4 * q + h), lines, quad[h]);
+            interleave_4(quad[0], MAX_WIDTH, rows, 0, lines, out + q * width);
         }
     } else {
         uint8_t converted[MAX_WIDTH][4 * CHUNK];
@@ -387,21 +550,20 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
             const int64_t count = min_i64(4 * CHUNK, pack->k - 4 * q);
             for (int line = 0; line < lines; ++line) {
                 uint8_t *const row = converted[line];
-                convert_bytes(pack, line_start(pack, first + line, 4 * q), count, row);
-                memset(row + count, 0, (size_t)(4 * steps - count));
+                const int64_t at = line_start(pack, first + line, 4 * q);
                 rows[line] = (const uint32_t *)(const void *)row;
-                int32_t part = 0;
-                if (terms && is_signed)
-                    for (int64_t i = 0; i < count; ++i)
-                        part += (int8_t)row[i];
-                else if (terms)
-                    for (int64_t i = 0; i < count; ++i)
-                        part += row[i];
-                sum[line] += part;
+                if (is_bytes) {
+                    copy_bytes((const uint8_t *)pack->source + at, count, pack->flip, row);
+                    continue;
+                }
+                convert_bytes(pack, at, count, row);
+                memset(row + count, 0, (size_t)(4 * steps - count));
             }
             transpose_u32(rows, lines, steps, out + q * width, width);
         }
     }
+    if (terms)
+        sum_bytes(out, num_steps, lines, width, pack->sum_is_signed, sum);
     for (int line = 0; terms && line < lines; ++line)
         terms[line] = pack->sum_factor * (uint32_t)sum[line] + pack->sum_offset;
     clear_missing_terms(terms, lines, width);
@@ -414,6 +576,15 @@ bool PACK_NAME(s16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     const int64_t num_steps = (pack->k + 1) / 2;
     (void)terms;
     clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
+#ifdef __AVX2__
+    if (pack->k_stride != 1 && (pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8)) {
+        for (int64_t q = 0; q < num_steps; ++q)
+            interleave_s16((const uint8_t *)pack->source + line_start(pack, first, 2 * q),
+                           2 * q + 1 < pack->k ? pack->k_stride : 0, pack->dtype == TCGEMM_DTYPE_S8,
+                           lines, out + q * width);
+        return false;
+    }
+#endif
     if (pack->k_stride != 1) {
         int16_t pair[2][MAX_WIDTH];
         for (int64_t q = 0; q < num_steps; ++q) {

@@ -76,18 +76,20 @@ typedef struct tcgemm_tile {
 
 typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
 
-/* D[j] = alpha * (sum over p of x[p] * line j [p]) + beta * C[j], of f32 or f64, p ascending in one
- * accumulator as in a tile. Steps and strides in elements. */
+/* D[i][l] = alpha * (sum over p of x[p][i] * line l [p]) + beta * C[i][l], sums in f32 or f64, p
+ * ascending in one accumulator as in a tile. Steps and strides in elements. */
 typedef struct tcgemm_dots {
+    tcgemm_dtype_t dtype; /* of the lines: f16 and bf16 with sums in f32, else that of the sums */
     int64_t steps;
-    const void *x;
-    int64_t x_step;
+    const void *x; /* packed: `width` numbers of the sums' type a step */
+    int width;     /* 1, 2, 4, 8 or 16, no more than the kernel's dots_width ... */
+    int num_rows;  /* ... of which so many are rows of D */
     const void *lines;
     int64_t line_stride;
-    int num_lines; /* 1 .. 64 bytes of elements */
+    int num_lines; /* 1 .. 128 bytes of sums */
     void *d;
     const void *c; /* NULL: beta is 0 */
-    int64_t d_step, c_step;
+    int64_t d_row, d_line, c_row, c_line;
     union tcgemm_tile_scalar alpha, beta;
 } tcgemm_dots_t;
 
@@ -140,7 +142,10 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_tile_fn *packed;
     tcgemm_tile_fn *strided; /* reads A and B by a_row, a_step, b_step; NULL: none */
     tcgemm_tile_fn *exact;   /* as packed, keeps bf16 subnormals; NULL: packed does */
-    tcgemm_dots_fn *dots;    /* of elements that lie along k; NULL: none */
+    tcgemm_dots_fn *dots;    /* of lines that lie along k; NULL: none */
+    int dots_width;          /* rows that it does at a time */
+    uint64_t dots_features;  /* TCGEMM_CPU_* that it needs beside the row's */
+    tcgemm_pack_fn *pack_x;  /* for it */
     void (*begin)(void);     /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);
     tcgemm_pack_fn *pack;

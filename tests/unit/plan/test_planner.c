@@ -72,7 +72,7 @@ static void check_plan(const struct tcgemm_plan *plan, int max_threads) {
         fail_plan(plan, "threads out of range");
     else if (tcgemm_plan_workspace(plan) != tcgemm_cpu_sizes(plan).workspace_bytes)
         fail_plan(plan, "the workspace is not what gemm.c needs");
-    else if ((!s->pack_a || !s->pack_b) && !u->strided)
+    else if ((!s->pack_a || !s->pack_b) && !s->dots && !u->strided)
         fail_plan(plan, "reads in place without a kernel for it");
     else if (!s->pack_b && !s->dots && g->b.col_stride != 1)
         fail_plan(plan, "reads columns of B in place that do not lie side by side");

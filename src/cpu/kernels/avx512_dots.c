@@ -1,0 +1,186 @@
+/* avx512_dots.c - a few rows times lines along k with AVX-512: 16 lines (of f64 8) a vector, up to
+ * 16 rows.
+ */
+#include <immintrin.h>
+
+#include "cpu/kernels/kernels.h"
+
+/* ---- transpositions ---- */
+
+static TCGEMM_ALWAYS_INLINE __m512 quarters(const void *p0, const void *p1, const void *p2,
+                                            const void *p3) {
+    __m512 r = _mm512_castps128_ps512(_mm_loadu_ps(p0));
+    r = _mm512_mask_broadcast_f32x4(r, 0x00F0, _mm_loadu_ps(p1));
+    r = _mm512_mask_broadcast_f32x4(r, 0x0F00, _mm_loadu_ps(p2));
+    return _mm512_mask_broadcast_f32x4(r, 0xF000, _mm_loadu_ps(p3));
+}
+
+/* 16 bytes of each of 16 lines: words 0 of all, words 1, ... */
+static TCGEMM_ALWAYS_INLINE void load_words(const void *const at[16], __m512 raw[4]) {
+    const __m512 r0 = quarters(at[0], at[4], at[8], at[12]);
+    const __m512 r1 = quarters(at[1], at[5], at[9], at[13]);
+    const __m512 r2 = quarters(at[2], at[6], at[10], at[14]);
+    const __m512 r3 = quarters(at[3], at[7], at[11], at[15]);
+    const __m512 t0 = _mm512_unpacklo_ps(r0, r1);
+    const __m512 t1 = _mm512_unpackhi_ps(r0, r1);
+    const __m512 t2 = _mm512_unpacklo_ps(r2, r3);
+    const __m512 t3 = _mm512_unpackhi_ps(r2, r3);
+    raw[0] = _mm512_shuffle_ps(t0, t2, 0x44);
+    raw[1] = _mm512_shuffle_ps(t0, t2, 0xEE);
+    raw[2] = _mm512_shuffle_ps(t1, t3, 0x44);
+    raw[3] = _mm512_shuffle_ps(t1, t3, 0xEE);
+}
+
+static TCGEMM_ALWAYS_INLINE void load_f32(const float *const line[16], int64_t p, __m512 raw[4]) {
+    const void *at[16];
+    TCGEMM_UNROLL
+    for (int i = 0; i < 16; ++i)
+        at[i] = line[i] + p;
+    load_words(at, raw);
+}
+
+static TCGEMM_ALWAYS_INLINE void load_bf16(const uint16_t *const line[16], int64_t p,
+                                           __m512 raw[4]) {
+    const void *at[16];
+    TCGEMM_UNROLL
+    for (int i = 0; i < 16; ++i)
+        at[i] = line[i] + p;
+    load_words(at, raw);
+}
+
+/* A word holds two bf16, each the upper half of an f32. */
+static TCGEMM_ALWAYS_INLINE __m512 step_bf16(__m512 words, int s) {
+    const __m512i x = _mm512_castps_si512(words);
+    return _mm512_castsi512_ps(s % 2 ? _mm512_and_si512(x, _mm512_set1_epi32((int)0xFFFF0000u))
+                                     : _mm512_slli_epi32(x, 16));
+}
+
+static TCGEMM_ALWAYS_INLINE void load_f64(const double *const line[8], int64_t p, __m512d raw[2]) {
+    const __m512d r0 =
+        _mm512_castps_pd(quarters(line[0] + p, line[2] + p, line[4] + p, line[6] + p));
+    const __m512d r1 =
+        _mm512_castps_pd(quarters(line[1] + p, line[3] + p, line[5] + p, line[7] + p));
+    raw[0] = _mm512_unpacklo_pd(r0, r1);
+    raw[1] = _mm512_unpackhi_pd(r0, r1);
+}
+
+/* 8 elements of 16 lines of 16-bit numbers, in each half of the registers those of 8 lines. */
+static TCGEMM_ALWAYS_INLINE void load_f16(const uint16_t *const line[16], int64_t p,
+                                          __m256i raw[8]) {
+    __m256i r[8];
+    __m256i t[8];
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; ++i)
+        r[i] = _mm256_inserti128_si256(
+            _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(line[i] + p))),
+            _mm_loadu_si128((const __m128i *)(line[i + 8] + p)), 1);
+    TCGEMM_UNROLL
+    for (int i = 0; i < 4; ++i) { /* elements 0..3 and 4..7 of lines 2i, 2i + 1 */
+        t[i] = _mm256_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
+        t[4 + i] = _mm256_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
+    }
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; i += 2) { /* two elements of four lines */
+        r[i] = _mm256_unpacklo_epi32(t[i], t[i + 1]);
+        r[i + 1] = _mm256_unpackhi_epi32(t[i], t[i + 1]);
+    }
+    TCGEMM_UNROLL
+    for (int i = 0; i < 2; ++i) {
+        TCGEMM_UNROLL
+        for (int h = 0; h < 2; ++h) {
+            raw[4 * i + 2 * h] = _mm256_unpacklo_epi64(r[4 * i + h], r[4 * i + 2 + h]);
+            raw[4 * i + 2 * h + 1] = _mm256_unpackhi_epi64(r[4 * i + h], r[4 * i + 2 + h]);
+        }
+    }
+}
+
+/* ---- f32 sums ---- */
+
+#define DOTS_MOST         16
+#define DOTS_SETS(width)  1
+#define DOTS_TYPE         float
+#define DOTS_FIELD        f32
+#define DOTS_VEC          __m512
+#define DOTS_LANES        16
+#define DOTS_ZERO()       _mm512_setzero_ps()
+#define DOTS_SET1(x)      _mm512_set1_ps(x)
+#define DOTS_GET(p)       _mm512_loadu_ps(p)
+#define DOTS_PUT(p, x)    _mm512_storeu_ps(p, x)
+#define DOTS_MUL(x, y)    _mm512_mul_ps(x, y)
+#define DOTS_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
+
+#define DOTS_NAME               f32_dots
+#define DOTS_ELEMENT            float
+#define DOTS_STEPS              4
+#define DOTS_RAW                __m512
+#define DOTS_RAWS               4
+#define DOTS_LOAD(line, p, raw) load_f32(line, p, raw)
+#define DOTS_STEP(raw, s)       (raw)[s]
+#define DOTS_ONE(x)             (x)
+#include "cpu/kernels/dots_tmpl.h"
+
+#define DOTS_NAME               bf16_dots
+#define DOTS_ELEMENT            uint16_t
+#define DOTS_STEPS              8
+#define DOTS_RAW                __m512
+#define DOTS_RAWS               4
+#define DOTS_LOAD(line, p, raw) load_bf16(line, p, raw)
+#define DOTS_STEP(raw, s)       step_bf16((raw)[(s) / 2], s)
+#define DOTS_ONE(x)             tcgemm_f32_of_bf16(x)
+#include "cpu/kernels/dots_tmpl.h"
+
+#define DOTS_NAME               f16_dots
+#define DOTS_ELEMENT            uint16_t
+#define DOTS_STEPS              8
+#define DOTS_RAW                __m256i
+#define DOTS_RAWS               8
+#define DOTS_LOAD(line, p, raw) load_f16(line, p, raw)
+#define DOTS_STEP(raw, s)       _mm512_cvtph_ps((raw)[s])
+#define DOTS_ONE(x)             _cvtsh_ss(x)
+#include "cpu/kernels/dots_tmpl.h"
+
+void tcgemm_dots_avx512_f32(const tcgemm_dots_t *t) {
+    if (t->dtype == TCGEMM_DTYPE_F16)
+        f16_dots(t);
+    else if (t->dtype == TCGEMM_DTYPE_BF16)
+        bf16_dots(t);
+    else
+        f32_dots(t);
+}
+
+/* ---- f64 sums ---- */
+
+#undef DOTS_TYPE
+#undef DOTS_FIELD
+#undef DOTS_VEC
+#undef DOTS_LANES
+#undef DOTS_ZERO
+#undef DOTS_SET1
+#undef DOTS_GET
+#undef DOTS_PUT
+#undef DOTS_MUL
+#undef DOTS_FMA
+#define DOTS_TYPE         double
+#define DOTS_FIELD        f64
+#define DOTS_VEC          __m512d
+#define DOTS_LANES        8
+#define DOTS_ZERO()       _mm512_setzero_pd()
+#define DOTS_SET1(x)      _mm512_set1_pd(x)
+#define DOTS_GET(p)       _mm512_loadu_pd(p)
+#define DOTS_PUT(p, x)    _mm512_storeu_pd(p, x)
+#define DOTS_MUL(x, y)    _mm512_mul_pd(x, y)
+#define DOTS_FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
+
+#define DOTS_NAME               f64_dots
+#define DOTS_ELEMENT            double
+#define DOTS_STEPS              2
+#define DOTS_RAW                __m512d
+#define DOTS_RAWS               2
+#define DOTS_LOAD(line, p, raw) load_f64(line, p, raw)
+#define DOTS_STEP(raw, s)       (raw)[s]
+#define DOTS_ONE(x)             (x)
+#include "cpu/kernels/dots_tmpl.h"
+
+void tcgemm_dots_avx512_f64(const tcgemm_dots_t *t) {
+    f64_dots(t);
+}

@@ -1,0 +1,164 @@
+/* dots_tmpl.h - a few rows times many lines along k: rows of A times columns of B that lie along
+ * k, or columns of B times such rows of A. The includer defines one type of lines.
+ *
+ *      x, packed:  k, `width` rows beside each other
+ *
+ *      line 0  p ->       DOTS_STEPS of DOTS_LANES lines are transposed in registers, so that a
+ *      line 1  p ->       vector holds one step of all of them; its multiply-adds with the rows of
+ *      ..                 x are those of a tile: k in order, one sum for each element, the same
+ * bits
+ *
+ * Nothing of the lines is packed: they are streams that prefetchers follow. Two sets of short
+ * vectors take turns, 64 bytes of each line: one waits for its last multiply-add while the other is
+ * transposed, and lines a power of two apart leave room for one another in the first-level cache.
+ *
+ * To be defined:
+ *   DOTS_NAME                      of the function
+ *   DOTS_ELEMENT                   of a line
+ *   DOTS_STEPS                     of k that are transposed at a time, no more than 64 bytes of
+ * elements DOTS_RAW, DOTS_RAWS            what the transposition leaves: so many of such vectors
+ *   DOTS_LOAD(line, p, raw)        fills them from element p of the lines on
+ *   DOTS_STEP(raw, s)              step s of them as numbers
+ *   DOTS_ONE(x)                    an element as a number
+ * and once for all types with the same numbers, kept from one inclusion to the next:
+ *   DOTS_TYPE, DOTS_FIELD          of x, sums and D, and its member of union tcgemm_tile_scalar
+ *   DOTS_VEC, DOTS_LANES, DOTS_ZERO(), DOTS_SET1(x), DOTS_GET(p), DOTS_PUT(p, x),
+ *   DOTS_MUL(x, y), DOTS_FMA(x, y, z)
+ *   DOTS_MOST                      rows: 8 or 16
+ *   DOTS_SETS(width)               of lines, that take turns: 1 or 2
+ */
+
+#define DOTS_PASTE_(x, y) x##y
+#define DOTS_PASTE(x, y)  DOTS_PASTE_(x, y)
+#define DOTS_LOCAL(name)  DOTS_PASTE(DOTS_PASTE(DOTS_NAME, _), name)
+
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(some)(const DOTS_ELEMENT *const line[DOTS_LANES],
+                                                  int64_t p, const DOTS_TYPE *x, const int width,
+                                                  DOTS_VEC sum[]) {
+    DOTS_RAW raw[DOTS_RAWS];
+    DOTS_LOAD(line, p, raw);
+    TCGEMM_UNROLL
+    for (int s = 0; s < DOTS_STEPS; ++s) {
+        const DOTS_VEC step = DOTS_STEP(raw, s);
+        TCGEMM_UNROLL
+        for (int i = 0; i < width; ++i)
+            sum[i] = DOTS_FMA(DOTS_SET1(x[(p + s) * width + i]), step, sum[i]);
+    }
+}
+
+/* One step of k, where there are too few left to transpose. */
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(one)(const DOTS_ELEMENT *const line[DOTS_LANES],
+                                                 int64_t p, const DOTS_TYPE *x, const int width,
+                                                 DOTS_VEC sum[]) {
+    DOTS_TYPE numbers[DOTS_LANES];
+    for (int l = 0; l < DOTS_LANES; ++l)
+        numbers[l] = DOTS_ONE(line[l][p]);
+    const DOTS_VEC step = DOTS_GET(numbers);
+    TCGEMM_UNROLL
+    for (int i = 0; i < width; ++i)
+        sum[i] = DOTS_FMA(DOTS_SET1(x[p * width + i]), step, sum[i]);
+}
+
+/* D's elements of row i and of one set of lines. */
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(store)(const tcgemm_dots_t *t, DOTS_VEC sum, int i,
+                                                   int first) {
+    DOTS_TYPE *d = (DOTS_TYPE *)t->d + i * t->d_row + first * t->d_line;
+    const DOTS_TYPE *c = t->c ? (const DOTS_TYPE *)t->c + i * t->c_row + first * t->c_line : NULL;
+    const DOTS_VEC product = DOTS_MUL(DOTS_SET1(t->alpha.DOTS_FIELD), sum);
+    const int count = t->num_lines - first;
+    if (count >= DOTS_LANES && t->d_line == 1 && (!c || t->c_line == 1)) {
+        DOTS_PUT(d, c ? DOTS_FMA(DOTS_SET1(t->beta.DOTS_FIELD), DOTS_GET(c), product) : product);
+        return;
+    }
+    DOTS_TYPE numbers[DOTS_LANES];
+    DOTS_TYPE olds[DOTS_LANES] = {0};
+    for (int l = 0; c && l < DOTS_LANES && l < count; ++l)
+        olds[l] = c[l * t->c_line];
+    DOTS_PUT(numbers,
+             c ? DOTS_FMA(DOTS_SET1(t->beta.DOTS_FIELD), DOTS_GET(olds), product) : product);
+    for (int l = 0; l < DOTS_LANES && l < count; ++l)
+        d[l * t->d_line] = numbers[l];
+}
+
+/* Lines that are missing are line 0 once more, and are not stored. */
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int first,
+                                                  const int width, const int sets) {
+    enum { BURST = 64 / sizeof(DOTS_ELEMENT) };
+    const DOTS_ELEMENT *line[2][DOTS_LANES];
+    DOTS_VEC sum[2][DOTS_MOST];
+    const DOTS_TYPE *const x = t->x;
+    for (int l = 0; l < sets * DOTS_LANES; ++l)
+        line[l / DOTS_LANES][l % DOTS_LANES] =
+            (const DOTS_ELEMENT *)t->lines +
+            (first + l < t->num_lines ? first + l : 0) * t->line_stride;
+    TCGEMM_UNROLL
+    for (int set = 0; set < sets; ++set) {
+        TCGEMM_UNROLL
+        for (int i = 0; i < width; ++i)
+            sum[set][i] = DOTS_ZERO();
+    }
+    int64_t p = 0;
+    for (; p + BURST <= t->steps; p += BURST) {
+        TCGEMM_UNROLL
+        for (int set = 0; set < sets; ++set)
+            for (int64_t q = p; q < p + BURST; q += DOTS_STEPS)
+                DOTS_LOCAL(some)(line[set], q, x, width, sum[set]);
+    }
+    TCGEMM_UNROLL
+    for (int set = 0; set < sets; ++set) {
+        int64_t q = p;
+        for (; q + DOTS_STEPS <= t->steps; q += DOTS_STEPS)
+            DOTS_LOCAL(some)(line[set], q, x, width, sum[set]);
+        for (; q < t->steps; ++q)
+            DOTS_LOCAL(one)(line[set], q, x, width, sum[set]);
+    }
+    TCGEMM_UNROLL
+    for (int set = 0; set < sets; ++set) {
+        TCGEMM_UNROLL
+        for (int i = 0; i < width; ++i)
+            if (i < t->num_rows && first + set * DOTS_LANES < t->num_lines)
+                DOTS_LOCAL(store)(t, sum[set][i], i, first + set * DOTS_LANES);
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(body)(const tcgemm_dots_t *t, const int width,
+                                                  const int sets) {
+    for (int first = 0; first < t->num_lines; first += sets * DOTS_LANES)
+        DOTS_LOCAL(sets)(t, first, width, sets);
+}
+
+static void DOTS_NAME(const tcgemm_dots_t *t) {
+    switch (t->width) {
+    case 1:
+        DOTS_LOCAL(body)(t, 1, DOTS_SETS(1));
+        break;
+    case 2:
+        DOTS_LOCAL(body)(t, 2, DOTS_SETS(2));
+        break;
+    case 4:
+        DOTS_LOCAL(body)(t, 4, DOTS_SETS(4));
+        break;
+    case 8:
+        DOTS_LOCAL(body)(t, 8, DOTS_SETS(8));
+        break;
+#if DOTS_MOST == 16
+    case 16:
+        DOTS_LOCAL(body)(t, 16, DOTS_SETS(16));
+        break;
+#endif
+    default:
+        break;
+    }
+}
+
+#undef DOTS_PASTE
+#undef DOTS_PASTE_
+#undef DOTS_LOCAL
+#undef DOTS_NAME
+#undef DOTS_ELEMENT
+#undef DOTS_STEPS
+#undef DOTS_RAW
+#undef DOTS_RAWS
+#undef DOTS_LOAD
+#undef DOTS_STEP
+#undef DOTS_ONE
