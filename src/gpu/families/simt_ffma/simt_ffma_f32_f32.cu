@@ -185,7 +185,8 @@ static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, con
 
 /* The index of the block is read again for the epilogue, so that ptxas finds registers for the sums
  * as told above: with blockIdx.x it pairs registers of one parity in four FFMA of ten in three of
- * the layouts, 45 instead of 50 TFLOP/s. Whoever changes this file counts them again. */
+ * the layouts, 45 instead of 50 TFLOP/s. Whoever changes this file has them counted:
+ * scripts/ffma-parity, in CI. */
 /* BM x BN: D of a block; WM x WN: of a warp, a lane has WM/8 x WN/4 elements. */
 template <int BM, int BN, int WM, int WN, int SLICES, int WIDE, int A_TRANS, int B_TRANS>
 static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &args) {
@@ -343,14 +344,23 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
         const float *from = (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
         finish(args, sums, from + col, to + col, args.n - col, whole);
     };
-    if constexpr (SLICES == 1) {
+    if constexpr (SLICES == 1) { /* not by write(): see above */
 #pragma unroll
         for (int hm = 0; hm < HALVES; ++hm)
 #pragma unroll
-            for (int i = 0; i < 4; ++i)
+            for (int i = 0; i < 4; ++i) {
+                const int64_t row = m0 + row0 + 32 * hm + i;
+                if (row >= args.m)
+                    continue;
+                float *to = (float *)args.d + tile.batch * args.stride_d + row * args.ldd;
+                const float *from =
+                    (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
 #pragma unroll
-                for (int hn = 0; hn < PIECES; ++hn)
-                    write(hm, i, hn, c[hm][i][hn]);
+                for (int hn = 0; hn < PIECES; ++hn) {
+                    const int64_t col = n0 + col0 + 16 * hn;
+                    finish(args, c[hm][i][hn], from + col, to + col, args.n - col, whole);
+                }
+            }
     } else { /* each slice adds up its share of the pieces, in the order of the slices */
         enum { SHARES = HALVES * 4 * PIECES };
         static_assert(SHARES * 4 <= 2 * SLOT_FLOATS / THREADS, "sums fit where operands were");
