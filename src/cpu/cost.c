@@ -35,7 +35,8 @@ static double step_of_all(const struct tcgemm_plan *plan) {
     const int64_t m = plan->g.m, n = plan->g.n;
     const double below = m % u->mr ? 1.0 : 0.0;
     const double beside = n % u->nr ? 1.0 : 0.0;
-    const double down = (double)(m / u->mr), across = (double)(n / u->nr);
+    const int64_t whole_down = m / u->mr, whole_across = n / u->nr;
+    const double down = (double)whole_down, across = (double)whole_across;
     return down * across * step_of_tile(u, u->mr, u->nr) +
            below * across * step_of_tile(u, m % u->mr, u->nr) +
            down * beside * step_of_tile(u, u->mr, n % u->nr) +
@@ -89,10 +90,10 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
     const double macs_of_step = is_matrix(u) ? 16.0 * 16.0 * u->ku : u->nr / 3.0 * u->ku;
     const double macs = tcgemm_cpu_theoretical_macs(plan->kernel);
     const double k_steps = (double)ceil_div(g->k, depth);
-    const double whole = (double)(g->m / u->mr) * (double)(g->n / u->nr);
+    const int64_t whole_tiles = g->m / u->mr * (g->n / u->nr);
     const double tiles = (double)ceil_div(g->m, u->mr) * (double)ceil_div(g->n, u->nr);
     count[TCGEMM_COUNT_TILE] = tiles * k_steps;
-    count[TCGEMM_COUNT_EDGE] = (tiles - whole) * k_steps;
+    count[TCGEMM_COUNT_EDGE] = (tiles - (double)whole_tiles) * k_steps;
     count[TCGEMM_COUNT_MULTIPLY] = step_of_all(plan) * (double)ceil_div(g->k, u->ku) *
                                    macs_of_step /
                                    (macs > 0.0 ? macs : (double)plan->kernel->macs_per_cycle);
