@@ -195,6 +195,8 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
         THREADS = BM / WM * WARPS_N * 32, /* of a slice */
         HALVES = WM / 32,
         PIECES = WN / 16,
+        /* Which end the first column begins at: one leaves ptxas registers of both parities. */
+        FIRST = BM == 64 && !A_TRANS && !B_TRANS,
         PITCH_A = BM + 4,
         PITCH_B = BN + 4,
         SLOT_FLOATS = BK * (PITCH_A + PITCH_B)
@@ -328,7 +330,7 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
             for (int j = 0; j < 4 * PIECES; ++j)
 #pragma unroll
                 for (int there = 0; there < 4 * HALVES; ++there) {
-                    const int t = j % 2 ? 4 * HALVES - 1 - there : there;
+                    const int t = (j + FIRST) % 2 ? 4 * HALVES - 1 - there : there;
                     const int h = t % HALVES, i = t / HALVES;
                     tcgemm_fma(&c[h][i][j / 4][j % 4], ra[k % 2][h][i], rb[k % 2][j / 4][j % 4]);
                 }
