@@ -52,7 +52,7 @@ static double far_lines(double bytes) {
 static double packed_depth(const struct tcgemm_plan *plan, tcgemm_dtype_t dtype) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     return tcgemm_dtype_bits(dtype) < 8 ? (double)plan->g.k
-                                        : (double)(ceil_div(plan->g.k, u->ku) * u->ku);
+                                        : (double)ceil_div(plan->g.k, u->ku) * u->ku;
 }
 
 static void count_packing(const struct tcgemm_plan *plan, double k_steps,
@@ -90,10 +90,10 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
     const double macs_of_step = is_matrix(u) ? 16.0 * 16.0 * u->ku : u->nr / 3.0 * u->ku;
     const double macs = tcgemm_cpu_theoretical_macs(plan->kernel);
     const double k_steps = (double)ceil_div(g->k, depth);
-    const int64_t whole_tiles = g->m / u->mr * (g->n / u->nr);
+    const int64_t whole_down = g->m / u->mr, whole_across = g->n / u->nr;
     const double tiles = (double)ceil_div(g->m, u->mr) * (double)ceil_div(g->n, u->nr);
     count[TCGEMM_COUNT_TILE] = tiles * k_steps;
-    count[TCGEMM_COUNT_EDGE] = (tiles - (double)whole_tiles) * k_steps;
+    count[TCGEMM_COUNT_EDGE] = (tiles - (double)whole_down * (double)whole_across) * k_steps;
     count[TCGEMM_COUNT_MULTIPLY] = step_of_all(plan) * (double)ceil_div(g->k, u->ku) *
                                    macs_of_step /
                                    (macs > 0.0 ? macs : (double)plan->kernel->macs_per_cycle);
