@@ -19,6 +19,10 @@ set(TCGEMM_CUDA_ALL_ARCHS 75 80 86 87 89 90a 90-virtual)
 # at half of 86's rate.
 set(TCGEMM_CUDA_COMMON_ROOMS batched steps simt_outer stream wmma_direct wmma_shared)
 
+# The rooms whose rows end with sm_90: where its machine code is built, PTX for what comes after is not. It keeps
+# the library below 12 MB, too.
+set(TCGEMM_CUDA_MEASURED_ROOMS batched)
+
 # The rooms whose kernels need what one architecture alone has: machine code for 90a, no PTX.
 set(TCGEMM_CUDA_SPECIFIC_ROOMS wgmma)
 set(TCGEMM_CUDA_ARCHS "" CACHE STRING "GPU architectures, e.g. 80;90a; empty: by TCGEMM_CUDA")
@@ -196,6 +200,9 @@ function(tcgemm_cuda_list result)
       endif()
       if(room IN_LIST TCGEMM_CUDA_COMMON_ROOMS AND arch MATCHES "^(86|87|89)$" AND NOT is_ptx AND
          ("80" IN_LIST ARGN OR "80-real" IN_LIST ARGN))
+        continue()
+      endif()
+      if(room IN_LIST TCGEMM_CUDA_MEASURED_ROOMS AND is_ptx AND "90a" IN_LIST ARGN)
         continue()
       endif()
       if(arch STREQUAL "89" AND NOT is_ptx AND ("86" IN_LIST ARGN OR "86-real" IN_LIST ARGN))
