@@ -100,7 +100,7 @@ static bool is_narrow(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, int
 /* Whether the kernel cannot read the operand but from a copy. */
 static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b) {
     if (!row->gpu->tensor_maps)
-        return false;
+        return tcgemm_gpu_widens(row->gpu);
     return tcgemm_gpu_widens(row->gpu) ||
            tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride) <
                PIECE ||

@@ -3,20 +3,38 @@
 #include "gpu/families/mma_pipelined/shape.h"
 #include "gpu/gpu_row.h"
 
-static const tcgemm_kernel_t rows[] = {
 /* The instruction: 16 x 8 by 32 bytes of k, f64 by 16 elements; sm_75 has half of k, 8-bit types 8
  * x 8 by 16. */
 #define BITS(type) TCGEMM_INPUT_BITS_##type
-#define ROW(type, sums, min_cc, max_cc_, bm, bn, bk, wm_, wn_, slices, stages_, blocks, tag)       \
-    TCGEMM_GPU_ROW(mma_pipelined, mma_pipelined, "mma-pipelined", type, sums, min_cc, max_cc_, bm, \
-                   bn, bk, tag, TCGEMM_TENSOR_BOUND_##type, bm, bn, bk, .wm = (wm_), .wn = (wn_),  \
-                   .im = (max_cc_) == 75 && BITS(type) == 8 ? 8 : 16, .in = 8,                     \
-                   .ik = (max_cc_) == 75    ? 128 / BITS(type)                                     \
-                         : BITS(type) == 64 ? 16                                                   \
-                                            : 256 / BITS(type),                                    \
-                   .threads = TCGEMM_MMA_THREADS(bm, bn, wm_, wn_, slices), .stages = (stages_),   \
-                   .smem_bytes = TCGEMM_MMA_SMEM(bm, bn, bk, BITS(type) / 8, stages_),             \
-                   .blocks_per_sm = (blocks), .splits_k = true, .pads_rows = true)
+#define WIDE_ROW(type, code, sums, min_cc, max_cc_, bm_, bn_, bk_, wm_, wn_, slices, stages_,      \
+                 blocks, tag)                                                                      \
+    TCGEMM_GPU_WIDE_ROW(                                                                           \
+        mma_pipelined, mma_pipelined, "mma-pipelined", type, code, sums, min_cc, max_cc_, bm_,     \
+        bn_, bk_, tag, TCGEMM_TENSOR_BOUND_##code, bm_, bn_, bk_, .wm = (wm_), .wn = (wn_),        \
+        .im = (max_cc_) == 75 && BITS(code) == 8 ? 8 : 16, .in = 8,                                \
+        .ik = (max_cc_) == 75    ? 128 / BITS(code)                                                \
+              : BITS(code) == 64 ? 16                                                              \
+                                 : 256 / BITS(code),                                               \
+        .threads = TCGEMM_MMA_THREADS(bm_, bn_, wm_, wn_, slices), .stages = (stages_),            \
+        .smem_bytes = TCGEMM_MMA_SMEM(bm_, bn_, bk_, BITS(code) / 8, stages_),                     \
+        .blocks_per_sm = (blocks), .splits_k = true, .pads_rows = true)
+
+/* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed. */
+#define TCGEMM_WIDENS_bf16_f32  1
+#define TCGEMM_WIDENS_bf16_bf16 1
+#define E4M3_bf16_f32           e4m3_f32
+#define E4M3_bf16_bf16          e4m3_bf16
+#define E5M2_bf16_f32           e5m2_f32
+#define E5M2_bf16_bf16          e5m2_bf16
+
+static const tcgemm_kernel_t rows[] = {
+#define ROW(type, ...) WIDE_ROW(type, type, __VA_ARGS__)
+#include "gpu/families/mma_pipelined/rows.def"
+#undef TCGEMM_WANTS
+#define TCGEMM_WANTS(code) TCGEMM_WIDENS_##code
+#define ROW(code, ...)     WIDE_ROW(E4M3_##code, code, __VA_ARGS__)
+#include "gpu/families/mma_pipelined/rows.def"
+#define ROW(code, ...) WIDE_ROW(E5M2_##code, code, __VA_ARGS__)
 #include "gpu/families/mma_pipelined/rows.def"
 };
 
