@@ -99,12 +99,11 @@ static bool is_narrow(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, int
 
 /* Whether the kernel cannot read the operand but from a copy. */
 static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b) {
-    if (!row->gpu->tensor_maps)
-        return tcgemm_gpu_widens(row->gpu);
-    return tcgemm_gpu_widens(row->gpu) ||
-           tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride) <
-               PIECE ||
-           needs_turning(row, x, is_b);
+    if (tcgemm_gpu_widens(row->gpu))
+        return true;
+    return row->gpu->tensor_maps && (tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x),
+                                                          2, x->batch_stride) < PIECE ||
+                                     needs_turning(row, x, is_b));
 }
 
 /* The operand for pointers that are not on a 16-byte boundary: as if its rows were not. */

@@ -101,6 +101,14 @@ enum {
 #include "base/types.def"
 };
 
+/* The types whose operands become those of a wider one: which have narrower ones, and these. */
+#define TCGEMM_WIDENS_bf16_f32   1
+#define TCGEMM_WIDENS_bf16_bf16  1
+#define TCGEMM_E4M3_OF_bf16_f32  e4m3_f32
+#define TCGEMM_E4M3_OF_bf16_bf16 e4m3_bf16
+#define TCGEMM_E5M2_OF_bf16_f32  e5m2_f32
+#define TCGEMM_E5M2_OF_bf16_bf16 e5m2_bf16
+
 /* Whether operands are widened: only a copy of them can be read. */
 static inline bool tcgemm_gpu_widens(const tcgemm_gpu_row_t *row) {
     return row->code != row->type;

@@ -27,21 +27,14 @@
         .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */
-#define TCGEMM_WIDENS_bf16_f32  1
-#define TCGEMM_WIDENS_bf16_bf16 1
-#define E4M3_bf16_f32           e4m3_f32
-#define E4M3_bf16_bf16          e4m3_bf16
-#define E5M2_bf16_f32           e5m2_f32
-#define E5M2_bf16_bf16          e5m2_bf16
-
 static const tcgemm_kernel_t rows[] = {
 #define ROW(type, ...) WIDE_ROW(type, type, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
 #undef TCGEMM_WANTS
 #define TCGEMM_WANTS(code) TCGEMM_WIDENS_##code
-#define ROW(code, ...)     WIDE_ROW(E4M3_##code, code, __VA_ARGS__)
+#define ROW(code, ...)     WIDE_ROW(TCGEMM_E4M3_OF_##code, code, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
-#define ROW(code, ...) WIDE_ROW(E5M2_##code, code, __VA_ARGS__)
+#define ROW(code, ...) WIDE_ROW(TCGEMM_E5M2_OF_##code, code, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
 };
 

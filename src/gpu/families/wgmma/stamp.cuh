@@ -41,31 +41,38 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
                              b_form>(x);                                                           \
     }
 
-#define TCGEMM_WGMMA_ONE(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,     \
-                         name)                                                                     \
+#define TCGEMM_WGMMA_NT(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
+                        name)                                                                      \
     TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
                         name##_nt, TCGEMM_FORM_K, TCGEMM_FORM_K)
-#define TCGEMM_WGMMA_FOUR(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \
-                          name)                                                                    \
-    TCGEMM_WGMMA_ONE(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)   \
+#define TCGEMM_WGMMA_NN(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
+                        name)                                                                      \
     TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
-                        name##_nn, TCGEMM_FORM_K, TCGEMM_FORM_MN)                                  \
+                        name##_nn, TCGEMM_FORM_K, TCGEMM_FORM_MN)
+#define TCGEMM_WGMMA_TN(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
+                        name)                                                                      \
     TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
-                        name##_tn, TCGEMM_FORM_MN, TCGEMM_FORM_MN)                                 \
+                        name##_tn, TCGEMM_FORM_MN, TCGEMM_FORM_MN)
+#define TCGEMM_WGMMA_TT(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
+                        name)                                                                      \
     TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
                         name##_tt, TCGEMM_FORM_MN, TCGEMM_FORM_K)
 
-#define TCGEMM_WGMMA_LEFT_0(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,  \
-                            name)                                                                  \
-    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
-                        name##_tt, TCGEMM_FORM_MN, TCGEMM_FORM_K)
-#define TCGEMM_WGMMA_LEFT_1(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,  \
-                            name)                                                                  \
-    TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
-                        name##_nn, TCGEMM_FORM_K, TCGEMM_FORM_MN)
+/* What LAYOUTS of a type may be: k contiguous; all four; NT and the layout of the left operand by
+ * registers, which of a swapped tile is B. */
+#define TCGEMM_WGMMA_ONE TCGEMM_WGMMA_NT
+#define TCGEMM_WGMMA_FOUR(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \
+                          name)                                                                    \
+    TCGEMM_WGMMA_NT(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)    \
+    TCGEMM_WGMMA_NN(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)    \
+        TCGEMM_WGMMA_TN(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
+                        name) TCGEMM_WGMMA_TT(type, min_cc, max_cc, bm, bn, consumers, turns,      \
+                                              swap, stages, blocks, name)
+#define TCGEMM_WGMMA_LEFT_0 TCGEMM_WGMMA_TT
+#define TCGEMM_WGMMA_LEFT_1 TCGEMM_WGMMA_NN
 #define TCGEMM_WGMMA_LEFT(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \
                           name)                                                                    \
-    TCGEMM_WGMMA_ONE(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)   \
+    TCGEMM_WGMMA_NT(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)    \
     TCGEMM_WGMMA_LEFT_##swap(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, \
                              name)
 

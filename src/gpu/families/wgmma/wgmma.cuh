@@ -321,6 +321,14 @@ struct wgmma_kernel {
             tcgemm_mbarrier_arrive(emptied(slot));
     }
 
+    /* The last products of a tile, which read slot `last`, have been issued. */
+    __device__ __forceinline__ void end_products(uint32_t last, uint32_t consumer) {
+        if (TURNS && threadIdx.x % 32 == 0)
+            tcgemm_mbarrier_arrive(turn_of(consumer ^ 1));
+        tcgemm_wgmma_wait<0>();
+        release(last);
+    }
+
     /* c = the products of all blocks of k. */
     __device__ __forceinline__ void accumulate(sum (&c)[UNITS][RIGHT / 2], uint32_t blocks,
                                                cursor &at, uint32_t consumer) {
@@ -337,10 +345,7 @@ struct wgmma_kernel {
             before = at.slot;
             at.advance();
         }
-        if (TURNS && threadIdx.x % 32 == 0)
-            tcgemm_mbarrier_arrive(turn_of(consumer ^ 1));
-        tcgemm_wgmma_wait<0>();
-        release(before);
+        end_products(before, consumer);
     }
 
     /* ---- the left operand by registers ---- */
@@ -435,10 +440,7 @@ struct wgmma_kernel {
             before = at.slot;
             at.advance();
         }
-        if (TURNS && threadIdx.x % 32 == 0)
-            tcgemm_mbarrier_arrive(turn_of(consumer ^ 1));
-        tcgemm_wgmma_wait<0>();
-        release(before);
+        end_products(before, consumer);
     }
 
     /* ---- sums that are short ---- */
