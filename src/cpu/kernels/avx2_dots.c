@@ -97,44 +97,10 @@ static TCGEMM_ALWAYS_INLINE void load_f16(const uint16_t *const line[8], int64_t
 #define DOTS_MUL(x, y)    _mm256_mul_ps(x, y)
 #define DOTS_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 
-#define DOTS_NAME               f32_dots
-#define DOTS_ELEMENT            float
-#define DOTS_STEPS              4
-#define DOTS_RAW                __m256
-#define DOTS_RAWS               4
-#define DOTS_LOAD(line, p, raw) load_f32(line, p, raw)
-#define DOTS_STEP(raw, s)       (raw)[s]
-#define DOTS_ONE(x)             (x)
-#include "cpu/kernels/dots_tmpl.h"
-
-#define DOTS_NAME               bf16_dots
-#define DOTS_ELEMENT            uint16_t
-#define DOTS_STEPS              8
-#define DOTS_RAW                __m256
-#define DOTS_RAWS               4
-#define DOTS_LOAD(line, p, raw) load_bf16(line, p, raw)
-#define DOTS_STEP(raw, s)       step_bf16((raw)[(s) / 2], s)
-#define DOTS_ONE(x)             tcgemm_f32_of_bf16(x)
-#include "cpu/kernels/dots_tmpl.h"
-
-#define DOTS_NAME               f16_dots
-#define DOTS_ELEMENT            uint16_t
-#define DOTS_STEPS              8
-#define DOTS_RAW                __m128i
-#define DOTS_RAWS               8
-#define DOTS_LOAD(line, p, raw) load_f16(line, p, raw)
-#define DOTS_STEP(raw, s)       _mm256_cvtph_ps((raw)[s])
-#define DOTS_ONE(x)             _cvtsh_ss(x)
-#include "cpu/kernels/dots_tmpl.h"
-
-void tcgemm_dots_avx2_f32(const tcgemm_dots_t *t) {
-    if (t->dtype == TCGEMM_DTYPE_F16)
-        f16_dots(t);
-    else if (t->dtype == TCGEMM_DTYPE_BF16)
-        bf16_dots(t);
-    else
-        f32_dots(t);
-}
+#define DOTS_F32      tcgemm_dots_avx2_f32
+#define DOTS_SHORTS   __m128i
+#define DOTS_WIDEN(x) _mm256_cvtph_ps(x)
+#include "cpu/kernels/dots_f32_tmpl.h"
 
 /* ---- f64 sums ---- */
 

@@ -65,9 +65,8 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
                           name)                                                                    \
     TCGEMM_WGMMA_NT(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)    \
     TCGEMM_WGMMA_NN(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)    \
-        TCGEMM_WGMMA_TN(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,      \
-                        name) TCGEMM_WGMMA_TT(type, min_cc, max_cc, bm, bn, consumers, turns,      \
-                                              swap, stages, blocks, name)
+    TCGEMM_WGMMA_TN(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)    \
+    TCGEMM_WGMMA_TT(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, name)
 #define TCGEMM_WGMMA_LEFT_0 TCGEMM_WGMMA_TT
 #define TCGEMM_WGMMA_LEFT_1 TCGEMM_WGMMA_NN
 #define TCGEMM_WGMMA_LEFT(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,    \

@@ -1,0 +1,46 @@
+/* dots_f32_tmpl.h - dots_tmpl.h for each type of lines whose sums are f32, and the function that
+ * chooses among them. The includer defines, beside what dots_tmpl.h keeps for all types:
+ *   DOTS_F32                            the name of that function
+ *   DOTS_SHORTS, DOTS_WIDEN(x)          a vector of DOTS_LANES f16, and these as f32
+ *   load_f32, load_bf16, load_f16       transpose lines into vectors
+ *   step_bf16                           a step of bf16 as f32
+ */
+
+#define DOTS_NAME               f32_dots
+#define DOTS_ELEMENT            float
+#define DOTS_STEPS              4
+#define DOTS_RAW                DOTS_VEC
+#define DOTS_RAWS               4
+#define DOTS_LOAD(line, p, raw) load_f32(line, p, raw)
+#define DOTS_STEP(raw, s)       (raw)[s]
+#define DOTS_ONE(x)             (x)
+#include "cpu/kernels/dots_tmpl.h"
+
+#define DOTS_NAME               bf16_dots
+#define DOTS_ELEMENT            uint16_t
+#define DOTS_STEPS              8
+#define DOTS_RAW                DOTS_VEC
+#define DOTS_RAWS               4
+#define DOTS_LOAD(line, p, raw) load_bf16(line, p, raw)
+#define DOTS_STEP(raw, s)       step_bf16((raw)[(s) / 2], s)
+#define DOTS_ONE(x)             tcgemm_f32_of_bf16(x)
+#include "cpu/kernels/dots_tmpl.h"
+
+#define DOTS_NAME               f16_dots
+#define DOTS_ELEMENT            uint16_t
+#define DOTS_STEPS              8
+#define DOTS_RAW                DOTS_SHORTS
+#define DOTS_RAWS               8
+#define DOTS_LOAD(line, p, raw) load_f16(line, p, raw)
+#define DOTS_STEP(raw, s)       DOTS_WIDEN((raw)[s])
+#define DOTS_ONE(x)             _cvtsh_ss(x)
+#include "cpu/kernels/dots_tmpl.h"
+
+void DOTS_F32(const tcgemm_dots_t *t) {
+    if (t->dtype == TCGEMM_DTYPE_F16)
+        f16_dots(t);
+    else if (t->dtype == TCGEMM_DTYPE_BF16)
+        bf16_dots(t);
+    else
+        f32_dots(t);
+}
