@@ -114,20 +114,32 @@ static tcgemm_status_t complete(tcgemm_gpu_t *gpu, const tcgemm_step_t *step,
 
 /* ---- launching ---- */
 
-/* Whether a packing step stands before the product. */
-static bool reads_copies(const tcgemm_step_t *product) {
-    return product->a.home == TCGEMM_HOME_WORKSPACE || product->b.home == TCGEMM_HOME_WORKSPACE;
+/* Whether a step before the product makes a large copy. */
+static bool has_large_copy(const tcgemm_steps_t *steps) {
+    for (int i = 0; steps->step[i].kind != TCGEMM_STEP_PRODUCT; ++i)
+        if (steps->step[i].written_bytes > TCGEMM_SMALL_COPY)
+            return true;
+    return false;
 }
 
-/* The kernels of tensor maps and of the sum of parts wait by themselves for the launch ahead of
- * them where the hardware lets them begin before its end (gpu/ptx/griddepcontrol.cuh). Plans that
- * pack take one launch after the other: with launches that overlap, large ones were slower on an
- * H200 (bench/results/notes.md), which is not understood. */
-static bool may_begin_early(const tcgemm_gpu_t *gpu, const tcgemm_step_t *step) {
-    const bool waits_by_itself =
-        step->kind == TCGEMM_STEP_REDUCE || (step->kind == TCGEMM_STEP_PRODUCT &&
-                                             step->kernel->gpu->tensor_maps && !reads_copies(step));
-    return gpu->facts.takes_tensor_maps && waits_by_itself;
+/* The kernels of tensor maps, of packing and of the sum of parts wait by themselves for the launch
+ * ahead of them where the hardware lets them begin before its end (gpu/ptx/griddepcontrol.cuh). The
+ * first packing does not: it reads and writes what the call before may still use. Beside large
+ * copies the product was slower than behind them (bench/results/notes.md). */
+static bool may_begin_early(const tcgemm_gpu_t *gpu, const tcgemm_steps_t *steps, int i) {
+    const tcgemm_step_t *const step = &steps->step[i];
+    if (!gpu->facts.takes_tensor_maps)
+        return false;
+    switch (step->kind) {
+    case TCGEMM_STEP_PACK_A:
+    case TCGEMM_STEP_PACK_B:
+        return i > 0 && !has_large_copy(steps);
+    case TCGEMM_STEP_PRODUCT:
+        return step->kernel->gpu->tensor_maps && !has_large_copy(steps);
+    case TCGEMM_STEP_REDUCE:
+    default:
+        return true;
+    }
 }
 
 static CUresult launch_early(void *function, const tcgemm_gpu_shape_t *shape, void **parameters,
@@ -163,7 +175,7 @@ static tcgemm_status_t launch(tcgemm_gpu_t *gpu, void *function, const tcgemm_gp
  * launch as it can, and as many items. */
 static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                       const tcgemm_step_t *step, const tcgemm_gpu_args_t *args,
-                                      CUstream stream) {
+                                      bool early, CUstream stream) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const int64_t tiles_m = ceil_div(args->m, row->bm);
     const int64_t tiles_n = ceil_div(args->n, row->bn) * args->splits;
@@ -176,21 +188,21 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
                                         min_i64(rows * row->bm, args->m - i * row->bm));
             TCGEMM_FORWARD(complete(gpu, step, &part));
             const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &part.args);
-            TCGEMM_FORWARD(launch(gpu, step->gpu.function, &shape, &part,
-                                  may_begin_early(gpu, step), stream, "launching the product"));
+            TCGEMM_FORWARD(launch(gpu, step->gpu.function, &shape, &part, early, stream,
+                                  "launching the product"));
         }
     }
     return TCGEMM_STATUS_OK;
 }
 
 static tcgemm_status_t launch_step(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                   const tcgemm_step_t *step, const tcgemm_call_t *call,
+                                   const tcgemm_step_t *step, bool early, const tcgemm_call_t *call,
                                    void *workspace, CUstream stream) {
     tcgemm_gpu_args_t args = tcgemm_gpu_encode(plan, step, call, workspace);
     if (step->kind == TCGEMM_STEP_PRODUCT)
-        return launch_product(gpu, plan, step, &args, stream);
+        return launch_product(gpu, plan, step, &args, early, stream);
     const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &args);
-    return launch(gpu, step->gpu.function, &shape, &args, may_begin_early(gpu, step), stream,
+    return launch(gpu, step->gpu.function, &shape, &args, early, stream,
                   step->kind == TCGEMM_STEP_REDUCE ? "launching the sum of the parts of k"
                                                    : "launching the packing");
 }
@@ -200,7 +212,8 @@ tcgemm_status_t tcgemm_gpu_queue_steps(tcgemm_gpu_t *gpu, const struct tcgemm_pl
                                        CUstream stream) {
     const tcgemm_steps_t *steps = tcgemm_gpu_steps_for(plan, call);
     for (int i = 0; i < steps->count; ++i)
-        TCGEMM_FORWARD(launch_step(gpu, plan, &steps->step[i], call, workspace, stream));
+        TCGEMM_FORWARD(launch_step(gpu, plan, &steps->step[i], may_begin_early(gpu, steps, i), call,
+                                   workspace, stream));
     return TCGEMM_STATUS_OK;
 }
 

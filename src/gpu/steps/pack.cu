@@ -19,13 +19,27 @@
  * Or turns it round: row i of the copy is column i of the operand. A block takes squares of 64 x 64
  * through shared memory, in words of four bytes: of one row on the way in, of one column on the
  * way out.
+ *
+ * A launch may begin before the one ahead, which packs the other operand, has ended; it waits at
+ * its end, so that who waits for it waits for both. Where copies are small the next launch may
+ * begin at once; beside large ones its blocks would only be in the way (bench/results/notes.md).
  */
 #include <stdint.h>
 
 #include "gpu/gpu_args.h"
+#include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
 
 enum { PIECE = 16 }; /* bytes */
+
+static __device__ __forceinline__ void begin_packing(const tcgemm_gpu_args_t &args, int bytes) {
+    if (args.m * args.k * args.batch * bytes <= TCGEMM_SMALL_COPY)
+        tcgemm_let_next_grid_begin();
+}
+
+static __device__ __forceinline__ void end_packing(void) {
+    tcgemm_wait_for_grids();
+}
 
 /* Elements i .. of a row, those from `length` on zero. */
 template <class Element>
@@ -275,42 +289,58 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_8(const __grid_constant__ tcgemm_gpu_args_t args) {
+    begin_packing(args, sizeof(uint8_t));
     pack<uint8_t>(args);
+    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_16(const __grid_constant__ tcgemm_gpu_args_t args) {
+    begin_packing(args, sizeof(uint16_t));
     pack<uint16_t>(args);
+    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_32(const __grid_constant__ tcgemm_gpu_args_t args) {
+    begin_packing(args, sizeof(uint32_t));
     pack<uint32_t>(args);
+    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_64(const __grid_constant__ tcgemm_gpu_args_t args) {
+    begin_packing(args, sizeof(uint64_t));
     pack<uint64_t>(args);
+    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_widen_e4m3(const __grid_constant__ tcgemm_gpu_args_t args) {
+    begin_packing(args, sizeof(uint16_t));
     widen<widen_e4m3>(args);
+    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_widen_e5m2(const __grid_constant__ tcgemm_gpu_args_t args) {
+    begin_packing(args, sizeof(uint16_t));
     widen<widen_e5m2>(args);
+    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_turn_8(const __grid_constant__ tcgemm_gpu_args_t args) {
     TCGEMM_SHARED_ARRAY(uint32_t, tile, 1088);
+    begin_packing(args, sizeof(uint8_t));
     turn(args, (uint8_t *)tile);
+    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_turn_32(const __grid_constant__ tcgemm_gpu_args_t args) {
     TCGEMM_SHARED_ARRAY(uint32_t, tile, 4160);
+    begin_packing(args, sizeof(uint32_t));
     turn(args, (uint32_t *)tile);
+    end_packing();
 }
