@@ -26,6 +26,8 @@ enum {
     MAX_COLS = 3840,        /* the same for B's panel, kc x nc */
     MAX_NARROW_ROWS = 1024, /* f16 and bf16 results also keep mt x nc sums in f32 */
     MAX_NARROW_COLS = 1920,
+    MANY_THREADS = 8, /* share more rows and columns, twice as many, or wait too often; ... */
+    MANY_COLS = 240,  /* ... with parts of B that leave room for what other cores packed */
     MAX_MATRIX_ROWS =
         4096, /* matrix units are so fast that packing twice would show, so these ... */
     MAX_MATRIX_COLS = 8192,        /* ... may lie in memory */
@@ -42,7 +44,11 @@ enum {
     FEW_ROWS_SUMS_BYTES = 1 << 20, /* of a unit's sums, and its ... */
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing */
-    NEAR_BYTES = 1024,             /* from row to row of B: prefetchers see one stream */
+    STREAM_PITCH = 1024,           /* from row to row of B: prefetchers see one stream */
+    NEAR_BYTES = 5 << 18,          /* of an operand that stays in the L2 cache as it is, or ... */
+    SHARED_BYTES = 5 << 20,        /* ... in those of many threads; ... */
+    NEAR_PITCH = 6144,             /* ... its lines so far apart at most, and ... */
+    BAD_PITCH = 4096,              /* ... not in one set of the first-level cache */
     MOST_MATRIX_DOTS = 4,          /* rows that vectors multiply as fast as tiles, which pack */
     LEAST_DOTS_STEPS = 64,         /* along k, and ... */
     LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
@@ -126,7 +132,17 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan) {
     return TCGEMM_DOTS_NONE;
 }
 
-static void choose_packing(struct tcgemm_plan *plan) {
+/* A small operand, lines of which lie `pitch` elements apart, is faster in place: by a twentieth
+ * for one thread, and two or three times for many, each of which would fetch most panels from the
+ * caches of those that packed them. */
+static bool is_near(const struct tcgemm_plan *plan, int64_t pitch, int64_t lines, int max_threads) {
+    const int64_t bytes = pitch * plan->kernel->cpu->lane_bytes;
+    const int64_t most = max_threads >= MANY_THREADS ? SHARED_BYTES : NEAR_BYTES;
+    return bytes <= NEAR_PITCH && bytes % BAD_PITCH != 0 &&
+           (double)bytes * (double)lines <= (double)most;
+}
+
+static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
@@ -141,10 +157,15 @@ static void choose_packing(struct tcgemm_plan *plan) {
     /* A broadcast reads A from anywhere, best from a few rows along k. */
     const bool stays = tcgemm_is_wide(u) && g->a.col_stride == 1;
     const bool narrow = g->n <= MOST_NARROW_PANELS * u->nr; /* A is read once or little more */
-    const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride <= NEAR_BYTES / u->lane_bytes;
-    s->pack_a = a_ahead || !(tiny || few || narrow || stays);
+    const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride <= STREAM_PITCH / u->lane_bytes;
+    const bool near_b = tcgemm_is_wide(u) && g->b.col_stride == 1 && !b_ahead &&
+                        is_near(plan, g->b.row_stride, g->k, max_threads);
+    const bool near_a =
+        near_b && g->a.row_stride == 1 && is_near(plan, g->a.col_stride, g->k, max_threads);
+    s->pack_a = a_ahead || !(tiny || few || narrow || stays || near_a);
     /* A vector of B needs its columns side by side. */
-    s->pack_b = b_ahead || !(g->b.col_stride == 1 && (tiny || few || near || g->m <= u->mr));
+    s->pack_b =
+        b_ahead || !(g->b.col_stride == 1 && (tiny || few || near || near_b || g->m <= u->mr));
 }
 
 /* Rows of a unit of work. */
@@ -168,10 +189,10 @@ static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
 }
 
 /* Columns of a unit of work. */
-static int64_t most_columns(const struct tcgemm_plan *plan) {
+static int64_t most_columns(const struct tcgemm_plan *plan, int num_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (!plan->cpu.packs_units)
-        return u->nb;
+        return num_threads >= MANY_THREADS && !is_matrix(u) ? min_i64(u->nb, MANY_COLS) : u->nb;
     if (plan->g.b.row_stride == 1) /* long pieces of the columns of B instead */
         return LEAST_OWN_COLS;
     const int64_t most_bytes = is_matrix(u) ? OWN_SUMS_BYTES : FEW_ROWS_SUMS_BYTES;
@@ -198,7 +219,7 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     const int64_t cols = min_i64(s->nc, plan->g.n);
     s->mc = even_part(rows, most_rows(plan), u->mr);
     s->packs_units = packs_units(plan, num_threads);
-    s->nb = even_part(cols, most_columns(plan), u->nr);
+    s->nb = even_part(cols, most_columns(plan, num_threads), u->nr);
     /* Units that pack for themselves are as wide as possible, if there is one for each thread. */
     while (s->packs_units && s->nb > LEAST_OWN_COLS && ceil_div(cols, s->nb) < num_threads)
         s->nb = round_up(s->nb / 2, u->nr);
@@ -218,7 +239,7 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     }
 }
 
-static void choose_blocks(struct tcgemm_plan *plan) {
+static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
@@ -228,11 +249,12 @@ static void choose_blocks(struct tcgemm_plan *plan) {
         s->nc = even_part(g->n, MAX_MATRIX_COLS, u->nr);
         s->mt = even_part(g->m, MAX_MATRIX_ROWS, u->mr);
     } else {
-        s->nc = even_part(g->n, s->direct_output ? MAX_COLS : MAX_NARROW_COLS, u->nr);
-        s->mt = even_part(g->m, s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS, u->mr);
+        const int more = max_threads >= MANY_THREADS ? 2 : 1;
+        s->nc = even_part(g->n, more * (s->direct_output ? MAX_COLS : MAX_NARROW_COLS), u->nr);
+        s->mt = even_part(g->m, more * (s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS), u->mr);
     }
     s->split_batch = s->overlaps = false;
-    choose_packing(plan);
+    choose_packing(plan, max_threads);
 }
 
 /* ---- the model ---- */
@@ -390,7 +412,7 @@ tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads) {
     double barriers = 0.0;
     plan->num_threads = 1;
     if (plan->kernel->cpu) {
-        choose_blocks(plan);
+        choose_blocks(plan, max_threads);
         share_out(plan, 1);
     }
     const cycles_t item = item_cycles(plan);

@@ -30,12 +30,13 @@
 #include "gpu/measured.h"
 
 static const double launch_seconds = 2.3e-6;
-static const double step_seconds = 4.5e-6; /* of one that waits for another, beside its bytes */
+static const double step_seconds = 3.5e-6; /* of one more launch, beside its bytes */
 static const double memory_efficiency = 0.85;
 static const double copying =
     1.1;                         /* of that time: what threads bring to shared memory themselves */
 static const double again = 0.2; /* of that time: bytes of a box that another block has read, too */
-static const double unaligned_d = 3.5; /* of that time: D whose rows begin inside a sector */
+static const double unaligned_d = 3.5; /* of that time: D whose rows begin inside a sector ... */
+static const double scattered_d = 8.0; /* ... and are not written along the rows */
 static const double beyond =
     1.0; /* rows of boxes that lie beyond an edge, to those of the other side */
 /* From the request of a box to its arrival from memory: a ring that is full of requests brings one
@@ -91,9 +92,11 @@ static uint32_t raster_group(const question_t *q) {
     return group;
 }
 
+/* A tile with boxes of fewer than 16 rows has no room to lay D down (wgmma.cuh). */
 static double d_factor(const question_t *q) {
     const bool is_aligned = q->g->n * tcgemm_dtype_bits(q->g->type->d) / 8 % WIDEST_LOAD == 0;
-    return is_aligned ? 1.0 : unaligned_d;
+    const bool is_scattered = q->row->box_rows > 0 && q->row->box_rows < WIDEST_LOAD;
+    return is_aligned ? 1.0 : is_scattered ? scattered_d : unaligned_d;
 }
 
 /* Bytes from memory: a sweep of `group` tile rows reads its rows of A once and all of B. Rows of D
