@@ -145,11 +145,11 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define FINISHES_i8x8    false
 #define FINISHES_bf16x4  false
 
-/* A few rows times lines along k (ukernel.h): the kernel, its rows, the features that it needs
- * beyond the row's own, and how x is packed. */
+/* A few rows times lines along or across k (ukernel.h): the kernels, their rows, the features that
+ * they need beyond the row's own, and how x is packed. */
 #define DOTS(kernel, rows, needs, pack)                                                            \
-    .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
-    .pack_x = tcgemm_pack_##pack,
+    .dots = tcgemm_dots_##kernel, .across = tcgemm_across_##kernel, .dots_width = (rows),          \
+    .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
 #define NO_DOTS
 #define DOTS_any_f32     NO_DOTS
 #define DOTS_any_f64     NO_DOTS
