@@ -66,27 +66,41 @@ static size_t partials_of_unit(const struct tcgemm_plan *plan) {
     return (size_t)(rows * own_columns(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
 }
 
-/* Rows of x from `row` on that are packed beside each other. */
-static int width_of_x(const tcgemm_cpu_ukernel_t *u, int row, int num_rows) {
-    int width = 1;
-    while (width < u->dots_width && width < num_rows - row)
-        width *= 2;
-    return width;
-}
-
-/* Rows or columns of D that are few. */
+/* Rows or columns of D that are few, ... */
 static int num_few(const struct tcgemm_plan *plan) {
     return (int)(plan->cpu.dots == TCGEMM_DOTS_ROWS ? plan->g.m : plan->g.n);
 }
 
-/* Bytes of x packed. */
-static int64_t x_bytes(const struct tcgemm_plan *plan) {
+/* ... and those that are computed at a time. */
+static int few_at_a_time(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const int num_rows = num_few(plan);
+    return plan->cpu.dots_by_tiles ? u->nr : u->dots_width;
+}
+
+/* Rows of x from `row` on that are packed beside each other. */
+static int width_of_x(const struct tcgemm_plan *plan, int row) {
+    const int most = few_at_a_time(plan);
+    int width = plan->cpu.dots_by_tiles ? most : 1;
+    while (width < most && width < num_few(plan) - row)
+        width *= 2;
+    return width;
+}
+
+/* Bytes of an element of x packed, and elements of a row: of tiles whole lanes. */
+static int x_element_bytes(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    return plan->cpu.dots_by_tiles ? u->lane_bytes / u->ku : tcgemm_sum_bytes(u);
+}
+
+static int64_t x_steps(const struct tcgemm_plan *plan) {
+    return plan->cpu.dots_by_tiles ? round_up(plan->g.k, plan->kernel->cpu->ku) : plan->g.k;
+}
+
+static int64_t x_bytes(const struct tcgemm_plan *plan) {
     int64_t widths = 0;
-    for (int row = 0; row < num_rows; row += u->dots_width)
-        widths += width_of_x(u, row, num_rows);
-    return widths * plan->g.k * tcgemm_sum_bytes(u);
+    for (int row = 0; row < num_few(plan); row += few_at_a_time(plan))
+        widths += width_of_x(plan, row);
+    return widths * x_steps(plan) * x_element_bytes(plan);
 }
 
 /* Bytes of the sums of a unit of lines across k: of whole vectors. */
@@ -848,7 +862,7 @@ static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t 
 
 /* Streams of lines across k that are read side by side: as many as prefetchers follow. */
 enum { ACROSS_STEPS = 16 };
-enum { X_OF_ITEM = 512, MOST_DOTS = 32, MOST_X = 16 };
+enum { X_OF_ITEM = 512, MOST_DOTS = 32, MOST_X = 32 };
 
 typedef struct dots_run {
     const struct tcgemm_plan *plan;
@@ -857,14 +871,15 @@ typedef struct dots_run {
     tcgemm_pack_t pack_x; /* and x, as it comes ... */
     char *x;              /* ... and packed: some rows after the others */
     char *partials;       /* of lines across k: of each thread's unit, and behind them its sums */
-    int num_rows;         /* of x */
+    atomic_bool *is_special; /* a bf16 subnormal was found in x */
+    int num_rows;            /* of x */
     int64_t num_lines;
     int d_bytes, sum_bytes;
     int phase;
 } dots_run_t;
 
 static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                          char *workspace) {
+                          char *workspace, atomic_bool *is_special) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
     const tcgemm_signs_t signs = {0};
@@ -889,6 +904,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
                           : tcgemm_pack_of_b(g, TCGEMM_FAMILY_F32, &signs, call->b, 0, &all),
         .x = workspace,
         .partials = workspace + layout_of(plan).partials,
+        .is_special = is_special,
         .num_rows = num_few(plan),
         .num_lines = is_rows ? g->n : g->m,
         .d_bytes = tcgemm_dtype_bits(g->type->d) / 8,
@@ -901,6 +917,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         run.whole.alpha.f32 = (float)call->alpha;
         run.whole.beta.f32 = (float)call->beta;
     }
+    run.pack_x.is_b = true; /* as tiles want it, whose second operand it is; others do not mind */
     /* One row of what multiplies is its own panel. */
     const tcgemm_pack_t *pack = &run.pack_x;
     if (run.num_rows == 1 && pack->k_stride == 1 && pack->dtype == g->type->accumulator) {
@@ -920,15 +937,19 @@ static int64_t next_dots(void *argument) {
 }
 
 static void pack_x(const dots_run_t *run, int64_t item) {
-    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
+    const struct tcgemm_plan *plan = run->plan;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    tcgemm_pack_fn *const pack_rows = plan->cpu.dots_by_tiles ? u->pack : u->pack_x;
     const int64_t k = item * X_OF_ITEM;
     tcgemm_pack_t pack = run->pack_x;
     pack.origin += k * pack.k_stride;
     pack.k = min_i64(X_OF_ITEM, run->whole.steps - k);
-    for (int row = 0; row < run->num_rows; row += u->dots_width) {
-        const int width = width_of_x(u, row, run->num_rows);
-        char *const panel = run->x + (row * run->whole.steps + k * width) * run->sum_bytes;
-        (void)u->pack_x(&pack, row, (int)min_i64(width, run->num_rows - row), width, panel, NULL);
+    for (int row = 0; row < run->num_rows; row += few_at_a_time(plan)) {
+        const int width = width_of_x(plan, row);
+        const int rows = (int)min_i64(width, run->num_rows - row);
+        char *const panel = run->x + (row * x_steps(plan) + k * width) * x_element_bytes(plan);
+        if (pack_rows(&pack, row, rows, width, panel, NULL))
+            atomic_store_explicit(run->is_special, true, memory_order_relaxed);
     }
 }
 
@@ -991,7 +1012,7 @@ static void continue_sums(const dots_run_t *run, tcgemm_dots_t *t) {
 /* Rows of x from `row` on, and the element of lines from `line` on, of step k. */
 static void place_step(const dots_run_t *run, int row, int64_t line, int64_t k, tcgemm_dots_t *t) {
     const int line_bytes = tcgemm_dtype_bits(run->whole.dtype) / 8;
-    t->x = run->x + (row * run->whole.steps + k * t->width) * run->sum_bytes;
+    t->x = run->x + (row * x_steps(run->plan) + k * t->width) * x_element_bytes(run->plan);
     t->lines = element_at(run->whole.lines, line * t->line_stride + k * t->k_stride, line_bytes);
 }
 
@@ -1003,9 +1024,10 @@ static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_l
     const int64_t kc = run->plan->cpu.kc;
     float sums[MOST_X * MOST_DOTS];
     tcgemm_dots_t t = run->whole;
-    t.width = width_of_x(u, row, run->num_rows);
+    t.width = width_of_x(run->plan, row);
     t.num_rows = (int)min_i64(t.width, run->num_rows - row);
     t.num_lines = num_lines;
+    t.is_exact = atomic_load_explicit(run->is_special, memory_order_relaxed);
     t.c = c_of_line(run, row, line);
     t.d = d_of_line(run, row, line);
     if (!is_direct)
@@ -1013,7 +1035,7 @@ static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_l
     for (int64_t k = 0; k < run->whole.steps; k += kc) {
         t.steps = min_i64(kc, run->whole.steps - k);
         place_step(run, row, line, k, &t);
-        u->dots(&t);
+        (run->plan->cpu.dots_by_tiles ? u->tile_dots : u->dots)(&t);
         continue_sums(run, &t);
     }
     if (!is_direct)
@@ -1032,7 +1054,7 @@ static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t s
     for (int64_t p = 0; p < steps; p += ACROSS_STEPS)
         for (int row = 0; row < run->num_rows; row += u->dots_width) {
             t->steps = min_i64(ACROSS_STEPS, steps - p);
-            t->width = width_of_x(u, row, run->num_rows);
+            t->width = width_of_x(run->plan, row);
             t->num_rows = (int)min_i64(t->width, run->num_rows - row);
             t->resumes = p > 0;
             t->pauses = p + ACROSS_STEPS < steps;
@@ -1067,22 +1089,31 @@ static void do_across(const dots_run_t *run, int thread, int64_t line, int num_l
                     d_of_line(run, 0, line));
 }
 
+/* Lines of one unit, some at a time: those that all rows of x are multiplied by while they are in a
+ * cache. */
+static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
+    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
+    const bool by_tiles = run->plan->cpu.dots_by_tiles;
+    const int64_t each = 128 / run->sum_bytes;
+    if (by_tiles && u->begin)
+        u->begin();
+    for (; line < end; line += each)
+        for (int row = 0; row < run->num_rows; row += few_at_a_time(run->plan))
+            do_some_dots(run, row, line, (int)min_i64(each, end - line));
+    if (by_tiles && u->end)
+        u->end();
+}
+
 static void do_dots(void *argument, int thread, int64_t item) {
     const dots_run_t *const run = argument;
-    const int64_t lines = run->plan->cpu.lines;
-    const int64_t end = min_i64((item + 1) * lines, run->num_lines);
-    const int64_t each = 128 / run->sum_bytes;
-    if (run->phase == 1) {
+    const int64_t line = item * run->plan->cpu.lines;
+    const int64_t end = min_i64(line + run->plan->cpu.lines, run->num_lines);
+    if (run->phase == 1)
         pack_x(run, item);
-        return;
-    }
-    if (run->plan->cpu.across) {
-        do_across(run, thread, item * lines, (int)(end - item * lines));
-        return;
-    }
-    for (int64_t line = item * lines; line < end; line += each)
-        for (int row = 0; row < run->num_rows; row += run->plan->kernel->cpu->dots_width)
-            do_some_dots(run, row, line, (int)min_i64(each, end - line));
+    else if (run->plan->cpu.across)
+        do_across(run, thread, line, (int)(end - line));
+    else
+        do_along(run, line, end);
 }
 
 /* ---- phases ---- */
@@ -1296,7 +1327,8 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     if (has_small_items(plan) && !plan->cpu.split_batch)
         run_small_items(plan, call, aligned, 0, plan->g.batch, stats ? &times : NULL);
     else if (plan->cpu.dots) {
-        dots_run_t run = dots_of(plan, call, aligned);
+        atomic_bool is_special = false;
+        dots_run_t run = dots_of(plan, call, aligned, &is_special);
         tcgemm_pool_work(plan->num_threads, &(tcgemm_work_t){next_dots, do_dots, &run});
     } else if (plan->cpu.split_batch)
         run_items_apart(plan, call, aligned, stats ? &times : NULL);

@@ -43,12 +43,13 @@ enum {
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing */
     NEAR_BYTES = 1024,             /* from row to row of B: prefetchers see one stream */
-    MOST_MATRIX_DOTS = 4,          /* rows that vectors multiply as fast as tiles, which pack */
-    DOTS_OF_UNIT = 64,             /* lines along k */
-    ACROSS_MOST_LINES = 4096,      /* of a unit, lines across k: longer ones are nothing better, */
-    ACROSS_LEAST_LINES = 256,      /* ... and shorter ones are read at 0.7 of the rate */
-    ACROSS_SUMS_BYTES = 1 << 16,   /* of all its sums, that come and go every few rows of k */
-    MOST_MATRIX_ACROSS = 8,        /* as MOST_MATRIX_DOTS, of lines across k */
+    LEAST_TILE_DOTS_VOLUME = 1 << 16, /* vectors take less in half the time of matrix tiles */
+    DOTS_OF_UNIT = 64,                /* lines along k */
+    ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
+    ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
+    ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k */
+    MOST_MATRIX_ACROSS =
+        8, /* rows or columns that vectors multiply faster than tiles, which pack */
     LEAST_ACROSS_VOLUME = 1 << 15, /* less is read in place as fast by tiles, if it can be */
     LEAST_DOTS_STEPS = 64,         /* along k, and ... */
     LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
@@ -124,7 +125,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
         return TCGEMM_DOTS_NONE;
     const bool matrix = is_matrix(plan->kernel->cpu);
     const int width = plan->kernel->cpu->dots_width;
-    const int64_t most = matrix ? MOST_MATRIX_DOTS : 2 * width;
+    const int64_t most = plan->kernel->cpu->tile_dots ? MOST_FEW_ROWS : 2 * width;
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
     const int64_t most_cols = lanes_are_elements(g) ? width : most;
     if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most, g->n))
@@ -162,6 +163,7 @@ static void choose_packing(struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     s->dots = dots_of(plan, &s->across);
+    s->dots_by_tiles = s->dots && !s->across && u->tile_dots && volume(g) >= LEAST_TILE_DOTS_VOLUME;
     s->pack_a = s->pack_b = !s->dots;
     if (s->dots || !u->strided || !lanes_are_elements(g))
         return;

@@ -91,6 +91,7 @@ typedef struct tcgemm_cpu_blocking {
     int64_t kb;       /* ... and so many elements of k at a time: multiplied from the cache */
     tcgemm_dots_of_t dots; /* few rows or columns: no operand is packed but the small one */
     bool across;           /* the lines of the other one lie across k, else along it */
+    bool dots_by_tiles;    /* by matrix tiles, else by vectors */
     int64_t lines;         /* of them in a unit of work */
     bool overlaps;         /* panels of the next step are packed while this one is multiplied */
     bool split_batch;      /* each thread computes whole items of the batch */

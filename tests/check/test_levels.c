@@ -278,21 +278,26 @@ static void one_line_has_the_bits_of_many(void **state) {
     for_each_type(one_line);
 }
 
-/* Few rows, and late in k the only product that is not zero: that of a bf16 subnormal. */
+/* Few rows, and late in k the only product that is not zero: that of a bf16 subnormal of
+ * B or A. */
 static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t k = 700;
     (void)info;
     if (type != TCGEMM_BF16_F32)
         return;
-    for (int i = 0; i < 4; ++i) {
-        testcase_t t = testcase_make(NULL, tcgemm_problem(type, i < 2 ? 5 : 20, 1000, k), 8);
+    for (int i = 0; i < 8; ++i) {
+        const bool is_in_a = i >= 4;
+        testcase_t t = testcase_make(NULL, tcgemm_problem(type, i / 2 % 2 ? 20 : 5, 1000, k), 8);
         t.p.op_b = i % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
         operands_t x;
         operands_make(&t, &x);
         for (int64_t p = 0; p < k; ++p)
             oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, p), 0.0);
-        oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, k - 10), 0x1p127);
-        oracle_set(x.b.dtype, x.b.data, matrix_index(&x.b, 0, k - 10, 77), 0x1p-127);
+        oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, k - 10),
+                   is_in_a ? 0x1p-127 : 0x1p127);
+        oracle_set(x.b.dtype, x.b.data,
+                   i % 2 ? matrix_index(&x.b, 0, 77, k - 10) : matrix_index(&x.b, 0, k - 10, 77),
+                   is_in_a ? 0x1p127 : 0x1p-127);
         check_on(&t, &x);
     }
 }
