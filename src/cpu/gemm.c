@@ -116,10 +116,17 @@ static size_t sums_of_lines(const struct tcgemm_plan *plan) {
     return plan->cpu.direct_output ? 0 : align64(bytes);
 }
 
+/* Of the units of a few rows times lines each thread has a share, a line of memory for it. */
+typedef struct share {
+    _Alignas(64) atomic_int_fast64_t num_taken;
+} share_t;
+
 static layout_t layout_of_dots(const struct tcgemm_plan *plan) {
+    const size_t threads = (size_t)plan->num_threads;
     layout_t l = {.partials = align64(x_bytes(plan))};
     const size_t each = partials_of_lines(plan) + sums_of_lines(plan);
-    l.end = l.partials + (plan->cpu.across ? (size_t)plan->num_threads * each : 0);
+    l.packed = l.partials + (plan->cpu.across ? threads * each : 0);
+    l.end = l.packed + (threads > 1 ? threads * sizeof(share_t) : 0);
     return l;
 }
 
@@ -871,6 +878,7 @@ typedef struct dots_run {
     tcgemm_pack_t pack_x; /* and x, as it comes ... */
     char *x;              /* ... and packed: some rows after the others */
     char *partials;       /* of lines across k: of each thread's unit, and behind them its sums */
+    share_t *shares;      /* of the threads, if there are several */
     atomic_bool *is_special; /* a bf16 subnormal was found in x */
     int num_rows;            /* of x */
     int64_t num_lines;
@@ -904,6 +912,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
                           : tcgemm_pack_of_b(g, TCGEMM_FAMILY_F32, &signs, call->b, 0, &all),
         .x = workspace,
         .partials = workspace + layout_of(plan).partials,
+        .shares = (share_t *)(void *)(workspace + layout_of(plan).packed),
         .is_special = is_special,
         .num_rows = num_few(plan),
         .num_lines = is_rows ? g->n : g->m,
@@ -917,6 +926,8 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         run.whole.alpha.f32 = (float)call->alpha;
         run.whole.beta.f32 = (float)call->beta;
     }
+    for (int i = 0; plan->num_threads > 1 && i < plan->num_threads; ++i)
+        atomic_init(&run.shares[i].num_taken, 0);
     run.pack_x.is_b = true; /* as tiles want it, whose second operand it is; others do not mind */
     /* One row of what multiplies is its own panel. */
     const tcgemm_pack_t *pack = &run.pack_x;
@@ -1104,9 +1115,29 @@ static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
         u->end();
 }
 
+/* A unit of the thread's own share, or of another's where nothing is left of it: from call to call
+ * a thread reads the same lines first, which may still be in its caches. There is one for each item
+ * of the phase. */
+static int64_t take_unit(const dots_run_t *run, int thread, int64_t item) {
+    const int threads = run->plan->num_threads;
+    const int64_t units = ceil_div(run->num_lines, run->plan->cpu.lines);
+    for (int i = 0; threads > 1 && i < threads; ++i) {
+        const int owner = (thread + i) % threads;
+        const int64_t begin = units * owner / threads, end = units * (owner + 1) / threads;
+        atomic_int_fast64_t *const taken = &run->shares[owner].num_taken;
+        if (begin + atomic_load_explicit(taken, memory_order_relaxed) >= end)
+            continue;
+        const int64_t unit = begin + atomic_fetch_add_explicit(taken, 1, memory_order_relaxed);
+        if (unit < end)
+            return unit;
+    }
+    return item;
+}
+
 static void do_dots(void *argument, int thread, int64_t item) {
     const dots_run_t *const run = argument;
-    const int64_t line = item * run->plan->cpu.lines;
+    const int64_t unit = run->phase == 1 ? 0 : take_unit(run, thread, item);
+    const int64_t line = unit * run->plan->cpu.lines;
     const int64_t end = min_i64(line + run->plan->cpu.lines, run->num_lines);
     if (run->phase == 1)
         pack_x(run, item);

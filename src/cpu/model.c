@@ -43,6 +43,9 @@ enum {
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing */
     NEAR_BYTES = 1024,             /* from row to row of B: prefetchers see one stream */
+    MOST_TILE_DOTS = 128,      /* rows of matrix tiles, for each 32 of which lines are read ... */
+    MOST_NEAR_TILE_DOTS = 64,  /* ... again; fewer where ... */
+    LEAST_FAR_LINES = 1 << 20, /* ... all lines, so many elements, stay in the L2 cache */
     LEAST_TILE_DOTS_VOLUME = 1 << 16, /* vectors take less in half the time of matrix tiles */
     DOTS_OF_UNIT = 64,                /* lines along k */
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
@@ -115,6 +118,15 @@ static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, 
            (double)many * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
+/* Rows, or columns, of D that are few beside `many` lines along k. */
+static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!u->tile_dots)
+        return 2 * (int64_t)u->dots_width;
+    return (double)many * (double)plan->g.k >= LEAST_FAR_LINES ? MOST_TILE_DOTS
+                                                               : MOST_NEAR_TILE_DOTS;
+}
+
 /* A few rows of D against columns of B that lie along k or across it, or a few columns against such
  * rows of A. */
 static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
@@ -125,10 +137,10 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
         return TCGEMM_DOTS_NONE;
     const bool matrix = is_matrix(plan->kernel->cpu);
     const int width = plan->kernel->cpu->dots_width;
-    const int64_t most = plan->kernel->cpu->tile_dots ? MOST_FEW_ROWS : 2 * width;
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
-    const int64_t most_cols = lanes_are_elements(g) ? width : most;
-    if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most, g->n))
+    const int64_t most_cols = lanes_are_elements(g) ? width : most_dots(plan, g->m);
+    if (g->b.row_stride == 1 && g->b.col_stride != 1 &&
+        are_dots(plan, g->m, most_dots(plan, g->n), g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
