@@ -157,10 +157,12 @@ int main(int argc, char **argv) {
         (void)fprintf(stderr, "%s\n", tcgemm_last_error());
         return 1;
     }
-    (void)printf("kernel,type,ops,m,n,k,batch,threads,time_min_seconds,predicted_seconds,clock_hz,"
-                 "%s\n",
-                 "call,item,tile,edge,multiply,a_along,a_across,b_along,b_across,panel,"
-                 "a_piece,b_piece,row,in_place,own,store,far,far_a,far_b,far_d,again,line,dot");
+    (void)printf(
+        "kernel,type,ops,m,n,k,batch,threads,time_min_seconds,predicted_seconds,clock_hz,"
+        "%s\n",
+        "call,item,tile,edge,multiply,a_along,a_across,b_along,b_across,panel,"
+        "a_piece,b_piece,row,in_place,own,store,far,far_a,far_b,far_d,again,line,dot,across,"
+        "across_dot,tile_line");
     const int count = atoi(argv[2]);
     for (int i = 0; i < count; ++i)
         for (int t = 1; t <= tcgemm_type_count(); ++t) {

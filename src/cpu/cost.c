@@ -112,8 +112,18 @@ static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_C
     const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
     const int64_t few = is_rows ? g->m : g->n;
     const double lines = (double)(is_rows ? g->n : g->m) * (double)g->k;
-    count[TCGEMM_COUNT_LINE] = lines * (double)ceil_div(few, plan->kernel->cpu->dots_width);
-    count[TCGEMM_COUNT_DOT] = lines * (double)few / 16.0;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const double read =
+        lines * (double)ceil_div(few, plan->cpu.dots_by_tiles ? u->nr : u->dots_width);
+    const double dots = lines * (double)few / 16.0;
+    if (plan->cpu.dots_by_tiles) {
+        count[TCGEMM_COUNT_TILE_LINE] = read;
+        count[TCGEMM_COUNT_MULTIPLY] =
+            lines * (double)round_up(few, 16) / tcgemm_cpu_theoretical_macs(plan->kernel);
+    } else {
+        count[plan->cpu.across ? TCGEMM_COUNT_ACROSS : TCGEMM_COUNT_LINE] = read;
+        count[plan->cpu.across ? TCGEMM_COUNT_ACROSS_DOT : TCGEMM_COUNT_DOT] = dots;
+    }
     count[TCGEMM_COUNT_STORE] = (double)g->m * (double)g->n;
 }
 

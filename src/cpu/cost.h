@@ -22,13 +22,16 @@ typedef enum tcgemm_cpu_count {
     TCGEMM_COUNT_IN_PLACE, /* elements of A that tiles read where they lie, for each panel of B */
     TCGEMM_COUNT_OWN,      /* elements of B that units of few rows read */
     TCGEMM_COUNT_STORE,    /* elements of D, each step of k anew */
-    TCGEMM_COUNT_FAR,   /* lines of 64 bytes of all matrices, beyond what a near cache holds ... */
-    TCGEMM_COUNT_FAR_A, /* ... of A that is packed and lies across k, ... */
-    TCGEMM_COUNT_FAR_B, /* ... of such B, ... */
-    TCGEMM_COUNT_FAR_D, /* ... and of D */
-    TCGEMM_COUNT_AGAIN, /* the same of panels of B that units of other rows read again */
-    TCGEMM_COUNT_LINE,  /* elements of lines that are transposed in registers */
-    TCGEMM_COUNT_DOT,   /* vectors of 16 multiply-adds with them */
+    TCGEMM_COUNT_FAR,    /* lines of 64 bytes of all matrices, beyond what a near cache holds ... */
+    TCGEMM_COUNT_FAR_A,  /* ... of A that is packed and lies across k, ... */
+    TCGEMM_COUNT_FAR_B,  /* ... of such B, ... */
+    TCGEMM_COUNT_FAR_D,  /* ... and of D */
+    TCGEMM_COUNT_AGAIN,  /* the same of panels of B that units of other rows read again */
+    TCGEMM_COUNT_LINE,   /* elements of lines that are transposed in registers */
+    TCGEMM_COUNT_DOT,    /* vectors of 16 multiply-adds with them */
+    TCGEMM_COUNT_ACROSS, /* elements of lines across k that few rows are multiplied by, ... */
+    TCGEMM_COUNT_ACROSS_DOT, /* ... and vectors of 16 multiply-adds with them */
+    TCGEMM_COUNT_TILE_LINE,  /* elements of lines that matrix tiles read where they lie */
     TCGEMM_NUM_COUNTS
 } tcgemm_cpu_count_t;
 

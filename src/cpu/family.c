@@ -145,11 +145,11 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define FINISHES_i8x8    false
 #define FINISHES_bf16x4  false
 
-/* A few rows times lines along k (ukernel.h): the kernel, its rows, the features that it needs
- * beyond the row's own, and how x is packed. */
+/* A few rows times lines along or across k (ukernel.h): the kernels, their rows, the features that
+ * they need beyond the row's own, and how x is packed. */
 #define DOTS(kernel, rows, needs, pack)                                                            \
-    .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
-    .pack_x = tcgemm_pack_##pack,
+    .dots = tcgemm_dots_##kernel, .across = tcgemm_across_##kernel, .dots_width = (rows),          \
+    .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
 #define NO_DOTS
 #define DOTS_any_f32     NO_DOTS
 #define DOTS_any_f64     NO_DOTS
@@ -174,6 +174,19 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_OF_i8x4(kernels)    NO_DOTS
 #define DOTS_OF_i8x8(kernels)    NO_DOTS
 #define DOTS_OF_bf16x4(kernels)  NO_DOTS
+
+/* The same of more rows, with matrix tiles. */
+#define TILE_DOTS_f32     NULL
+#define TILE_DOTS_f64     NULL
+#define TILE_DOTS_bf16    NULL
+#define TILE_DOTS_u8s8    NULL
+#define TILE_DOTS_s16     NULL
+#define TILE_DOTS_b1      NULL
+#define TILE_DOTS_bf16x32 tcgemm_dots_amx_bf16x32
+#define TILE_DOTS_i8x64   NULL
+#define TILE_DOTS_i8x4    NULL
+#define TILE_DOTS_i8x8    NULL
+#define TILE_DOTS_bf16x4  NULL
 
 #define tcgemm_tile_any_NONE    NULL
 #define tcgemm_tile_avx2_NONE   NULL
@@ -236,7 +249,8 @@ static const tcgemm_kernel_t rows[] = {
          .packed = tcgemm_tile_##isa_##_##lane,                                                    \
          .strided = tcgemm_tile_##isa_##_##strided_,                                               \
          .exact = tcgemm_tile_##isa_##_##exact_,                                                   \
-         DOTS_OF_##lane(kernels).begin = BEGIN_##isa_,                                             \
+         DOTS_OF_##lane(kernels).tile_dots = TILE_DOTS_##lane,                                     \
+         .begin = BEGIN_##isa_,                                                                    \
          .end = END_##isa_,                                                                        \
          .pack = tcgemm_pack_##kernels##_##lane,                                                   \
          .finish = FINISH_OF_##lane(kernels),                                                      \

@@ -49,7 +49,17 @@ enum {
     SHARED_BYTES = 5 << 20,        /* ... in those of many threads; ... */
     NEAR_PITCH = 6144,             /* ... its lines so far apart at most, and ... */
     BAD_PITCH = 4096,              /* ... not in one set of the first-level cache */
-    MOST_MATRIX_DOTS = 4,          /* rows that vectors multiply as fast as tiles, which pack */
+    MOST_TILE_DOTS = 128,      /* rows of matrix tiles, for each 32 of which lines are read ... */
+    MOST_NEAR_TILE_DOTS = 64,  /* ... again; fewer where ... */
+    LEAST_FAR_LINES = 1 << 20, /* ... all lines, so many elements, stay in the L2 cache */
+    LEAST_TILE_DOTS_VOLUME = 1 << 16, /* vectors take less in half the time of matrix tiles */
+    DOTS_OF_UNIT = 64,                /* lines along k */
+    ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
+    ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
+    ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k */
+    MOST_MATRIX_ACROSS =
+        8, /* rows or columns that vectors multiply faster than tiles, which pack */
+    LEAST_ACROSS_VOLUME = 1 << 15, /* less is read in place as fast by tiles, if it can be */
     LEAST_DOTS_STEPS = 64,         /* along k, and ... */
     LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
     MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
@@ -114,21 +124,41 @@ static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, 
            (double)many * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
-/* A few rows of D against columns of B that lie along k, or a few columns against such rows of A.
- */
-static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan) {
+/* Rows, or columns, of D that are few beside `many` lines along k. */
+static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!u->tile_dots)
+        return 2 * (int64_t)u->dots_width;
+    return (double)many * (double)plan->g.k >= LEAST_FAR_LINES ? MOST_TILE_DOTS
+                                                               : MOST_NEAR_TILE_DOTS;
+}
+
+/* A few rows of D against columns of B that lie along k or across it, or a few columns against such
+ * rows of A. */
+static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     const tcgemm_canonical_t *g = &plan->g;
+    *across = false;
     if (!has_dots_type(plan) || plan->packs || g->a.packed_bytes || g->b.packed_bytes ||
         g->batch != 1)
         return TCGEMM_DOTS_NONE;
+    const bool matrix = is_matrix(plan->kernel->cpu);
     const int width = plan->kernel->cpu->dots_width;
-    const int64_t most = is_matrix(plan->kernel->cpu) ? MOST_MATRIX_DOTS : 2 * width;
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
-    const int64_t most_cols = lanes_are_elements(g) ? width : most;
-    if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most, g->n))
+    const int64_t most_cols = lanes_are_elements(g) ? width : most_dots(plan, g->m);
+    if (g->b.row_stride == 1 && g->b.col_stride != 1 &&
+        are_dots(plan, g->m, most_dots(plan, g->n), g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
+    const int64_t most_across = matrix ? MOST_MATRIX_ACROSS : width;
+    *across = !lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME;
+    if (!*across)
+        return TCGEMM_DOTS_NONE;
+    if (g->b.col_stride == 1 && are_dots(plan, g->m, most_across, g->n))
+        return TCGEMM_DOTS_ROWS;
+    if (g->a.row_stride == 1 && are_dots(plan, g->n, most_across, g->m))
+        return TCGEMM_DOTS_COLUMNS;
+    *across = false;
     return TCGEMM_DOTS_NONE;
 }
 
@@ -142,11 +172,26 @@ static bool is_near(const struct tcgemm_plan *plan, int64_t pitch, int64_t lines
            (double)bytes * (double)lines <= (double)most;
 }
 
+/* Lines of a unit of work, of a few rows or columns of D. */
+static int64_t lines_of_unit(const struct tcgemm_plan *plan, int num_threads) {
+    const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
+    const int64_t few = is_rows ? plan->g.m : plan->g.n;
+    const int64_t lines = is_rows ? plan->g.n : plan->g.m;
+    if (!plan->cpu.across)
+        return DOTS_OF_UNIT;
+    const int64_t by_sums = ACROSS_SUMS_BYTES / (few * tcgemm_sum_bytes(plan->kernel->cpu));
+    const int64_t most = min_i64(by_sums, ACROSS_MOST_LINES) / 64 * 64;
+    const int64_t each = ceil_div(lines, num_threads);
+    return even_part(lines, min_i64(most, each < ACROSS_LEAST_LINES ? ACROSS_LEAST_LINES : each),
+                     64);
+}
+
 static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
-    s->dots = dots_of(plan);
+    s->dots = dots_of(plan, &s->across);
+    s->dots_by_tiles = s->dots && !s->across && u->tile_dots && volume(g) >= LEAST_TILE_DOTS_VOLUME;
     s->pack_a = s->pack_b = !s->dots;
     if (s->dots || !u->strided || !lanes_are_elements(g))
         return;
@@ -218,6 +263,7 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     const int64_t rows = min_i64(s->mt, plan->g.m);
     const int64_t cols = min_i64(s->nc, plan->g.n);
     s->mc = even_part(rows, most_rows(plan), u->mr);
+    s->lines = s->dots ? lines_of_unit(plan, num_threads) : 0;
     s->packs_units = packs_units(plan, num_threads);
     s->nb = even_part(cols, most_columns(plan, num_threads), u->nr);
     /* Units that pack for themselves are as wide as possible, if there is one for each thread. */
@@ -391,6 +437,15 @@ static bool overlaps(const struct tcgemm_plan *plan) {
            (s->pack_a || s->pack_b);
 }
 
+/* Units of work of a step of k. */
+static int64_t num_units(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const tcgemm_canonical_t *g = &plan->g;
+    if (s->dots)
+        return ceil_div(s->dots == TCGEMM_DOTS_ROWS ? g->n : g->m, s->lines);
+    return ceil_div(min_i64(s->mt, g->m), s->mc) * ceil_div(min_i64(s->nc, g->n), s->nb);
+}
+
 /* Returns how often the threads wait for one another in the whole product. */
 static double choose_threads(struct tcgemm_plan *plan, double item, int max_threads) {
     const double all = item * (double)plan->g.batch;
@@ -399,8 +454,7 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
     plan->cpu.split_batch =
         threads > 1 && plan->g.batch >= 2 * (int64_t)threads && item < SMALL_ITEM_CYCLES;
     share_out(plan, plan->cpu.split_batch ? 1 : threads);
-    const int64_t units = ceil_div(min_i64(plan->cpu.mt, plan->g.m), plan->cpu.mc) *
-                          ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->cpu.nb);
+    const int64_t units = num_units(plan);
     if (!plan->cpu.split_batch && threads > units)
         threads = units > 1 ? (int)units : 1;
     plan->num_threads = threads;

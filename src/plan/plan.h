@@ -79,8 +79,8 @@ typedef struct tcgemm_steps {
  */
 typedef enum tcgemm_dots_of {
     TCGEMM_DOTS_NONE,
-    TCGEMM_DOTS_ROWS,   /* of D are few, columns of B lie along k */
-    TCGEMM_DOTS_COLUMNS /* of D are few, rows of A lie along k */
+    TCGEMM_DOTS_ROWS,   /* of D are few: their lines are columns of B */
+    TCGEMM_DOTS_COLUMNS /* of D are few: their lines are rows of A */
 } tcgemm_dots_of_t;
 
 typedef struct tcgemm_cpu_blocking {
@@ -90,6 +90,9 @@ typedef struct tcgemm_cpu_blocking {
     bool packs_units; /* B's panels are packed by who takes the unit: no other one needs them ... */
     int64_t kb;       /* ... and so many elements of k at a time: multiplied from the cache */
     tcgemm_dots_of_t dots; /* few rows or columns: no operand is packed but the small one */
+    bool across;           /* the lines of the other one lie across k, else along it */
+    bool dots_by_tiles;    /* by matrix tiles, else by vectors */
+    int64_t lines;         /* of them in a unit of work */
     bool overlaps;         /* panels of the next step are packed while this one is multiplied */
     bool split_batch;      /* each thread computes whole items of the batch */
     bool direct_output;    /* true: tiles are stored straight into D; false: through f32 sums */

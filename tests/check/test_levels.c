@@ -187,7 +187,7 @@ static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
                                            : tcgemm_problem(type, n + i, 4 * i - 30, k);
         testcase_t t = testcase_make(NULL, p, 10 + (uint64_t)i);
         t.p.op_b = i & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
-        t.p.op_a = i % 3 && i < 7 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_a = i == 9 || (i % 3 && i < 7) ? TCGEMM_OP_T : TCGEMM_OP_N;
         t.fill = FILL_UNIFORM;
         t.alpha = i == 2 ? 1 : -0.7;
         t.beta = i > 3 ? 0.3 : 0;
@@ -235,7 +235,7 @@ static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         assert_true(oracle_get(dtype, two, 2 * i) == oracle_get(dtype, one, i));
 }
 
-/* So have some rows beside a large B that lies along k. */
+/* So have some rows beside a large B that lies along k or across it; by columns it is a large A. */
 static void some_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     enum { LINES = 517, K = 521, MANY = 70 };
     (void)info;
@@ -249,12 +249,21 @@ static void some_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         oracle_set(dtype, lines, e, (double)random_below(&random, 1000) / 999 - 0.4);
     for (int64_t e = 0; e < MANY * K; ++e)
         oracle_set(dtype, rows, e, (double)random_below(&random, 1000) / 999 - 0.6);
-    tcgemm_problem_t p = tcgemm_problem(type, MANY, LINES, K);
-    p.op_b = TCGEMM_OP_T;
-    assert_int_equal(tcgemm_gemm(&p, 0.7, rows, lines, 0, NULL, many), TCGEMM_STATUS_OK);
-    for (p.m = 2; p.m < 30; p.m += 3) {
-        assert_int_equal(tcgemm_gemm(&p, 0.7, rows, lines, 0, NULL, few), TCGEMM_STATUS_OK);
-        assert_memory_equal(few, many, (size_t)p.m * LINES * bytes);
+    for (int layout = 0; layout < 4; ++layout) {
+        const bool is_by_columns = layout >= 2;
+        tcgemm_problem_t p = tcgemm_problem(type, MANY, LINES, K);
+        p.op_b = layout % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        p.order = is_by_columns ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
+        p.lda = is_by_columns ? MANY : K;
+        p.ldc = p.ldd = is_by_columns ? MANY : LINES;
+        assert_int_equal(tcgemm_gemm(&p, 0.7, rows, lines, 0, NULL, many), TCGEMM_STATUS_OK);
+        for (p.m = 2; p.m < 30; p.m += 3) {
+            memcpy(few, many, sizeof few);
+            for (int64_t e = 0; e < p.m * LINES; ++e)
+                oracle_set(dtype, few, is_by_columns ? e % p.m + e / p.m * MANY : e, -1);
+            assert_int_equal(tcgemm_gemm(&p, 0.7, rows, lines, 0, NULL, few), TCGEMM_STATUS_OK);
+            assert_memory_equal(few, many, (size_t)MANY * LINES * bytes);
+        }
     }
 }
 
@@ -269,20 +278,28 @@ static void one_line_has_the_bits_of_many(void **state) {
     for_each_type(one_line);
 }
 
-/* Few rows, and late in k the only product that is not zero: that of a bf16 subnormal. */
+/* Few rows, and late in k the only product that is not zero: that of a bf16 subnormal of
+ * B or A. */
 static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t k = 700;
     (void)info;
     if (type != TCGEMM_BF16_F32)
         return;
-    testcase_t t = testcase_make(NULL, tcgemm_problem(type, 5, 1000, k), 8);
-    operands_t x;
-    operands_make(&t, &x);
-    for (int64_t p = 0; p < k; ++p)
-        oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, p), 0.0);
-    oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, k - 10), 0x1p127);
-    oracle_set(x.b.dtype, x.b.data, matrix_index(&x.b, 0, k - 10, 77), 0x1p-127);
-    check_on(&t, &x);
+    for (int i = 0; i < 8; ++i) {
+        const bool is_in_a = i >= 4;
+        testcase_t t = testcase_make(NULL, tcgemm_problem(type, i / 2 % 2 ? 20 : 5, 1000, k), 8);
+        t.p.op_b = i % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        operands_t x;
+        operands_make(&t, &x);
+        for (int64_t p = 0; p < k; ++p)
+            oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, p), 0.0);
+        oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, k - 10),
+                   is_in_a ? 0x1p-127 : 0x1p127);
+        oracle_set(x.b.dtype, x.b.data,
+                   i % 2 ? matrix_index(&x.b, 0, 77, k - 10) : matrix_index(&x.b, 0, k - 10, 77),
+                   is_in_a ? 0x1p127 : 0x1p-127);
+        check_on(&t, &x);
+    }
 }
 
 static void subnormals_late_in_k(void **state) {

@@ -452,15 +452,17 @@ static void long_lines_end_at_their_last_element(void **state) {
         memset(guards[i].data, 0x11, guards[i].bytes);
     }
     catch_faults();
-    for (uint64_t i = 0; i < 72; ++i) {
+    for (uint64_t i = 0; i < 108; ++i) {
         uint64_t random = i;
-        const int64_t few = 1 + (int64_t)i % 18;
         const int64_t many = 512 + random_below(&random, 28);
         const int64_t k = 512 - random_below(&random, 12) % (many - 511);
         const bool is_rows = i % 4 < 2;
+        const bool is_across = i >= 72; /* k, else along it */
+        const int64_t few = 1 + (int64_t)(is_across ? i % 18 : i * 5 % 41);
         current = testcase_make(
             NULL, tcgemm_problem(types[i % 6], is_rows ? few : many, is_rows ? many : few, k), i);
-        current.p.op_b = is_rows ? TCGEMM_OP_T : TCGEMM_OP_N;
+        current.p.op_a = !is_rows && is_across ? TCGEMM_OP_T : TCGEMM_OP_N;
+        current.p.op_b = is_rows && !is_across ? TCGEMM_OP_T : TCGEMM_OP_N;
         current.beta = (double)random_below(&random, 2);
         guarded_call(guards, &random);
     }

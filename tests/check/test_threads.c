@@ -84,7 +84,7 @@ static void same_bits_for_any_number_of_threads(void **state) {
  * subnormal that asks for another kernel when most of the sum is done. */
 static void same_bits_with_late_subnormals(void **state) {
     (void)state;
-    static const int64_t shape[] = {5, 1000, 700};
+    static const int64_t shape[] = {12, 1000, 700};
     for (uint64_t layout = 0; layout < 4; ++layout) {
         testcase_t t = case_of(TCGEMM_BF16_F32, shape, layout);
         operands_t x;
@@ -100,16 +100,17 @@ static void same_bits_with_late_subnormals(void **state) {
     assert_no_failures();
 }
 
-/* Few rows, or columns, times lines along k: threads pack the few, then take lines. */
-static void same_bits_with_lines_along_k(void **state) {
+/* Few rows, or columns, times lines along k or across it: threads pack the few, then take lines. */
+static void same_bits_with_few_times_lines(void **state) {
     (void)state;
     static const tcgemm_type_t types[] = {TCGEMM_F32_F32, TCGEMM_F64_F64, TCGEMM_F16_F16,
                                           TCGEMM_BF16_F32};
-    for (uint64_t i = 0; i < 16; ++i) {
-        const int64_t few = i < 8 ? 3 : 21;
+    for (uint64_t i = 0; i < 24; ++i) {
+        const int64_t few = i < 8 ? 3 : i < 16 ? 21 : 7;
         const bool is_rows = i / 4 % 2;
         const int64_t shape[] = {is_rows ? few : 601, is_rows ? 601 : few, 1203};
-        testcase_t t = case_of(types[i % 4], shape, is_rows ? 2 : 0);
+        const uint64_t along = is_rows ? 2 : 0, across = is_rows ? 0 : 1;
+        testcase_t t = case_of(types[i % 4], shape, i < 16 ? along : across);
         operands_t x;
         operands_make(&t, &x);
         compare_thread_counts(&t, &x);
@@ -437,7 +438,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_for_any_number_of_threads),
         cmocka_unit_test(same_bits_with_late_subnormals),
-        cmocka_unit_test(same_bits_with_lines_along_k),
+        cmocka_unit_test(same_bits_with_few_times_lines),
         cmocka_unit_test(same_bits_with_panels_packed_ahead),
         cmocka_unit_test(same_bits_at_any_address),
         cmocka_unit_test(same_bits_run_after_run),

@@ -401,3 +401,7 @@ void tcgemm_tile_amx_bf16x32_exact(const tcgemm_tile_t *t) {
 #include "cpu/kernels/finish_tmpl.h"
 
 #include "cpu/kernels/pack_amx_tmpl.h"
+
+/* ---- lines where they lie ---- */
+
+#include "cpu/kernels/amx_dots.h"

@@ -1,5 +1,5 @@
-/* avx2_dots.c - a few rows times lines along k with AVX2: 8 lines (of f64 4) a vector, up to 8
- * rows.
+/* avx2_dots.c - a few rows times lines along or across k with AVX2: 8 lines (of f64 4) a vector, up
+ * to 8 rows.
  */
 #include <immintrin.h>
 
@@ -82,6 +82,24 @@ static TCGEMM_ALWAYS_INLINE void load_f16(const uint16_t *const line[8], int64_t
     }
 }
 
+/* ---- lines across k ---- */
+
+/* All bits of the first n of 8 words. */
+static TCGEMM_ALWAYS_INLINE __m256i first_words(int n) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+static TCGEMM_ALWAYS_INLINE __m128i some_shorts(const uint16_t *p, int n) {
+    uint16_t shorts[8] = {0};
+    for (int i = 0; i < n; ++i)
+        shorts[i] = p[i];
+    return _mm_loadu_si128((const __m128i *)shorts);
+}
+
+static TCGEMM_ALWAYS_INLINE __m256 floats_of_bf16(__m128i x) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
+}
+
 /* ---- f32 sums ---- */
 
 #define DOTS_MOST         8
@@ -97,9 +115,15 @@ static TCGEMM_ALWAYS_INLINE void load_f16(const uint16_t *const line[8], int64_t
 #define DOTS_MUL(x, y)    _mm256_mul_ps(x, y)
 #define DOTS_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 
-#define DOTS_F32      tcgemm_dots_avx2_f32
-#define DOTS_SHORTS   __m128i
-#define DOTS_WIDEN(x) _mm256_cvtph_ps(x)
+#define DOTS_F32              tcgemm_dots_avx2_f32
+#define DOTS_SHORTS           __m128i
+#define DOTS_WIDEN(x)         _mm256_cvtph_ps(x)
+#define ACROSS_VECTORS(width) ((width) <= 2 ? 4 : 8 / (width))
+#define ACROSS_F32            tcgemm_across_avx2_f32
+#define SHORTS_OF(p)          _mm_loadu_si128((const __m128i *)(p))
+#define SOME_SHORTS(p, n)     some_shorts(p, n)
+#define SOME_FLOATS(p, n)     _mm256_maskload_ps(p, first_words(n))
+#define BF16_OF_SHORTS(x)     floats_of_bf16(x)
 #include "cpu/kernels/dots_f32_tmpl.h"
 
 /* ---- f64 sums ---- */
@@ -135,6 +159,17 @@ static TCGEMM_ALWAYS_INLINE void load_f16(const uint16_t *const line[8], int64_t
 #define DOTS_ONE(x)             (x)
 #include "cpu/kernels/dots_tmpl.h"
 
+#define ACROSS_NAME       f64_across
+#define ACROSS_ELEMENT    double
+#define ACROSS_LOAD(p)    DOTS_GET(p)
+#define ACROSS_SOME(p, n) _mm256_maskload_pd(p, first_words(2 * (n)))
+#define ACROSS_STORE      f64_dots_store
+#include "cpu/kernels/across_tmpl.h"
+
 void tcgemm_dots_avx2_f64(const tcgemm_dots_t *t) {
     f64_dots(t);
+}
+
+void tcgemm_across_avx2_f64(const tcgemm_dots_t *t) {
+    f64_across(t);
 }

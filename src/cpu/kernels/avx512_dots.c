@@ -1,5 +1,5 @@
-/* avx512_dots.c - a few rows times lines along k with AVX-512: 16 lines (of f64 8) a vector, up to
- * 16 rows.
+/* avx512_dots.c - a few rows times lines along or across k with AVX-512: 16 lines (of f64 8) a
+ * vector, up to 16 rows.
  */
 #include <immintrin.h>
 
@@ -94,6 +94,17 @@ static TCGEMM_ALWAYS_INLINE void load_f16(const uint16_t *const line[16], int64_
     }
 }
 
+/* ---- lines across k ---- */
+
+/* The first n < 16 of 16. */
+static TCGEMM_ALWAYS_INLINE __mmask16 first_of_16(int n) {
+    return (__mmask16)((1u << n) - 1u);
+}
+
+static TCGEMM_ALWAYS_INLINE __m512 floats_of_bf16(__m256i x) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+}
+
 /* ---- f32 sums ---- */
 
 #define DOTS_MOST         16
@@ -109,9 +120,15 @@ static TCGEMM_ALWAYS_INLINE void load_f16(const uint16_t *const line[16], int64_
 #define DOTS_MUL(x, y)    _mm512_mul_ps(x, y)
 #define DOTS_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 
-#define DOTS_F32      tcgemm_dots_avx512_f32
-#define DOTS_SHORTS   __m256i
-#define DOTS_WIDEN(x) _mm512_cvtph_ps(x)
+#define DOTS_F32              tcgemm_dots_avx512_f32
+#define DOTS_SHORTS           __m256i
+#define DOTS_WIDEN(x)         _mm512_cvtph_ps(x)
+#define ACROSS_VECTORS(width) ((width) <= 4 ? 4 : 16 / (width))
+#define ACROSS_F32            tcgemm_across_avx512_f32
+#define SHORTS_OF(p)          _mm256_loadu_si256((const __m256i *)(p))
+#define SOME_SHORTS(p, n)     _mm256_maskz_loadu_epi16(first_of_16(n), p)
+#define SOME_FLOATS(p, n)     _mm512_maskz_loadu_ps(first_of_16(n), p)
+#define BF16_OF_SHORTS(x)     floats_of_bf16(x)
 #include "cpu/kernels/dots_f32_tmpl.h"
 
 /* ---- f64 sums ---- */
@@ -147,6 +164,17 @@ static TCGEMM_ALWAYS_INLINE void load_f16(const uint16_t *const line[16], int64_
 #define DOTS_ONE(x)             (x)
 #include "cpu/kernels/dots_tmpl.h"
 
+#define ACROSS_NAME       f64_across
+#define ACROSS_ELEMENT    double
+#define ACROSS_LOAD(p)    DOTS_GET(p)
+#define ACROSS_SOME(p, n) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1u), p)
+#define ACROSS_STORE      f64_dots_store
+#include "cpu/kernels/across_tmpl.h"
+
 void tcgemm_dots_avx512_f64(const tcgemm_dots_t *t) {
     f64_dots(t);
+}
+
+void tcgemm_across_avx512_f64(const tcgemm_dots_t *t) {
+    f64_across(t);
 }

@@ -1,7 +1,10 @@
-/* dots_f32_tmpl.h - dots_tmpl.h for each type of lines whose sums are f32, and the function that
- * chooses among them. The includer defines, beside what dots_tmpl.h keeps for all types:
- *   DOTS_F32                            the name of that function
+/* dots_f32_tmpl.h - dots_tmpl.h and across_tmpl.h for each type of lines whose sums are f32, and
+ * the functions that choose among them. The includer defines, beside what these keep for all types:
+ *   DOTS_F32, ACROSS_F32                the names of these functions
  *   DOTS_SHORTS, DOTS_WIDEN(x)          a vector of DOTS_LANES f16, and these as f32
+ *   SHORTS_OF(p), SOME_SHORTS(p, n)     such a vector, or n elements and zeros, from memory
+ *   SOME_FLOATS(p, n)                   n f32 and zeros
+ *   BF16_OF_SHORTS(x)                   a vector of bf16 as f32
  *   load_f32, load_bf16, load_f16       transpose lines into vectors
  *   step_bf16                           a step of bf16 as f32
  */
@@ -16,6 +19,13 @@
 #define DOTS_ONE(x)             (x)
 #include "cpu/kernels/dots_tmpl.h"
 
+#define ACROSS_NAME       f32_across
+#define ACROSS_ELEMENT    float
+#define ACROSS_LOAD(p)    DOTS_GET(p)
+#define ACROSS_SOME(p, n) SOME_FLOATS(p, n)
+#define ACROSS_STORE      f32_dots_store
+#include "cpu/kernels/across_tmpl.h"
+
 #define DOTS_NAME               bf16_dots
 #define DOTS_ELEMENT            uint16_t
 #define DOTS_STEPS              8
@@ -25,6 +35,13 @@
 #define DOTS_STEP(raw, s)       step_bf16((raw)[(s) / 2], s)
 #define DOTS_ONE(x)             tcgemm_f32_of_bf16(x)
 #include "cpu/kernels/dots_tmpl.h"
+
+#define ACROSS_NAME       bf16_across
+#define ACROSS_ELEMENT    uint16_t
+#define ACROSS_LOAD(p)    BF16_OF_SHORTS(SHORTS_OF(p))
+#define ACROSS_SOME(p, n) BF16_OF_SHORTS(SOME_SHORTS(p, n))
+#define ACROSS_STORE      f32_dots_store
+#include "cpu/kernels/across_tmpl.h"
 
 #define DOTS_NAME               f16_dots
 #define DOTS_ELEMENT            uint16_t
@@ -36,6 +53,13 @@
 #define DOTS_ONE(x)             _cvtsh_ss(x)
 #include "cpu/kernels/dots_tmpl.h"
 
+#define ACROSS_NAME       f16_across
+#define ACROSS_ELEMENT    uint16_t
+#define ACROSS_LOAD(p)    DOTS_WIDEN(SHORTS_OF(p))
+#define ACROSS_SOME(p, n) DOTS_WIDEN(SOME_SHORTS(p, n))
+#define ACROSS_STORE      f32_dots_store
+#include "cpu/kernels/across_tmpl.h"
+
 void DOTS_F32(const tcgemm_dots_t *t) {
     if (t->dtype == TCGEMM_DTYPE_F16)
         f16_dots(t);
@@ -43,4 +67,13 @@ void DOTS_F32(const tcgemm_dots_t *t) {
         bf16_dots(t);
     else
         f32_dots(t);
+}
+
+void ACROSS_F32(const tcgemm_dots_t *t) {
+    if (t->dtype == TCGEMM_DTYPE_F16)
+        f16_across(t);
+    else if (t->dtype == TCGEMM_DTYPE_BF16)
+        bf16_across(t);
+    else
+        f32_across(t);
 }

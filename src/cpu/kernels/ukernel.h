@@ -77,20 +77,26 @@ typedef struct tcgemm_tile {
 typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
 
 /* D[i][l] = alpha * (sum over p of x[p][i] * line l [p]) + beta * C[i][l], sums in f32 or f64, p
- * ascending in one accumulator as in a tile. Steps and strides in elements. */
+ * ascending in one accumulator as in a tile. Steps and strides in elements. A kernel takes lines
+ * that lie along k, or across it, side by side. */
 typedef struct tcgemm_dots {
     tcgemm_dtype_t dtype; /* of the lines: f16 and bf16 with sums in f32, else that of the sums */
     int64_t steps;
-    const void *x; /* packed: `width` numbers of the sums' type a step */
-    int width;     /* 1, 2, 4, 8 or 16, no more than the kernel's dots_width ... */
+    const void *x; /* packed: `width` numbers of the sums' type a step; for tiles a panel of B */
+    int width;     /* 1, 2, 4, 8 or 16, no more than the kernel's dots_width, of tiles nr ... */
     int num_rows;  /* ... of which so many are rows of D */
     const void *lines;
-    int64_t line_stride;
-    int num_lines; /* 1 .. 128 bytes of sums */
+    int64_t line_stride, k_stride; /* along k: k_stride is 1; across: line_stride */
+    int num_lines;                 /* along k: 1 .. 128 bytes of sums */
     void *d;
     const void *c; /* NULL: beta is 0 */
     int64_t d_row, d_line, c_row, c_line;
     union tcgemm_tile_scalar alpha, beta;
+    /* Across k the sums may wait, as they are: width x num_lines of them. */
+    void *partial;
+    bool resumes;  /* the sums so far are in `partial` */
+    bool pauses;   /* they are to be left there, and D as it is */
+    bool is_exact; /* of tiles: x holds a bf16 subnormal */
 } tcgemm_dots_t;
 
 typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);
@@ -140,13 +146,15 @@ typedef struct tcgemm_cpu_ukernel {
     int kc;     /* default blocking: k elements a block ... */
     int mc, nb; /* ... rows and columns of a unit of work */
     tcgemm_tile_fn *packed;
-    tcgemm_tile_fn *strided; /* reads A and B by a_row, a_step, b_step; NULL: none */
-    tcgemm_tile_fn *exact;   /* as packed, keeps bf16 subnormals; NULL: packed does */
-    tcgemm_dots_fn *dots;    /* of lines that lie along k; NULL: none */
-    int dots_width;          /* rows that it does at a time */
-    uint64_t dots_features;  /* TCGEMM_CPU_* that it needs beside the row's */
-    tcgemm_pack_fn *pack_x;  /* for it */
-    void (*begin)(void);     /* to be called by a thread before tiles, and after them; NULL: none */
+    tcgemm_tile_fn *strided;   /* reads A and B by a_row, a_step, b_step; NULL: none */
+    tcgemm_tile_fn *exact;     /* as packed, keeps bf16 subnormals; NULL: packed does */
+    tcgemm_dots_fn *dots;      /* of lines that lie along k; NULL: none */
+    tcgemm_dots_fn *across;    /* of lines that lie across k; NULL only where dots is */
+    int dots_width;            /* rows that they do at a time */
+    uint64_t dots_features;    /* TCGEMM_CPU_* that they need beside the row's */
+    tcgemm_pack_fn *pack_x;    /* for them */
+    tcgemm_dots_fn *tile_dots; /* of more rows and lines along k, by matrix tiles; NULL: none */
+    void (*begin)(void); /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);
     tcgemm_pack_fn *pack;
     tcgemm_finish_fn *finish; /* NULL for families without narrow results */

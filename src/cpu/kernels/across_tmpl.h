@@ -1,0 +1,112 @@
+/* across_tmpl.h - a few rows times many lines across k: rows of A times a row-major B, or columns
+ * of B times rows of A that lie side by side. The includer defines one type of lines.
+ *
+ *           lines ->
+ *      k   v v v v | v v v v | ...     a few rows of k at a time (the driver's ACROSS_STEPS), along
+ *          v v v v | v v v v |         all lines: as many streams as prefetchers follow, each long.
+ *          ..                          Down the rows of k they would lose each page after a piece.
+ *      sums, i x 4 vectors, in registers down these rows; they wait in `partial` for the next rows
+ *
+ * An element's multiply-adds are those of a tile: k in order, one sum, the same bits. Nothing of
+ * the lines is packed; what is not of the sums' type is converted as it is loaded.
+ *
+ * To be defined, beside what dots_tmpl.h keeps for all types:
+ *   ACROSS_NAME                    of the function
+ *   ACROSS_ELEMENT                 of a line
+ *   ACROSS_LOAD(p)                 DOTS_LANES of them as numbers
+ *   ACROSS_SOME(p, n)              the first n, fewer than DOTS_LANES, and no byte beyond
+ *   ACROSS_STORE                   what dots_tmpl.h made of the same sums: <DOTS_NAME>_store
+ * and, once for all types with the same numbers:
+ *   ACROSS_VECTORS(width)          of lines beside each other: 1, 2 or 4
+ */
+
+#define ACROSS_PASTE_(x, y) x##y
+#define ACROSS_PASTE(x, y)  ACROSS_PASTE_(x, y)
+#define ACROSS_LOCAL(name)  ACROSS_PASTE(ACROSS_PASTE(ACROSS_NAME, _), name)
+
+/* Lines from `first` on: `vectors` whole ones, or what is left and less than one. */
+static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int first,
+                                                     const int width, const int vectors,
+                                                     const bool is_whole) {
+    const ACROSS_ELEMENT *line = (const ACROSS_ELEMENT *)t->lines + first;
+    const DOTS_TYPE *x = t->x;
+    DOTS_TYPE *const partial = (DOTS_TYPE *)t->partial + (int64_t)first * width;
+    DOTS_VEC sum[DOTS_MOST][4];
+    TCGEMM_UNROLL
+    for (int i = 0; i < width; ++i) {
+        TCGEMM_UNROLL
+        for (int v = 0; v < vectors; ++v)
+            sum[i][v] =
+                t->resumes ? DOTS_GET(partial + (i * vectors + v) * DOTS_LANES) : DOTS_ZERO();
+    }
+    for (int64_t p = t->steps; p > 0; --p) {
+        DOTS_VEC step[4];
+        TCGEMM_UNROLL
+        for (int v = 0; v < vectors; ++v)
+            step[v] = is_whole ? ACROSS_LOAD(line + v * DOTS_LANES)
+                               : ACROSS_SOME(line, t->num_lines - first);
+        TCGEMM_UNROLL
+        for (int i = 0; i < width; ++i) {
+            const DOTS_VEC row = DOTS_SET1(x[i]);
+            TCGEMM_UNROLL
+            for (int v = 0; v < vectors; ++v)
+                sum[i][v] = DOTS_FMA(row, step[v], sum[i][v]);
+        }
+        line += t->k_stride;
+        x += width;
+    }
+    TCGEMM_UNROLL
+    for (int i = 0; i < width; ++i) {
+        TCGEMM_UNROLL
+        for (int v = 0; v < vectors; ++v) {
+            if (t->pauses)
+                DOTS_PUT(partial + (i * vectors + v) * DOTS_LANES, sum[i][v]);
+            else if (i < t->num_rows)
+                ACROSS_STORE(t, sum[i][v], i, first + v * DOTS_LANES);
+        }
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(body)(const tcgemm_dots_t *t, const int width,
+                                                    const int vectors) {
+    int first = 0;
+    for (; first + vectors * DOTS_LANES <= t->num_lines; first += vectors * DOTS_LANES)
+        ACROSS_LOCAL(piece)(t, first, width, vectors, true);
+    for (; first + DOTS_LANES <= t->num_lines; first += DOTS_LANES)
+        ACROSS_LOCAL(piece)(t, first, width, 1, true);
+    if (first < t->num_lines)
+        ACROSS_LOCAL(piece)(t, first, width, 1, false);
+}
+
+static void ACROSS_NAME(const tcgemm_dots_t *t) {
+    switch (t->width) {
+    case 1:
+        ACROSS_LOCAL(body)(t, 1, ACROSS_VECTORS(1));
+        break;
+    case 2:
+        ACROSS_LOCAL(body)(t, 2, ACROSS_VECTORS(2));
+        break;
+    case 4:
+        ACROSS_LOCAL(body)(t, 4, ACROSS_VECTORS(4));
+        break;
+    case 8:
+        ACROSS_LOCAL(body)(t, 8, ACROSS_VECTORS(8));
+        break;
+#if DOTS_MOST == 16
+    case 16:
+        ACROSS_LOCAL(body)(t, 16, ACROSS_VECTORS(16));
+        break;
+#endif
+    default:
+        break;
+    }
+}
+
+#undef ACROSS_PASTE
+#undef ACROSS_PASTE_
+#undef ACROSS_LOCAL
+#undef ACROSS_NAME
+#undef ACROSS_ELEMENT
+#undef ACROSS_LOAD
+#undef ACROSS_SOME
+#undef ACROSS_STORE
