@@ -175,6 +175,19 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_OF_i8x8(kernels)    NO_DOTS
 #define DOTS_OF_bf16x4(kernels)  NO_DOTS
 
+/* Rows of lanes of bytes, for strided tiles. */
+#define ROWS_OF_f32(kernels)     NULL
+#define ROWS_OF_f64(kernels)     NULL
+#define ROWS_OF_bf16(kernels)    NULL
+#define ROWS_OF_u8s8(kernels)    tcgemm_pack_rows_##kernels##_u8s8
+#define ROWS_OF_s16(kernels)     tcgemm_pack_rows_##kernels##_s16
+#define ROWS_OF_b1(kernels)      NULL
+#define ROWS_OF_bf16x32(kernels) NULL
+#define ROWS_OF_i8x64(kernels)   NULL
+#define ROWS_OF_i8x4(kernels)    NULL
+#define ROWS_OF_i8x8(kernels)    NULL
+#define ROWS_OF_bf16x4(kernels)  NULL
+
 #define tcgemm_tile_any_NONE    NULL
 #define tcgemm_tile_avx2_NONE   NULL
 #define tcgemm_tile_avx512_NONE NULL
@@ -239,6 +252,7 @@ static const tcgemm_kernel_t rows[] = {
          DOTS_OF_##lane(kernels).begin = BEGIN_##isa_,                                             \
          .end = END_##isa_,                                                                        \
          .pack = tcgemm_pack_##kernels##_##lane,                                                   \
+         .pack_rows = ROWS_OF_##lane(kernels),                                                     \
          .finish = FINISH_OF_##lane(kernels),                                                      \
          .finishes_tiles = FINISHES_##lane,                                                        \
      }},

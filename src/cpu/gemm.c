@@ -331,6 +331,16 @@ static int64_t rows_of_tile(const product_t *x, int64_t rows) {
     return x->plan->cpu.pack_a ? x->u->mr : even_tile_rows(x->u, rows);
 }
 
+/* Of `cols` columns left, those of the next tile where B stays in place: in whole vectors, about as
+ * many in each, lest the last one have too few sums to keep the multiply-adds busy. */
+static int64_t even_tile_columns(const tcgemm_cpu_ukernel_t *u, int64_t cols) {
+    if (cols <= u->nr)
+        return cols;
+    const int64_t lanes = u->nr / 3; /* of a vector (tile_tmpl.h) */
+    const int64_t vectors = ceil_div(cols, lanes);
+    return min_i64(cols, ceil_div(vectors, ceil_div(cols, u->nr)) * lanes);
+}
+
 static void set_scalars(const tcgemm_canonical_t *g, double alpha, double beta,
                         tcgemm_tile_t *tile) {
     if (g->type->accumulator == TCGEMM_DTYPE_F64) {
@@ -692,19 +702,7 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
     }
 }
 
-/* ---- small products ---- */
-
-/* Items of one block, each by one thread, of lanes without terms: all that is needed is tiles, and
- * panels of what cannot stay where it is. */
-static bool has_small_items(const struct tcgemm_plan *plan) {
-    const tcgemm_cpu_blocking_t *s = &plan->cpu;
-    const tcgemm_canonical_t *g = &plan->g;
-    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
-    return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
-           g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && g->m <= 64 * (int64_t)u->mr &&
-           !g->a.packed_bytes && !g->b.packed_bytes && !s->packs_units &&
-           !tcgemm_family_has_terms(u->family);
-}
+/* ---- small products: of one block, each by one thread (has_small_items in model.c) ---- */
 
 /* What all items and tiles have in common. */
 typedef struct small {
@@ -713,7 +711,8 @@ typedef struct small {
     char *workspace;
     tcgemm_signs_t signs;
     tcgemm_tile_t tile;
-    uint64_t *packing; /* nanoseconds of it, NULL: nobody asks */
+    bool has_free_panels; /* the kernel reads panels of any width, and rows of lanes */
+    uint64_t *packing;    /* nanoseconds of it, NULL: nobody asks */
 } small_t;
 
 static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgemm_call_t *call,
@@ -724,10 +723,11 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->call = call;
     x->workspace = workspace;
     x->packing = packing;
+    x->has_free_panels = u->strided != NULL;
     x->tile = (tcgemm_tile_t){
-        .steps = tcgemm_panel_steps(g->k, u->ku),
-        .a_row = plan->cpu.pack_a ? 1 : g->a.row_stride,
-        .a_step = plan->cpu.pack_a ? u->mr : g->a.col_stride,
+        .steps = u->ku == 1 ? g->k : tcgemm_panel_steps(g->k, u->ku),
+        .a_row = g->a.row_stride,
+        .a_step = g->a.col_stride,
         .b_step = plan->cpu.pack_b ? u->nr : g->b.row_stride,
         .ldd = g->ldd,
         .ldc = g->ldc,
@@ -741,14 +741,103 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->tile.b_is_signed = x->signs.b_is_signed;
 }
 
-/* `lines` lines of A or B from `first` on. */
-static bool pack_small(const small_t *x, const tcgemm_pack_t *pack, int64_t first, int64_t lines,
-                       int width, void *panel) {
-    const uint64_t start = x->packing ? now_nanoseconds() : 0;
-    const bool found = x->plan->kernel->cpu->pack(pack, first, (int)lines, width, panel, NULL);
+static uint64_t start_packing(const small_t *x) {
+    return x->packing ? now_nanoseconds() : 0;
+}
+
+static void stop_packing(const small_t *x, uint64_t start) {
     if (x->packing)
         *x->packing += now_nanoseconds() - start;
-    return found;
+}
+
+/* Where the parts of an item lie: A's and B's panels, and their terms. */
+typedef struct small_parts {
+    char *a, *b;
+    uint32_t *a_terms, *b_terms; /* NULL: none */
+} small_parts_t;
+
+static small_parts_t small_parts(const small_t *x) {
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    const int64_t row_bytes = x->tile.steps * u->lane_bytes; /* of a panel */
+    const bool has_a = x->plan->cpu.pack_a;
+    const int64_t rows = has_a ? round_up(x->plan->g.m, u->mr) : 0;
+    small_parts_t p = {.a = x->workspace};
+    p.b = p.a + align64(rows * row_bytes);
+    if (x->signs.use_a_terms || x->signs.use_b_terms) {
+        uint32_t *const terms = (uint32_t *)(void *)(p.b + align64(u->nr * row_bytes));
+        p.a_terms = x->signs.use_a_terms ? terms : NULL;
+        p.b_terms = x->signs.use_b_terms ? terms + (x->signs.use_a_terms ? rows : 0) : NULL;
+    }
+    return p;
+}
+
+/* The tiles of A of an item: the first one, and the bytes from each to the next. */
+typedef struct small_a {
+    const char *first;
+    int64_t pitch;
+    uint64_t special; /* bit i: only the exact kernel takes tile i */
+} small_a_t;
+
+/* Whole lanes of bytes as the kernel takes them, on boundaries of lanes. */
+static bool has_lanes_in_place(const small_t *x, const char *a) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    return x->plan->kernel->cpu->family == TCGEMM_FAMILY_U8S8 && g->a.dtype == TCGEMM_DTYPE_U8 &&
+           !x->signs.use_a_terms &&
+           (((uint64_t)g->k | (uint64_t)g->a.row_stride | (uintptr_t)a) & 3u) == 0;
+}
+
+static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
+                           const char *a, int64_t tile_rows) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    x->tile.a_step = 1;
+    if (has_lanes_in_place(x, a)) {
+        x->tile.a_row = g->a.row_stride / 4;
+        return (small_a_t){.first = a, .pitch = tile_rows * g->a.row_stride};
+    }
+    const uint64_t start = start_packing(x);
+    u->pack_rows(pack, (int)g->m, p->a, p->a_terms);
+    stop_packing(x, start);
+    x->tile.a_row = x->tile.steps;
+    return (small_a_t){.first = p->a, .pitch = tile_rows * x->tile.steps * u->lane_bytes};
+}
+
+static small_a_t panels_of_small_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
+                                   int64_t tile_rows) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    const uint64_t start = start_packing(x);
+    small_a_t tiles = {.first = p->a, .pitch = u->mr * x->tile.steps * u->lane_bytes};
+    char *panel = p->a;
+    for (int64_t i = 0, at = 0; i < g->m; i += tile_rows, ++at, panel += tiles.pitch) {
+        const int rows = (int)min_i64(tile_rows, g->m - i);
+        uint32_t *const terms = p->a_terms ? p->a_terms + i : NULL;
+        tiles.special |= (uint64_t)u->pack(pack, i, rows, u->mr, panel, terms) << at;
+    }
+    if (g->flags & TCGEMM_FLAG_REPRODUCIBLE)
+        tiles.special = UINT64_MAX;
+    stop_packing(x, start);
+    x->tile.a_row = 1;
+    x->tile.a_step = u->mr;
+    return tiles;
+}
+
+static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, int64_t tile_rows) {
+    const struct tcgemm_plan *const plan = x->plan;
+    const tcgemm_canonical_t *const g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    if (!plan->cpu.pack_a)
+        return (small_a_t){
+            .first = element_at(x->call->a, item * g->a.batch_stride, u->lane_bytes),
+            .pitch = tile_rows * g->a.row_stride * u->lane_bytes,
+        };
+    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
+    const tcgemm_pack_t pack =
+        tcgemm_pack_of_a(g, u->family, &x->signs, x->call->a, item * g->a.batch_stride, &all);
+    if (u->pack_rows && x->has_free_panels && g->a.col_stride == 1)
+        return rows_of_a(x, &pack, p, (const char *)x->call->a + item * g->a.batch_stride,
+                         tile_rows);
+    return panels_of_small_a(x, &pack, p, tile_rows);
 }
 
 static void run_small(small_t *x, int64_t item) {
@@ -758,43 +847,43 @@ static void run_small(small_t *x, int64_t item) {
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *const s = &plan->cpu;
     tcgemm_tile_t *const tile = &x->tile;
-    const int d_bytes = tcgemm_sum_bytes(u);               /* D takes them as they are */
-    const int64_t row_bytes = tile->steps * u->lane_bytes; /* of a panel */
-    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
-    const char *const a = element_at(call->a, item * g->a.batch_stride, u->lane_bytes);
+    const int d_bytes = tcgemm_sum_bytes(u); /* D takes them as they are */
     const char *const b = element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
     const char *const c = call->c ? element_at(call->c, item * g->stride_c, d_bytes) : NULL;
     char *const d = element_at(call->d, item * g->stride_d, d_bytes);
-    char *const a_panels = x->workspace;
-    char *const b_panel =
-        x->workspace + (s->pack_a ? align64(round_up(g->m, u->mr) * row_bytes) : 0);
     const int64_t tile_rows = even_tile_rows(u, g->m);
-    uint64_t special = 0; /* bit i: only the exact kernel takes panel i of A */
+    const small_parts_t parts = small_parts(x);
+    const small_a_t a = tiles_of_a(x, item, &parts, tile_rows);
     tcgemm_pack_t pack;
-    if (s->pack_a) {
-        pack = tcgemm_pack_of_a(g, u->family, &x->signs, call->a, item * g->a.batch_stride, &all);
-        for (int64_t i = 0, panel = 0; i < g->m; i += tile_rows, ++panel)
-            special |= (uint64_t)pack_small(x, &pack, i, min_i64(tile_rows, g->m - i), u->mr,
-                                            a_panels + panel * u->mr * row_bytes)
-                       << panel;
-        if (g->flags & TCGEMM_FLAG_REPRODUCIBLE)
-            special = UINT64_MAX;
-    }
-    if (s->pack_b)
+    if (s->pack_b) {
+        const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
         pack = tcgemm_pack_of_b(g, u->family, &x->signs, call->b, item * g->b.batch_stride, &all);
-    tcgemm_tile_fn *const multiply = s->pack_a && s->pack_b ? u->packed : u->strided;
-    for (int64_t j = 0; j < g->n; j += u->nr) {
-        tile->n = (int)min_i64(u->nr, g->n - j);
-        tile->b = s->pack_b ? b_panel : element_at(b, j * g->b.col_stride, u->lane_bytes);
-        const bool is_b_special = s->pack_b && pack_small(x, &pack, j, tile->n, u->nr, b_panel);
+    }
+    tcgemm_tile_fn *const multiply = x->has_free_panels ? u->strided : u->packed;
+    tile->col_term = parts.b_terms;
+    for (int64_t j = 0; j < g->n; j += tile->n) {
+        bool is_b_special = false;
+        tile->n =
+            (int)(x->has_free_panels ? even_tile_columns(u, g->n - j) : min_i64(u->nr, g->n - j));
+        if (s->pack_b) {
+            const uint64_t start = start_packing(x);
+            const int width = x->has_free_panels ? tile->n : u->nr;
+            is_b_special = u->pack(&pack, j, tile->n, width, parts.b, parts.b_terms);
+            stop_packing(x, start);
+            tile->b = parts.b;
+            tile->b_step = width;
+        } else {
+            tile->b = element_at(b, j * g->b.col_stride, u->lane_bytes);
+        }
+        tile->a = a.first;
         for (int64_t i = 0, panel = 0; i < g->m; i += tile_rows, ++panel) {
             tile->m = (int)min_i64(tile_rows, g->m - i);
-            tile->a = s->pack_a ? a_panels + panel * u->mr * row_bytes
-                                : element_at(a, i * g->a.row_stride, u->lane_bytes);
+            tile->row_term = parts.a_terms ? parts.a_terms + i : NULL;
             tile->d = element_at(d, i * g->ldd + j, d_bytes);
             tile->c = c ? element_at(c, i * g->ldc + j, d_bytes) : NULL;
-            const bool is_special = u->exact && (is_b_special || special >> panel & 1u);
+            const bool is_special = u->exact && (is_b_special || a.special >> panel & 1u);
             (is_special ? u->exact : multiply)(tile);
+            tile->a = (const char *)tile->a + a.pitch;
         }
     }
 }
@@ -1139,7 +1228,7 @@ static void do_share(void *argument, int t, int64_t index) {
     product_t own;
     const int64_t first = index * b->share;
     const int64_t end = min_i64(first + b->share, b->plan->g.batch);
-    if (has_small_items(b->plan)) {
+    if (b->plan->cpu.small_items) {
         run_small_items(b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, first, end,
                         b->times);
         return;
@@ -1186,7 +1275,7 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
         workspace ? (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64 : NULL;
     times_t times = {0};
     const double start = stats ? now_seconds() : 0.0;
-    if (has_small_items(plan) && !plan->cpu.split_batch)
+    if (plan->cpu.small_items && !plan->cpu.split_batch)
         run_small_items(plan, call, aligned, 0, plan->g.batch, stats ? &times : NULL);
     else if (plan->cpu.dots) {
         dots_run_t run = dots_of(plan, call, aligned);

@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "cpu/cost.h"
 #include "cpu/kernels/ukernel.h"
+#include "cpu/packing.h"
 #include "host/clock.h"
 #include "host/features.h"
 
@@ -369,6 +370,18 @@ static bool overlaps(const struct tcgemm_plan *plan) {
            (s->pack_a || s->pack_b);
 }
 
+/* Items of one block, each by one thread: all that is needed is tiles, and panels of what cannot
+ * stay where it is. Lines with terms need a kernel that reads rows of lanes. */
+static bool has_small_items(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
+           g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && g->m <= 64 * (int64_t)u->mr &&
+           !g->a.packed_bytes && !g->b.packed_bytes && !s->packs_units &&
+           (!tcgemm_family_has_terms(u->family) || (u->pack_rows && u->strided));
+}
+
 /* Returns how often the threads wait for one another in the whole product. */
 static double choose_threads(struct tcgemm_plan *plan, double item, int max_threads) {
     const double all = item * (double)plan->g.batch;
@@ -383,6 +396,7 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
         threads = units > 1 ? (int)units : 1;
     plan->num_threads = threads;
     plan->cpu.overlaps = overlaps(plan);
+    plan->cpu.small_items = has_small_items(plan);
     return threads > 1 ? (double)plan->g.batch * (double)ceil_div(plan->g.k, plan->cpu.kc) : 0.0;
 }
 

@@ -92,6 +92,7 @@ typedef struct tcgemm_cpu_blocking {
     tcgemm_dots_of_t dots; /* few rows or columns: no operand is packed but the small one */
     bool overlaps;         /* panels of the next step are packed while this one is multiplied */
     bool split_batch;      /* each thread computes whole items of the batch */
+    bool small_items;      /* of one block and one thread: nothing but panels and tiles */
     bool direct_output;    /* true: tiles are stored straight into D; false: through f32 sums */
 } tcgemm_cpu_blocking_t;
 

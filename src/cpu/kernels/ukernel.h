@@ -118,6 +118,10 @@ typedef struct tcgemm_pack {
 typedef bool tcgemm_pack_fn(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
                             void *panel, uint32_t *terms);
 
+/* Packs lines 0 .. lines - 1, which lie along k, as rows of lanes one behind the other, zero beyond
+ * k. `terms` as above. Up to 63 bytes behind the last row are overwritten, too. */
+typedef void tcgemm_pack_rows_fn(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms);
+
 /* Writes rows x cols sums as f16 or bf16: D = alpha * sums + beta * C, rounded once. */
 typedef struct tcgemm_finish {
     tcgemm_dtype_t dtype;
@@ -149,8 +153,9 @@ typedef struct tcgemm_cpu_ukernel {
     void (*begin)(void);     /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);
     tcgemm_pack_fn *pack;
-    tcgemm_finish_fn *finish; /* NULL for families without narrow results */
-    bool finishes_tiles;      /* packed and exact heed tile.finish */
+    tcgemm_pack_rows_fn *pack_rows; /* for strided tiles of lanes that are no elements; or NULL */
+    tcgemm_finish_fn *finish;       /* NULL for families without narrow results */
+    bool finishes_tiles;            /* packed and exact heed tile.finish */
 } tcgemm_cpu_ukernel_t;
 
 /* Of a sum, in a register or where a tile pauses. */
