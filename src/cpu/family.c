@@ -216,6 +216,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 
 #define ROW(isa, lane, kernels, features, mr_, nr_, ku_, lane_bytes, macs, kc_, mc_, nb_, strided, \
             exact)                                                                                 \
+    _Static_assert(((mr_) & ((mr_)-1)) == 0, #isa "_" #lane ": mr must be a power of two");        \
     _Static_assert((mc_) % (mr_) == 0, #isa "_" #lane ": mc must be a multiple of mr");            \
     _Static_assert((nb_) % (nr_) == 0, #isa "_" #lane ": nb must be a multiple of nr");            \
     _Static_assert((kc_) % (ku_) == 0, #isa "_" #lane ": kc must be a multiple of ku");            \

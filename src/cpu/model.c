@@ -396,7 +396,9 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
         threads = units > 1 ? (int)units : 1;
     plan->num_threads = threads;
     plan->cpu.overlaps = overlaps(plan);
-    plan->cpu.small_items = has_small_items(plan);
+    plan->cpu.small_rows =
+        has_small_items(plan) ? tcgemm_even_tile_rows(plan->kernel->cpu, plan->g.m) : 0;
+    plan->cpu.small_steps = ceil_div(plan->g.k, plan->kernel->cpu->ku);
     return threads > 1 ? (double)plan->g.batch * (double)ceil_div(plan->g.k, plan->cpu.kc) : 0.0;
 }
 

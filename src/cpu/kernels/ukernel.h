@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/num.h"
 #include "tcgemm/tcgemm.h"
 
 typedef enum tcgemm_family {
@@ -161,6 +162,14 @@ typedef struct tcgemm_cpu_ukernel {
 /* Of a sum, in a register or where a tile pauses. */
 static inline int tcgemm_sum_bytes(const tcgemm_cpu_ukernel_t *u) {
     return u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
+}
+
+/* Of `rows` rows, those of a tile, about as many in each, lest the last one be too small to keep
+ * the multiply-adds busy. A matrix tile computes a half of its rows or all. */
+static inline int64_t tcgemm_even_tile_rows(const tcgemm_cpu_ukernel_t *u, int64_t rows) {
+    if (u->lane_bytes == 64 || rows <= u->mr)
+        return u->mr;
+    return ceil_div(rows, ceil_div(rows, u->mr));
 }
 
 /* Tiles of long vectors, three side by side: their panel of A, as 8 rows where it lies, stays in
