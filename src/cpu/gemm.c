@@ -743,7 +743,8 @@ typedef struct small {
     char *workspace;
     tcgemm_signs_t signs;
     tcgemm_tile_t tile;
-    bool has_free_panels; /* the kernel reads panels of any width, and rows of lanes */
+    bool has_rows;        /* A is packed as rows of lanes */
+    bool has_free_panels; /* the kernel reads panels of any width, and such rows */
     uint64_t *packing;    /* nanoseconds of it, NULL: nobody asks */
 } small_t;
 
@@ -755,7 +756,10 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->call = call;
     x->workspace = workspace;
     x->packing = packing;
-    x->has_free_panels = u->strided != NULL;
+    x->has_rows = plan->cpu.pack_a && u->pack_rows && u->strided && g->a.col_stride == 1 &&
+                  g->a.dtype != g->type->accumulator;
+    x->has_free_panels =
+        u->strided != NULL && (x->has_rows || !plan->cpu.pack_a || !plan->cpu.pack_b || u->ku > 1);
     /* One by one: to clear the whole struct first takes as long as a tile of 8 x 8. */
     tcgemm_tile_t *const tile = &x->tile;
     tile->steps = plan->cpu.small_steps;
@@ -871,7 +875,7 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
     const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
     const tcgemm_pack_t pack =
         tcgemm_pack_of_a(g, u->family, &x->signs, x->call->a, item * g->a.batch_stride, &all);
-    if (u->pack_rows && x->has_free_panels && g->a.col_stride == 1)
+    if (x->has_rows)
         return rows_of_a(x, &pack, p, (const char *)x->call->a + item * g->a.batch_stride,
                          tile_rows);
     return panels_of_small_a(x, &pack, p, tile_rows);

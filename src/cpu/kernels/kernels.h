@@ -30,7 +30,8 @@
 #define TCGEMM_DECLARE_PACK(isa)                                                                   \
     tcgemm_pack_fn tcgemm_pack_##isa##_f32, tcgemm_pack_##isa##_f64, tcgemm_pack_##isa##_bf16,     \
         tcgemm_pack_##isa##_u8s8, tcgemm_pack_##isa##_s16, tcgemm_pack_##isa##_b1;                 \
-    tcgemm_pack_rows_fn tcgemm_pack_rows_##isa##_u8s8, tcgemm_pack_rows_##isa##_s16;               \
+    tcgemm_pack_rows_fn tcgemm_pack_rows_##isa##_f32, tcgemm_pack_rows_##isa##_u8s8,               \
+        tcgemm_pack_rows_##isa##_s16;                                                              \
     tcgemm_finish_fn tcgemm_finish_##isa;
 TCGEMM_DECLARE_PACK(any)
 TCGEMM_DECLARE_PACK(avx2)

@@ -713,6 +713,14 @@ void PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint
     }
 }
 
+/* Numbers that are no f32 as they lie. */
+void PACK_ROWS_NAME(f32)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+    float *row = rows;
+    (void)terms;
+    for (int line = 0; line < lines; ++line, row += pack->k)
+        convert_f32(pack, line_start(pack, line, 0), pack->k, row);
+}
+
 void PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
     const int64_t k = pack->k;
     int16_t *row = rows;
