@@ -33,6 +33,7 @@
 #include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/kernels/ukernel.h"
+#include "cpu/model.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
 #include "cpu/prepack.h"
@@ -756,8 +757,7 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->call = call;
     x->workspace = workspace;
     x->packing = packing;
-    x->has_rows = plan->cpu.pack_a && u->pack_rows && u->strided && g->a.col_stride == 1 &&
-                  g->a.dtype != g->type->accumulator;
+    x->has_rows = tcgemm_cpu_packs_rows(plan);
     x->has_free_panels =
         u->strided != NULL && (x->has_rows || !plan->cpu.pack_a || !plan->cpu.pack_b || u->ku > 1);
     /* One by one: to clear the whole struct first takes as long as a tile of 8 x 8. */
