@@ -17,7 +17,7 @@ below=
 defect "the planner takes the slowest GPU row" src/plan/planner.c 's/? seconds < best->seconds/? seconds > best->seconds/' \
     'unit/device/known_gpus|cli/explain'
 defect "the planner takes the slowest CPU row" src/plan/planner.c \
-    's/: rate_of(row) >= rate_of(best->row);/: rate_of(row) < rate_of(best->row);/' \
+    's/rate_of(row, plan) >= rate_of(best->row, plan)/rate_of(row, plan) < rate_of(best->row, plan)/' \
     'unit/plan/planner|api/api'
 defect "a last round that is not full costs nothing" src/gpu/model.c 's/^    if (rest > 0.0)$/    if (rest > 1e18)/' \
     'unit/device/known_gpus|unit/gpu/model'

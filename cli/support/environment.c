@@ -31,8 +31,8 @@ static bool is_arch(const char *text) {
     tcgemm_machine_info_t machine = {.struct_size = sizeof machine};
     if (strcmp(text, "any") == 0 || strcmp(text, "generic") == 0)
         return true;
-    static const char *const sets[] = {"avx2",    "avx_vnni", "avx512", "amx", "neon",
-                                       "dotprod", "i8mm",     "bf16",   "sve"};
+    static const char *const sets[] = {"avx2", "avx_vnni", "avx512", "avx512_vnni", "amx",
+                                       "neon", "dotprod",  "i8mm",   "bf16",        "sve"};
     bool is_set = false;
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; ++i)
         is_set |= strcmp(text, sets[i]) == 0;
@@ -66,13 +66,10 @@ const environment_row_t environment_table[] = {
     {"OMP_NUM_THREADS", "threads, if TCGEMM_NUM_THREADS does not say; of a list the first number",
      "a whole number in 1 .. 4095", is_omp_list},
     {"TCGEMM_ARCH",
-     "plays an older processor: any hides all vector instructions, avx2, avx_vnni, avx512 and amx, "
-     "on Arm "
-     "neon, dotprod, i8mm, bf16 and sve, what is newer",
-     "any, or one of avx2, avx_vnni, avx512 and amx (Arm: neon, dotprod, i8mm, bf16, sve) that "
-     "this "
-     "processor "
-     "has",
+     "plays an older processor: any hides all vector instructions, avx2, avx_vnni, avx512, "
+     "avx512_vnni and amx, on Arm neon, dotprod, i8mm, bf16 and sve, what is newer",
+     "any, or one of avx2, avx_vnni, avx512, avx512_vnni and amx (Arm: neon, dotprod, i8mm, bf16, "
+     "sve) that this processor has",
      is_arch},
     {"TCGEMM_CUDA_ARCH", "plays an older GPU: 75, 80, 86, ...", "a whole number in 50 .. 999",
      is_cuda_arch},

@@ -4,9 +4,18 @@
 #include "cpu/prepack.h"
 #include "host/memory.h"
 
+enum { SMALL_WORKSPACE = 4096 }; /* that the stack holds: less than taking one costs */
+
 static tcgemm_status_t prepare(struct tcgemm_plan *plan) {
     (void)plan;
     return TCGEMM_STATUS_OK;
+}
+
+/* A function of its own, lest larger products take so much of the stack. */
+static __attribute__((noinline)) tcgemm_status_t run_on_stack(const struct tcgemm_plan *plan,
+                                                              const tcgemm_run_t *run) {
+    char workspace[SMALL_WORKSPACE];
+    return tcgemm_cpu_run(plan, run->call, workspace, run->stats);
 }
 
 static tcgemm_status_t run(const struct tcgemm_plan *plan, const tcgemm_run_t *run) {
@@ -16,6 +25,8 @@ static tcgemm_status_t run(const struct tcgemm_plan *plan, const tcgemm_run_t *r
     TCGEMM_FORWARD(tcgemm_cpu_check_packed(plan, run->call));
     if (needed == 0 || run->workspace)
         return tcgemm_cpu_run(plan, run->call, run->workspace, run->stats);
+    if (needed <= SMALL_WORKSPACE && plan->num_threads == 1)
+        return run_on_stack(plan, run);
     const tcgemm_workspace_t own = tcgemm_workspace_take(needed);
     TCGEMM_RETURN_IF(!own.data, TCGEMM_STATUS_OUT_OF_MEMORY, "no memory for %zu bytes of workspace",
                      needed);

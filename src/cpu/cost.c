@@ -65,7 +65,8 @@ static void count_packing(const struct tcgemm_plan *plan, double k_steps,
     const double lanes = (double)ceil_div(g->k, u->ku);
     const double a = packs_a ? (double)g->m * packed_depth(plan, g->a.dtype) : 0.0;
     const double b = packs_b ? (double)g->n * packed_depth(plan, g->b.dtype) : 0.0;
-    const double a_panels = packs_a ? (double)ceil_div(g->m, u->mr) : 0.0;
+    const bool has_rows = tcgemm_cpu_packs_rows(plan); /* all by one call */
+    const double a_panels = !packs_a ? 0.0 : has_rows ? 1.0 : (double)ceil_div(g->m, u->mr);
     const double b_panels = packs_b ? (double)ceil_div(g->n, u->nr) : 0.0;
     count[a_along ? TCGEMM_COUNT_A_ALONG : TCGEMM_COUNT_A_ACROSS] = a;
     count[b_along ? TCGEMM_COUNT_B_ALONG : TCGEMM_COUNT_B_ACROSS] = b;
@@ -131,7 +132,7 @@ void tcgemm_cpu_work(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_COU
     const tcgemm_canonical_t *g = &plan->g;
     memset(count, 0, TCGEMM_NUM_COUNTS * sizeof *count);
     count[TCGEMM_COUNT_CALL] = 1.0 / (double)g->batch;
-    count[TCGEMM_COUNT_ITEM] = 1.0;
+    count[TCGEMM_COUNT_ITEM] = plan->cpu.small_rows > 0 ? 0.0 : 1.0;
     if (plan->cpu.dots)
         count_dots(plan, count);
     else

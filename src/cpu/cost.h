@@ -7,7 +7,7 @@
 /* What is counted for one item of the batch. */
 typedef enum tcgemm_cpu_count {
     TCGEMM_COUNT_CALL,     /* 1 / items: the call's own */
-    TCGEMM_COUNT_ITEM,     /* 1 */
+    TCGEMM_COUNT_ITEM,     /* 1, but of small ones, which have no phases and units, 0 */
     TCGEMM_COUNT_TILE,     /* register tiles, each step of k anew, ... */
     TCGEMM_COUNT_EDGE,     /* ... and those of them that are not whole */
     TCGEMM_COUNT_MULTIPLY, /* cycles that multiply-adds keep the units busy, edges padded */

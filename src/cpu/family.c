@@ -188,6 +188,19 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define TILE_DOTS_i8x8    NULL
 #define TILE_DOTS_bf16x4  NULL
 
+/* Rows of lanes of what is converted, for strided tiles. */
+#define ROWS_OF_f32(kernels)     tcgemm_pack_rows_##kernels##_f32
+#define ROWS_OF_f64(kernels)     NULL
+#define ROWS_OF_bf16(kernels)    NULL
+#define ROWS_OF_u8s8(kernels)    tcgemm_pack_rows_##kernels##_u8s8
+#define ROWS_OF_s16(kernels)     tcgemm_pack_rows_##kernels##_s16
+#define ROWS_OF_b1(kernels)      NULL
+#define ROWS_OF_bf16x32(kernels) NULL
+#define ROWS_OF_i8x64(kernels)   NULL
+#define ROWS_OF_i8x4(kernels)    NULL
+#define ROWS_OF_i8x8(kernels)    NULL
+#define ROWS_OF_bf16x4(kernels)  NULL
+
 #define tcgemm_tile_any_NONE    NULL
 #define tcgemm_tile_avx2_NONE   NULL
 #define tcgemm_tile_avx512_NONE NULL
@@ -216,6 +229,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 
 #define ROW(isa, lane, kernels, features, mr_, nr_, ku_, lane_bytes, macs, kc_, mc_, nb_, strided, \
             exact)                                                                                 \
+    _Static_assert(((mr_) & ((mr_)-1)) == 0, #isa "_" #lane ": mr must be a power of two");        \
     _Static_assert((mc_) % (mr_) == 0, #isa "_" #lane ": mc must be a multiple of mr");            \
     _Static_assert((nb_) % (nr_) == 0, #isa "_" #lane ": nb must be a multiple of nr");            \
     _Static_assert((kc_) % (ku_) == 0, #isa "_" #lane ": kc must be a multiple of ku");            \
@@ -253,6 +267,7 @@ static const tcgemm_kernel_t rows[] = {
          .begin = BEGIN_##isa_,                                                                    \
          .end = END_##isa_,                                                                        \
          .pack = tcgemm_pack_##kernels##_##lane,                                                   \
+         .pack_rows = ROWS_OF_##lane(kernels),                                                     \
          .finish = FINISH_OF_##lane(kernels),                                                      \
          .finishes_tiles = FINISHES_##lane,                                                        \
      }},
@@ -263,8 +278,21 @@ static bool fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device) {
     return !device && (row->features & ~tcgemm_cpu_features()) == 0;
 }
 
+/* A product that takes less time than to prepare matrix tiles and fill them. */
+static bool is_small(const struct tcgemm_plan *plan) {
+    enum { MOST_SMALL = 64, MOST_VOLUME = 32 * 32 * 32 };
+    const tcgemm_canonical_t c = tcgemm_choice_problem(&plan->g);
+    return !plan->packs && !c.a.packed_bytes && !c.b.packed_bytes && c.m <= MOST_SMALL &&
+           c.n <= MOST_SMALL && c.k <= MOST_VOLUME && c.m * c.n * c.k <= MOST_VOLUME;
+}
+
+/* Between those of dot products of vectors, which are faster then, and of anything less. */
+enum { RATE_OF_SMALL = 40 };
+
 /* Where VDPBF16PS is slow, bf16 are multiplied as f32: by the processor, not by its feature bit. */
-static double rate(const tcgemm_kernel_t *row) {
+static double rate(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+    if (row->cpu->family == TCGEMM_FAMILY_I8X64 && is_small(plan))
+        return RATE_OF_SMALL;
     const double dots = tcgemm_cpu_bf16_dots_per_cycle();
     const bool is_slow = row->cpu->family == TCGEMM_FAMILY_BF16 && dots > 0.0;
     return is_slow ? 0.75 * dots * row->macs_per_cycle : (double)row->macs_per_cycle;

@@ -33,6 +33,7 @@
 #include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/kernels/ukernel.h"
+#include "cpu/model.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
 #include "cpu/prepack.h"
@@ -198,7 +199,8 @@ typedef struct panels {
     int64_t count;
     int64_t lines;
     int width;
-    int group; /* panels that are packed together */
+    int group;         /* panels that are packed together */
+    int64_t even_from; /* the line from which panels are about as wide, those of the last unit */
     char *data;
     uint32_t *terms;
     bool *special;
@@ -260,15 +262,56 @@ static void set_up_workspace(product_t *x, char *workspace) {
 
 /* ---- packing ---- */
 
+/* Of `cols` columns left, those of the next tile of a kernel that reads B by strides: no last tile
+ * of one vector behind a whole one, whose sums are too few to keep the multiply-adds busy. */
+static int64_t even_tile_columns(const tcgemm_cpu_ukernel_t *u, int64_t cols) {
+    const int64_t lanes = u->nr / 3; /* of a vector (tile_tmpl.h) */
+    if (cols <= u->nr)
+        return cols;
+    return cols <= u->nr + lanes ? u->nr - lanes : u->nr;
+}
+
+/* Tiles read B by strides, and nobody else has packed it. */
+static bool has_even_columns(const product_t *x) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    return (!s->pack_a || !s->pack_b) && !x->plan->g.b.packed_bytes;
+}
+
+/* Columns of the next tile of `cols` to the end of a unit, and the width of its panel. Units before
+ * the last one are whole panels, so they are shared out as the block is. */
+static int64_t columns_of_tile(const product_t *x, int64_t cols) {
+    return has_even_columns(x) ? even_tile_columns(x->u, cols) : min_i64(x->u->nr, cols);
+}
+
+static int64_t width_of_panel(const product_t *x, int64_t cols) {
+    const int64_t lanes = x->u->nr / 3;
+    const int64_t some = columns_of_tile(x, cols);
+    return !has_even_columns(x) || some > 2 * lanes ? x->u->nr : some > lanes ? 2 * lanes : lanes;
+}
+
 enum { PANELS_OF_GROUP = 4, MOST_OF_GROUP = 64 };
 
+/* The line at which panel i begins. */
+static int64_t first_of_panel(const product_t *x, const panels_t *p, int64_t i) {
+    int64_t at = p->even_from / p->width;
+    int64_t first = p->even_from;
+    if (i <= at)
+        return i * p->width;
+    for (; at < i; ++at)
+        first += columns_of_tile(x, p->lines - first);
+    return first;
+}
+
 static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
-    const int64_t first = i * p->width;
+    const int64_t first = first_of_panel(x, p, i);
     const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku);
     char *const panel = p->data + tcgemm_panel_at(first, steps, x->u->lane_bytes);
-    const int lines = (int)min_i64(p->width, p->lines - first);
+    const bool is_even = first >= p->even_from;
+    const int lines =
+        (int)(is_even ? columns_of_tile(x, p->lines - first) : min_i64(p->width, p->lines - first));
+    const int width = is_even ? (int)width_of_panel(x, p->lines - first) : p->width;
     const bool found =
-        x->u->pack(&p->pack, first, lines, p->width, panel, p->terms ? p->terms + first : NULL);
+        x->u->pack(&p->pack, first, lines, width, panel, p->terms ? p->terms + first : NULL);
     if (x->u->exact)
         p->special[i] = found;
 }
@@ -319,6 +362,7 @@ static panels_t panels_of_a(const product_t *x, const step_t *s) {
         .lines = s->block.rows,
         .width = x->u->mr,
         .group = group_of(x, x->plan->g.a.col_stride == 1),
+        .even_from = INT64_MAX,
         .data = s->buffers.a,
         .terms = x->signs.use_a_terms ? s->buffers.a_terms : NULL,
         .special = s->buffers.a_special,
@@ -330,6 +374,8 @@ static panels_t panels_of_b(const product_t *x, const step_t *s, int64_t col, in
     const bool is_packed_here = x->plan->cpu.pack_b && !x->plan->g.b.packed_bytes;
     block_t block = s->block;
     block.col += col;
+    const int64_t nb = x->plan->cpu.nb;
+    const bool is_even = has_even_columns(x) && !x->plan->cpu.packs_units && cols > 0;
     return (panels_t){
         .pack =
             tcgemm_pack_of_b(&x->plan->g, x->u->family, &x->signs, s->item.b, s->b_offset, &block),
@@ -337,6 +383,7 @@ static panels_t panels_of_b(const product_t *x, const step_t *s, int64_t col, in
         .lines = cols,
         .width = x->u->nr,
         .group = group_of(x, x->plan->g.b.row_stride == 1),
+        .even_from = is_even ? (cols - 1) / nb * nb : INT64_MAX,
         .data = s->buffers.b,
         .terms = x->signs.use_b_terms ? s->buffers.b_terms : NULL,
         .special = s->buffers.b_special,
@@ -363,17 +410,9 @@ static bool d_is_large(const tcgemm_canonical_t *g) {
     return bytes > 8 << 20;
 }
 
-/* Of `rows` rows, those of a tile, about as many in each, lest the last one be too small to keep
- * the multiply-adds busy. A matrix tile computes a half of its rows or all. */
-static int64_t even_tile_rows(const tcgemm_cpu_ukernel_t *u, int64_t rows) {
-    if (u->lane_bytes == 64 || rows <= u->mr)
-        return u->mr;
-    return ceil_div(rows, ceil_div(rows, u->mr));
-}
-
-/* The same where A stays in place; panels of A have as many rows as the register tile. */
+/* Rows of a tile of so many; panels of A have as many as the register tile. */
 static int64_t rows_of_tile(const product_t *x, int64_t rows) {
-    return x->plan->cpu.pack_a ? x->u->mr : even_tile_rows(x->u, rows);
+    return x->plan->cpu.pack_a ? x->u->mr : tcgemm_even_tile_rows(x->u, rows);
 }
 
 static void set_scalars(const tcgemm_canonical_t *g, double alpha, double beta,
@@ -540,8 +579,10 @@ static void multiply_unit(const product_t *x, int64_t unit) {
     tcgemm_tile_t tile = tile_of_block(x, step);
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
     const int64_t tile_rows = rows_of_tile(x, i1 - i0);
-    for (int64_t j = j0; j < j1; j += x->u->nr) {
-        tile.n = (int)min_i64(x->u->nr, j1 - j);
+    for (int64_t j = j0; j < j1; j += tile.n) {
+        tile.n = (int)columns_of_tile(x, j1 - j);
+        if (s->pack_b)
+            tile.b_step = width_of_panel(x, j1 - j);
         tile.b = panel_of_b(x, step, &b, j);
         tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
         for (int64_t i = i0; i < i1; i += tile_rows) {
@@ -587,8 +628,10 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
         tile.a = panel_of_a(x, step, a.panels, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
-        for (int64_t j = at.col; j < j1; j += x->u->nr) {
-            tile.n = (int)min_i64(x->u->nr, j1 - j);
+        for (int64_t j = at.col; j < j1; j += tile.n) {
+            tile.n = (int)columns_of_tile(x, j1 - j);
+            if (s->pack_b)
+                tile.b_step = width_of_panel(x, j1 - j);
             tile.b = panel_of_b(x, step, &b, j);
             tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
             place_output(x, step, i, j, &tile);
@@ -688,9 +731,9 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
     tile.steps = steps;
     tile.resumes = k > 0;
     tile.pauses = !is_last;
-    for (int64_t j = own->j0; j < own->j1; j += u->nr) {
-        const int64_t panel = (j - own->j0) / u->nr;
-        tile.n = (int)min_i64(u->nr, own->j1 - j);
+    for (int64_t j = own->j0, panel = 0; j < own->j1; j += tile.n, ++panel) {
+        tile.n = (int)(x->plan->cpu.pack_b ? min_i64(u->nr, own->j1 - j)
+                                           : columns_of_tile(x, own->j1 - j));
         tile.b = own_panel_of_b(x, own, j, k, steps);
         if (packs_here)
             pack_own_panel(x, &b, panel);
@@ -737,19 +780,7 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
     }
 }
 
-/* ---- small products ---- */
-
-/* Items of one block, each by one thread, of lanes without terms: all that is needed is tiles, and
- * panels of what cannot stay where it is. */
-static bool has_small_items(const struct tcgemm_plan *plan) {
-    const tcgemm_cpu_blocking_t *s = &plan->cpu;
-    const tcgemm_canonical_t *g = &plan->g;
-    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
-    return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
-           g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && g->m <= 64 * (int64_t)u->mr &&
-           !g->a.packed_bytes && !g->b.packed_bytes && !s->packs_units &&
-           !tcgemm_family_has_terms(u->family);
-}
+/* ---- small products: of one block, each by one thread (has_small_items in model.c) ---- */
 
 /* What all items and tiles have in common. */
 typedef struct small {
@@ -758,7 +789,9 @@ typedef struct small {
     char *workspace;
     tcgemm_signs_t signs;
     tcgemm_tile_t tile;
-    uint64_t *packing; /* nanoseconds of it, NULL: nobody asks */
+    bool has_rows;        /* A is packed as rows of lanes */
+    bool has_free_panels; /* the kernel reads panels of any width, and such rows */
+    uint64_t *packing;    /* nanoseconds of it, NULL: nobody asks */
 } small_t;
 
 static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgemm_call_t *call,
@@ -769,16 +802,24 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->call = call;
     x->workspace = workspace;
     x->packing = packing;
-    x->tile = (tcgemm_tile_t){
-        .steps = tcgemm_panel_steps(g->k, u->ku),
-        .a_row = plan->cpu.pack_a ? 1 : g->a.row_stride,
-        .a_step = plan->cpu.pack_a ? u->mr : g->a.col_stride,
-        .b_step = plan->cpu.pack_b ? u->nr : g->b.row_stride,
-        .ldd = g->ldd,
-        .ldc = g->ldc,
-        .scale = 1,
-    };
-    set_scalars(g, call->alpha, call->beta, &x->tile);
+    x->has_rows = tcgemm_cpu_packs_rows(plan);
+    x->has_free_panels =
+        u->strided != NULL && (x->has_rows || !plan->cpu.pack_a || !plan->cpu.pack_b || u->ku > 1);
+    /* One by one: to clear the whole struct first takes as long as a tile of 8 x 8. */
+    tcgemm_tile_t *const tile = &x->tile;
+    tile->steps = plan->cpu.small_steps;
+    tile->a_row = g->a.row_stride;
+    tile->a_step = g->a.col_stride;
+    tile->b_step = g->b.row_stride;
+    tile->ldd = g->ldd;
+    tile->ldc = g->ldc;
+    tile->scale = 1;
+    tile->row_term = tile->col_term = NULL;
+    tile->a_is_signed = tile->b_is_signed = false;
+    tile->continues = tile->streams = tile->resumes = tile->pauses = false;
+    tile->finish = NULL;
+    tile->partial = NULL;
+    set_scalars(g, call->alpha, call->beta, tile);
     if (!plan->cpu.pack_a && !plan->cpu.pack_b)
         return; /* such lanes have no signs */
     x->signs = tcgemm_signs_of(g, u->family);
@@ -786,14 +827,133 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->tile.b_is_signed = x->signs.b_is_signed;
 }
 
-/* `lines` lines of A or B from `first` on. */
-static bool pack_small(const small_t *x, const tcgemm_pack_t *pack, int64_t first, int64_t lines,
-                       int width, void *panel) {
-    const uint64_t start = x->packing ? now_nanoseconds() : 0;
-    const bool found = x->plan->kernel->cpu->pack(pack, first, (int)lines, width, panel, NULL);
+static uint64_t start_packing(const small_t *x) {
+    return x->packing ? now_nanoseconds() : 0;
+}
+
+static void stop_packing(const small_t *x, uint64_t start) {
     if (x->packing)
         *x->packing += now_nanoseconds() - start;
-    return found;
+}
+
+/* Where the parts of an item lie: A's and B's panels, and their terms. */
+typedef struct small_parts {
+    char *a, *b;
+    uint32_t *a_terms, *b_terms; /* NULL: none */
+} small_parts_t;
+
+static small_parts_t small_parts(const small_t *x) {
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    const int64_t row_bytes = x->tile.steps * u->lane_bytes; /* of a panel */
+    const bool has_a = x->plan->cpu.pack_a;
+    const int64_t rows = has_a ? (x->plan->g.m + u->mr - 1) & -(int64_t)u->mr : 0;
+    small_parts_t p = {.a = x->workspace};
+    p.b = p.a + align64(rows * row_bytes);
+    if (x->signs.use_a_terms || x->signs.use_b_terms) {
+        uint32_t *const terms = (uint32_t *)(void *)(p.b + align64(u->nr * row_bytes));
+        p.a_terms = x->signs.use_a_terms ? terms : NULL;
+        p.b_terms = x->signs.use_b_terms ? terms + (x->signs.use_a_terms ? rows : 0) : NULL;
+    }
+    return p;
+}
+
+/* The tiles of A of an item: the first one, and the bytes from each to the next. */
+typedef struct small_a {
+    const char *first;
+    int64_t pitch;
+    uint64_t special; /* bit i: only the exact kernel takes tile i */
+} small_a_t;
+
+/* Whole lanes of bytes as the kernel takes them, on boundaries of lanes. */
+static bool has_lanes_in_place(const small_t *x, const char *a) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    return x->plan->kernel->cpu->family == TCGEMM_FAMILY_U8S8 && g->a.dtype == TCGEMM_DTYPE_U8 &&
+           !x->signs.use_a_terms &&
+           (((uint64_t)g->k | (uint64_t)g->a.row_stride | (uintptr_t)a) & 3u) == 0;
+}
+
+static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
+                           const char *a, int64_t tile_rows) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    x->tile.a_step = 1;
+    if (has_lanes_in_place(x, a)) {
+        x->tile.a_row = g->a.row_stride / 4;
+        return (small_a_t){.first = a, .pitch = tile_rows * g->a.row_stride};
+    }
+    const uint64_t start = start_packing(x);
+    u->pack_rows(pack, (int)g->m, p->a, p->a_terms);
+    stop_packing(x, start);
+    x->tile.a_row = x->tile.steps;
+    return (small_a_t){.first = p->a, .pitch = tile_rows * x->tile.steps * u->lane_bytes};
+}
+
+static small_a_t panels_of_small_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
+                                   int64_t tile_rows) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    const uint64_t start = start_packing(x);
+    small_a_t tiles = {.first = p->a, .pitch = u->mr * x->tile.steps * u->lane_bytes};
+    char *panel = p->a;
+    for (int64_t i = 0, at = 0; i < g->m; i += tile_rows, ++at, panel += tiles.pitch) {
+        const int rows = (int)min_i64(tile_rows, g->m - i);
+        uint32_t *const terms = p->a_terms ? p->a_terms + i : NULL;
+        tiles.special |= (uint64_t)u->pack(pack, i, rows, u->mr, panel, terms) << at;
+    }
+    if (g->flags & TCGEMM_FLAG_REPRODUCIBLE)
+        tiles.special = UINT64_MAX;
+    stop_packing(x, start);
+    x->tile.a_row = 1;
+    x->tile.a_step = u->mr;
+    return tiles;
+}
+
+static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, int64_t tile_rows) {
+    const struct tcgemm_plan *const plan = x->plan;
+    const tcgemm_canonical_t *const g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    if (!plan->cpu.pack_a)
+        return (small_a_t){
+            .first = element_at(x->call->a, item * g->a.batch_stride, u->lane_bytes),
+            .pitch = tile_rows * g->a.row_stride * u->lane_bytes,
+        };
+    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
+    const tcgemm_pack_t pack =
+        tcgemm_pack_of_a(g, u->family, &x->signs, x->call->a, item * g->a.batch_stride, &all);
+    if (x->has_rows)
+        return rows_of_a(x, &pack, p, (const char *)x->call->a + item * g->a.batch_stride,
+                         tile_rows);
+    return panels_of_small_a(x, &pack, p, tile_rows);
+}
+
+/* Nothing is packed: only tiles. */
+static void run_small_in_place(small_t *x, int64_t item) {
+    const struct tcgemm_plan *const plan = x->plan;
+    const tcgemm_call_t *const call = x->call;
+    const tcgemm_canonical_t *const g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    const int64_t bytes = u->lane_bytes; /* of an element of A, B, C and D */
+    const int64_t tile_rows = plan->cpu.small_rows;
+    tcgemm_tile_t *const tile = &x->tile;
+    const char *const a = (const char *)call->a + item * g->a.batch_stride * bytes;
+    const char *b = (const char *)call->b + item * g->b.batch_stride * bytes;
+    const char *const c = call->c ? (const char *)call->c + item * g->stride_c * bytes : NULL;
+    char *const d = (char *)call->d + item * g->stride_d * bytes;
+    for (int64_t j = 0; j < g->n; j += tile->n) {
+        tile->n = (int)even_tile_columns(u, g->n - j);
+        tile->a = a;
+        tile->b = b;
+        tile->c = c ? c + j * bytes : NULL;
+        tile->d = d + j * bytes;
+        for (int64_t i = 0; i < g->m; i += tile_rows) {
+            tile->m = (int)min_i64(tile_rows, g->m - i);
+            u->strided(tile);
+            tile->a = (const char *)tile->a + tile_rows * g->a.row_stride * bytes;
+            tile->c = c ? (const char *)tile->c + tile_rows * g->ldc * bytes : NULL;
+            tile->d = (char *)tile->d + tile_rows * g->ldd * bytes;
+        }
+        b += tile->n * g->b.col_stride * bytes;
+    }
 }
 
 static void run_small(small_t *x, int64_t item) {
@@ -803,43 +963,43 @@ static void run_small(small_t *x, int64_t item) {
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *const s = &plan->cpu;
     tcgemm_tile_t *const tile = &x->tile;
-    const int d_bytes = tcgemm_sum_bytes(u);               /* D takes them as they are */
-    const int64_t row_bytes = tile->steps * u->lane_bytes; /* of a panel */
-    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
-    const char *const a = element_at(call->a, item * g->a.batch_stride, u->lane_bytes);
+    const int d_bytes = tcgemm_sum_bytes(u); /* D takes them as they are */
     const char *const b = element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
     const char *const c = call->c ? element_at(call->c, item * g->stride_c, d_bytes) : NULL;
     char *const d = element_at(call->d, item * g->stride_d, d_bytes);
-    char *const a_panels = x->workspace;
-    char *const b_panel =
-        x->workspace + (s->pack_a ? align64(round_up(g->m, u->mr) * row_bytes) : 0);
-    const int64_t tile_rows = even_tile_rows(u, g->m);
-    uint64_t special = 0; /* bit i: only the exact kernel takes panel i of A */
+    const int64_t tile_rows = s->small_rows;
+    const small_parts_t parts = small_parts(x);
+    const small_a_t a = tiles_of_a(x, item, &parts, tile_rows);
     tcgemm_pack_t pack;
-    if (s->pack_a) {
-        pack = tcgemm_pack_of_a(g, u->family, &x->signs, call->a, item * g->a.batch_stride, &all);
-        for (int64_t i = 0, panel = 0; i < g->m; i += tile_rows, ++panel)
-            special |= (uint64_t)pack_small(x, &pack, i, min_i64(tile_rows, g->m - i), u->mr,
-                                            a_panels + panel * u->mr * row_bytes)
-                       << panel;
-        if (g->flags & TCGEMM_FLAG_REPRODUCIBLE)
-            special = UINT64_MAX;
-    }
-    if (s->pack_b)
+    if (s->pack_b) {
+        const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
         pack = tcgemm_pack_of_b(g, u->family, &x->signs, call->b, item * g->b.batch_stride, &all);
-    tcgemm_tile_fn *const multiply = s->pack_a && s->pack_b ? u->packed : u->strided;
-    for (int64_t j = 0; j < g->n; j += u->nr) {
-        tile->n = (int)min_i64(u->nr, g->n - j);
-        tile->b = s->pack_b ? b_panel : element_at(b, j * g->b.col_stride, u->lane_bytes);
-        const bool is_b_special = s->pack_b && pack_small(x, &pack, j, tile->n, u->nr, b_panel);
+    }
+    tcgemm_tile_fn *const multiply = x->has_free_panels ? u->strided : u->packed;
+    tile->col_term = parts.b_terms;
+    for (int64_t j = 0; j < g->n; j += tile->n) {
+        bool is_b_special = false;
+        tile->n =
+            (int)(x->has_free_panels ? even_tile_columns(u, g->n - j) : min_i64(u->nr, g->n - j));
+        if (s->pack_b) {
+            const uint64_t start = start_packing(x);
+            const int width = x->has_free_panels ? tile->n : u->nr;
+            is_b_special = u->pack(&pack, j, tile->n, width, parts.b, parts.b_terms);
+            stop_packing(x, start);
+            tile->b = parts.b;
+            tile->b_step = width;
+        } else {
+            tile->b = element_at(b, j * g->b.col_stride, u->lane_bytes);
+        }
+        tile->a = a.first;
         for (int64_t i = 0, panel = 0; i < g->m; i += tile_rows, ++panel) {
             tile->m = (int)min_i64(tile_rows, g->m - i);
-            tile->a = s->pack_a ? a_panels + panel * u->mr * row_bytes
-                                : element_at(a, i * g->a.row_stride, u->lane_bytes);
+            tile->row_term = parts.a_terms ? parts.a_terms + i : NULL;
             tile->d = element_at(d, i * g->ldd + j, d_bytes);
             tile->c = c ? element_at(c, i * g->ldc + j, d_bytes) : NULL;
-            const bool is_special = u->exact && (is_b_special || special >> panel & 1u);
+            const bool is_special = u->exact && (is_b_special || a.special >> panel & 1u);
             (is_special ? u->exact : multiply)(tile);
+            tile->a = (const char *)tile->a + a.pitch;
         }
     }
 }
@@ -854,8 +1014,9 @@ static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t 
     set_up_small(&small, plan, call, workspace, times ? &packing : NULL);
     if (u->begin)
         u->begin();
+    const bool is_in_place = !plan->cpu.pack_a && !plan->cpu.pack_b;
     for (int64_t item = first; item < end; ++item)
-        run_small(&small, item);
+        (is_in_place ? run_small_in_place : run_small)(&small, item);
     if (u->end)
         u->end();
     if (times) {
@@ -1308,7 +1469,7 @@ static void do_share(void *argument, int t, int64_t index) {
     product_t own;
     const int64_t first = index * b->share;
     const int64_t end = min_i64(first + b->share, b->plan->g.batch);
-    if (has_small_items(b->plan)) {
+    if (b->plan->cpu.small_rows) {
         run_small_items(b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, first, end,
                         b->times);
         return;
@@ -1355,7 +1516,7 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
         workspace ? (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64 : NULL;
     times_t times = {0};
     const double start = stats ? now_seconds() : 0.0;
-    if (has_small_items(plan) && !plan->cpu.split_batch)
+    if (plan->cpu.small_rows && !plan->cpu.split_batch)
         run_small_items(plan, call, aligned, 0, plan->g.batch, stats ? &times : NULL);
     else if (plan->cpu.dots) {
         atomic_bool is_special = false;

@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "cpu/cost.h"
 #include "cpu/kernels/ukernel.h"
+#include "cpu/packing.h"
 #include "host/clock.h"
 #include "host/features.h"
 
@@ -303,6 +304,30 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     choose_packing(plan, max_threads);
 }
 
+/* Items of one block, each by one thread: all that is needed is tiles, and panels of what cannot
+ * stay where it is. Lines with terms need a kernel that reads rows of lanes. */
+static bool has_small_items(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
+           g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && g->m <= 64 * (int64_t)u->mr &&
+           !g->a.packed_bytes && !g->b.packed_bytes && !s->packs_units &&
+           (!tcgemm_family_has_terms(u->family) || (u->pack_rows && u->strided));
+}
+
+static void note_small_items(struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    plan->cpu.small_rows = has_small_items(plan) ? tcgemm_even_tile_rows(u, plan->g.m) : 0;
+    plan->cpu.small_steps = ceil_div(plan->g.k, u->ku);
+}
+
+bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    return plan->cpu.small_rows > 0 && plan->cpu.pack_a && u->pack_rows && u->strided &&
+           plan->g.a.col_stride == 1 && plan->g.a.dtype != plan->g.type->accumulator;
+}
+
 /* ---- the model ---- */
 
 /* n threads are worth n to this power: they share the memory and the power. Measured for two. */
@@ -459,6 +484,7 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
         threads = units > 1 ? (int)units : 1;
     plan->num_threads = threads;
     plan->cpu.overlaps = overlaps(plan);
+    note_small_items(plan);
     return threads > 1 ? (double)plan->g.batch * (double)ceil_div(plan->g.k, plan->cpu.kc) : 0.0;
 }
 
@@ -468,6 +494,7 @@ tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads) {
     if (plan->kernel->cpu) {
         choose_blocks(plan, max_threads);
         share_out(plan, 1);
+        note_small_items(plan);
     }
     const cycles_t item = item_cycles(plan);
     if (plan->kernel->cpu)

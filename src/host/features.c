@@ -79,6 +79,8 @@ static uint32_t allowed_by_environment(void) {
         return TCGEMM_CPU_AVX2 | TCGEMM_CPU_AVX_VNNI;
     if (arch && strcmp(arch, "avx512") == 0)
         return TCGEMM_CPU_AVX2 | TCGEMM_CPU_AVX512;
+    if (arch && strcmp(arch, "avx512_vnni") == 0)
+        return TCGEMM_CPU_AVX2 | TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI;
     /* Of Arm in the order in which architectures 8.0, 8.2 and 8.6 made them a duty. */
     static const struct {
         const char *name;

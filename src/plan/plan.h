@@ -95,7 +95,10 @@ typedef struct tcgemm_cpu_blocking {
     int64_t lines;         /* of them in a unit of work */
     bool overlaps;         /* panels of the next step are packed while this one is multiplied */
     bool split_batch;      /* each thread computes whole items of the batch */
-    bool direct_output;    /* true: tiles are stored straight into D; false: through f32 sums */
+    int64_t
+        small_rows; /* of a tile, where items are of one block and one thread: no units; else 0 */
+    int64_t small_steps; /* lanes along k of such items */
+    bool direct_output;  /* true: tiles are stored straight into D; false: through f32 sums */
 } tcgemm_cpu_blocking_t;
 
 struct tcgemm_plan {

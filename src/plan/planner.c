@@ -186,8 +186,8 @@ typedef struct best {
     double seconds;
 } best_t;
 
-static double rate_of(const tcgemm_kernel_t *row) {
-    return row->family->rate ? row->family->rate(row) : (double)row->macs_per_cycle;
+static double rate_of(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+    return row->family->rate ? row->family->rate(row, plan) : (double)row->macs_per_cycle;
 }
 
 static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, best_t *best) {
@@ -196,8 +196,8 @@ static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, 
     if (best->row && row->needs != best->row->needs && row->algo == best->row->algo)
         is_better = row->needs != 0; /* who allows cheaper sums gets them where they are */
     else if (best->row)
-        is_better =
-            row->family->predict ? seconds < best->seconds : rate_of(row) >= rate_of(best->row);
+        is_better = row->family->predict ? seconds < best->seconds
+                                         : rate_of(row, plan) >= rate_of(best->row, plan);
     if (is_better)
         *best = (best_t){row, seconds};
 }
@@ -268,9 +268,16 @@ static unsigned canonical_operands(const tcgemm_canonical_t *g, unsigned operand
     return g->swapped ? a | b : operands;
 }
 
-/* What comes packed ahead, or is to be packed. */
-static tcgemm_status_t note_packing(const tcgemm_plan_options_t *options,
-                                    const tcgemm_kernel_t *kernel, struct tcgemm_plan *plan) {
+/* What comes packed ahead, or is to be packed: rows are chosen by it. */
+static void read_packing(const tcgemm_plan_options_t *options, struct tcgemm_plan *plan) {
+    const unsigned packed = canonical_operands(&plan->g, options ? options->packed : 0);
+    plan->packs = canonical_operands(&plan->g, options ? options->pack : 0);
+    plan->g.a.packed_bytes = packed & TCGEMM_OPERAND_A ? 1 : 0; /* how many: the family knows */
+    plan->g.b.packed_bytes = packed & TCGEMM_OPERAND_B ? 1 : 0;
+}
+
+static tcgemm_status_t check_packing(const tcgemm_plan_options_t *options,
+                                     const tcgemm_kernel_t *kernel) {
     const unsigned both = TCGEMM_OPERAND_A | TCGEMM_OPERAND_B;
     if (!options || (options->pack == 0 && options->packed == 0))
         return TCGEMM_STATUS_OK;
@@ -283,10 +290,6 @@ static tcgemm_status_t note_packing(const tcgemm_plan_options_t *options,
     TCGEMM_RETURN_IF(!kernel->cpu, TCGEMM_STATUS_UNSUPPORTED,
                      "kernel %s takes no operands that were packed ahead: those of the CPU do",
                      kernel->name);
-    const unsigned packed = canonical_operands(&plan->g, options->packed);
-    plan->packs = canonical_operands(&plan->g, options->pack);
-    plan->g.a.packed_bytes = packed & TCGEMM_OPERAND_A ? 1 : 0; /* how many: the family knows */
-    plan->g.b.packed_bytes = packed & TCGEMM_OPERAND_B ? 1 : 0;
     return TCGEMM_STATUS_OK;
 }
 
@@ -297,6 +300,7 @@ tcgemm_status_t tcgemm_plan_make_on(const tcgemm_device_t *device, const tcgemm_
     TCGEMM_FORWARD(tcgemm_canonicalize(problem, &plan->g));
     TCGEMM_FORWARD(tcgemm_problem_read(problem, &plan->problem));
     plan->device = device;
+    read_packing(options, plan);
     const tcgemm_kernel_t *kernel = NULL;
     if (options && options->kernel) {
         TCGEMM_FORWARD(find_named(options->kernel, plan, &kernel));
@@ -305,7 +309,7 @@ tcgemm_status_t tcgemm_plan_make_on(const tcgemm_device_t *device, const tcgemm_
         TCGEMM_FORWARD(choose(options, plan, &kernel));
     }
     TCGEMM_RETURN_IF(!kernel, TCGEMM_STATUS_INTERNAL, "no kernel was chosen and nobody said why");
-    TCGEMM_FORWARD(note_packing(options, kernel, plan));
+    TCGEMM_FORWARD(check_packing(options, kernel));
     tcgemm_plan_with(kernel, threads, plan);
     return TCGEMM_STATUS_OK;
 }

@@ -32,8 +32,9 @@ typedef struct tcgemm_kernel_family {
      * CPU or for plan->device. All else of the plan is complete. */
     void (*expand)(const tcgemm_kernel_t *row, struct tcgemm_plan *plan);
 
-    /* Multiply-adds a cycle of the row on this processor; NULL: macs_per_cycle. */
-    double (*rate)(const tcgemm_kernel_t *row);
+    /* Multiply-adds a cycle of the row on this processor, in a product of such sizes; NULL:
+     * macs_per_cycle. */
+    double (*rate)(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
 
     /* The time that expand would predict; NULL: rows are ranked by their rates. */
     double (*predict)(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);

@@ -81,6 +81,64 @@ static void every_type_at_its_edges(void **state) {
     for_each_type(edges);
 }
 
+/* Bytes whose rows may be taken as words where they lie, and those that may not: in a batch with
+ * odd strides some items may and others not. */
+static void rows_of_bytes(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    const tcgemm_type_info_t *t_info = tcgemm_type_info(type);
+    if (oracle_bits(t_info->a) != 8 || oracle_is_float(t_info->a))
+        return;
+    for (int i = 0; i < 16; ++i) {
+        const int64_t k = i & 1 ? 4 + 8 * i : 16;
+        testcase_t t = testcase_make(
+            NULL,
+            tcgemm_problem(type, i % 3 ? info->tile_m + 3 : 2 * i + 1, i % 5 * 16 + 8 + i / 8, k),
+            100 + (uint64_t)i);
+        t.p.op_b = i & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.lda = k + i % 4 * 2;
+        t.p.ldb = (t.p.op_b == TCGEMM_OP_T ? k : t.p.n) + i / 4 % 2 * 4;
+        t.p.batch = 3;
+        t.p.stride_a = t.p.m * t.p.lda + (i & 4 ? 1 : 0);
+        t.p.stride_b = t.p.op_b == TCGEMM_OP_T ? t.p.n * t.p.ldb + 1 : k * t.p.ldb;
+        t.p.stride_d = t.p.m * t.p.n;
+        t.p.stride_c = t.p.stride_d;
+        t.fill = FILL_UNIFORM;
+        t.alpha = i % 4 == 3 ? -5 : 1;
+        t.beta = i % 8 < 6 ? 0 : 7;
+        (void)testcase_check(&t);
+    }
+}
+
+static void bytes_in_place(void **state) {
+    (void)state;
+    for_each_type(rows_of_bytes);
+}
+
+/* A vector or more behind the last whole panel of B, A where it lies or not; some units, threads
+ * and blocks of k. */
+static void last_columns(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64)
+        return;
+    const int64_t tile = info->tile_n, lanes = tile / 3;
+    const int64_t n[] = {2 * tile + 1, 3 * tile + lanes, 3 * tile + lanes + 1, 11 * tile + 2};
+    const int count = getenv("TCGEMM_TEST_KERNEL") ? 2 : 8; /* which qemu plays */
+    for (int i = 0; i < count; ++i) {
+        testcase_t t = testcase_make(
+            NULL, tcgemm_problem(type, 131, n[i / 2], i < 6 ? 2200000 / 131 / n[i / 2] : 801),
+            30 + (uint64_t)i);
+        t.p.op_b = i & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_a = i == 4 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.fill = FILL_SMALL_INT;
+        t.beta = i & 2 ? 2 : 0;
+        t.num_threads = 1 + i % 4;
+        (void)testcase_check(&t);
+    }
+}
+
+static void last_columns_of_large_products(void **state) {
+    (void)state;
+    for_each_type(last_columns);
+}
+
 /* k beyond a block: the sums come back. */
 static void deep(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     testcase_t t =
@@ -311,6 +369,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_level_is_the_one_asked_for),
         cmocka_unit_test(every_type_at_its_edges),
+        cmocka_unit_test(bytes_in_place),
+        cmocka_unit_test(last_columns_of_large_products),
         cmocka_unit_test(every_type_beyond_its_block_of_k),
         cmocka_unit_test(few_rows_of_large_products),
         cmocka_unit_test(one_line_has_the_bits_of_many),

@@ -110,6 +110,7 @@ static TCGEMM_ALWAYS_INLINE v4u popcount(v4u x) {
 /* ---- s16: pairs of 16-bit integers, for 8-bit products ---- */
 #include "cpu/kernels/any_s32_output.h"
 #define TILE_PACKED         tcgemm_tile_any_s16
+#define TILE_STRIDED        tcgemm_tile_any_s16_strided
 #define TILE_MAC(sum, a, b) ((sum) + dot2(a, b))
 #include "cpu/kernels/tile_tmpl.h"
 

@@ -110,6 +110,7 @@ static TCGEMM_ALWAYS_INLINE __m256i popcount_epi32(__m256i x) {
 /* ---- s16: pairs of 16-bit integers, for 8-bit products ---- */
 #include "cpu/kernels/avx2_s32_output.h"
 #define TILE_PACKED         tcgemm_tile_avx2_s16
+#define TILE_STRIDED        tcgemm_tile_avx2_s16_strided
 #define TILE_MAC(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
 #include "cpu/kernels/tile_tmpl.h"
 
@@ -123,6 +124,7 @@ static TCGEMM_ALWAYS_INLINE __m256i dot4(__m256i sum, __m256i a, __m256i b) {
 
 #include "cpu/kernels/avx2_s32_output.h"
 #define TILE_PACKED         tcgemm_tile_avx2_u8s8
+#define TILE_STRIDED        tcgemm_tile_avx2_u8s8_strided
 #define TILE_MAC(sum, a, b) dot4(sum, a, b)
 #include "cpu/kernels/tile_tmpl.h"
 

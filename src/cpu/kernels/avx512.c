@@ -52,6 +52,7 @@
 /* ---- s16: pairs of 16-bit integers, for 8-bit products without VNNI ---- */
 #include "cpu/kernels/avx512_s32_output.h"
 #define TILE_PACKED         tcgemm_tile_avx512_s16
+#define TILE_STRIDED        tcgemm_tile_avx512_s16_strided
 #define TILE_MAC(sum, a, b) _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
 #include "cpu/kernels/tile_tmpl.h"
 

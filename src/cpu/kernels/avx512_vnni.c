@@ -14,5 +14,6 @@ static TCGEMM_ALWAYS_INLINE __m512i dot4(__m512i sum, __m512i a, __m512i b) {
 
 #include "cpu/kernels/avx512_s32_output.h"
 #define TILE_PACKED         tcgemm_tile_avx512_u8s8
+#define TILE_STRIDED        tcgemm_tile_avx512_u8s8_strided
 #define TILE_MAC(sum, a, b) dot4(sum, a, b)
 #include "cpu/kernels/tile_tmpl.h"

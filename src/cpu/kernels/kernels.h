@@ -30,6 +30,8 @@
 #define TCGEMM_DECLARE_PACK(isa)                                                                   \
     tcgemm_pack_fn tcgemm_pack_##isa##_f32, tcgemm_pack_##isa##_f64, tcgemm_pack_##isa##_bf16,     \
         tcgemm_pack_##isa##_u8s8, tcgemm_pack_##isa##_s16, tcgemm_pack_##isa##_b1;                 \
+    tcgemm_pack_rows_fn tcgemm_pack_rows_##isa##_f32, tcgemm_pack_rows_##isa##_u8s8,               \
+        tcgemm_pack_rows_##isa##_s16;                                                              \
     tcgemm_finish_fn tcgemm_finish_##isa;
 TCGEMM_DECLARE_PACK(any)
 TCGEMM_DECLARE_PACK(avx2)
@@ -42,11 +44,12 @@ tcgemm_finish_fn tcgemm_finish_amx;
 
 tcgemm_tile_fn tcgemm_tile_any_f32, tcgemm_tile_any_f32_strided;
 tcgemm_tile_fn tcgemm_tile_any_f64, tcgemm_tile_any_f64_strided;
-tcgemm_tile_fn tcgemm_tile_any_s16, tcgemm_tile_any_b1;
+tcgemm_tile_fn tcgemm_tile_any_s16, tcgemm_tile_any_s16_strided, tcgemm_tile_any_b1;
 
 tcgemm_tile_fn tcgemm_tile_avx2_f32, tcgemm_tile_avx2_f32_strided;
 tcgemm_tile_fn tcgemm_tile_avx2_f64, tcgemm_tile_avx2_f64_strided;
-tcgemm_tile_fn tcgemm_tile_avx2_s16, tcgemm_tile_avx2_u8s8, tcgemm_tile_avx2_b1;
+tcgemm_tile_fn tcgemm_tile_avx2_s16, tcgemm_tile_avx2_s16_strided, tcgemm_tile_avx2_u8s8,
+    tcgemm_tile_avx2_u8s8_strided, tcgemm_tile_avx2_b1;
 
 tcgemm_dots_fn tcgemm_dots_avx2_f32, tcgemm_dots_avx2_f64;
 tcgemm_dots_fn tcgemm_dots_avx512_f32, tcgemm_dots_avx512_f64;
@@ -56,10 +59,10 @@ tcgemm_dots_fn tcgemm_across_avx512_f32, tcgemm_across_avx512_f64;
 
 tcgemm_tile_fn tcgemm_tile_avx512_f32, tcgemm_tile_avx512_f32_strided;
 tcgemm_tile_fn tcgemm_tile_avx512_f64, tcgemm_tile_avx512_f64_strided;
-tcgemm_tile_fn tcgemm_tile_avx512_s16;
+tcgemm_tile_fn tcgemm_tile_avx512_s16, tcgemm_tile_avx512_s16_strided;
 
 tcgemm_tile_fn tcgemm_tile_avx512_bf16, tcgemm_tile_avx512_bf16_exact;
-tcgemm_tile_fn tcgemm_tile_avx512_u8s8;
+tcgemm_tile_fn tcgemm_tile_avx512_u8s8, tcgemm_tile_avx512_u8s8_strided;
 tcgemm_tile_fn tcgemm_tile_avx512_b1;
 
 tcgemm_tile_fn tcgemm_tile_amx_bf16x32, tcgemm_tile_amx_bf16x32_exact;
@@ -67,7 +70,7 @@ tcgemm_tile_fn tcgemm_tile_amx_i8x64;
 
 tcgemm_tile_fn tcgemm_tile_neon_f32, tcgemm_tile_neon_f32_strided;
 tcgemm_tile_fn tcgemm_tile_neon_f64, tcgemm_tile_neon_f64_strided;
-tcgemm_tile_fn tcgemm_tile_neon_s16, tcgemm_tile_neon_b1;
+tcgemm_tile_fn tcgemm_tile_neon_s16, tcgemm_tile_neon_s16_strided, tcgemm_tile_neon_b1;
 tcgemm_tile_fn tcgemm_tile_neon_i8x4, tcgemm_tile_neon_i8x4_signed, tcgemm_tile_neon_i8x4_unsigned;
 tcgemm_tile_fn tcgemm_tile_neon_i8x8;
 tcgemm_tile_fn tcgemm_tile_neon_bf16x4, tcgemm_tile_neon_bf16x4_exact;

@@ -77,6 +77,7 @@ static TCGEMM_ALWAYS_INLINE uint32x4_t count(uint32x4_t sum, uint32x4_t bits) {
 /* ---- s16: pairs of 16-bit integers, for 8-bit products ---- */
 #include "cpu/kernels/neon_s32_output.h"
 #define TILE_PACKED         tcgemm_tile_neon_s16
+#define TILE_STRIDED        tcgemm_tile_neon_s16_strided
 #define TILE_AVEC           int16x4_t
 #define TILE_BROADCAST(p)   vreinterpret_s16_u32(vld1_dup_u32(p))
 #define TILE_MAC(sum, a, b) dot2(sum, a, b)

@@ -11,7 +11,8 @@
  */
 #include "cpu/kernels/convert.h"
 
-#define PACK_NAME(family) TCGEMM_PASTE(TCGEMM_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
+#define PACK_NAME(family)      TCGEMM_PASTE(TCGEMM_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
+#define PACK_ROWS_NAME(family) TCGEMM_PASTE(TCGEMM_PASTE(tcgemm_pack_rows_, PACK_ISA, _), family, )
 
 enum {
     CHUNK = 64, /* lanes of each line converted before they are transposed: fits the L1 cache */
@@ -305,8 +306,13 @@ static TCGEMM_ALWAYS_INLINE void put_words(uint32_t *out, int count, __m256i wor
 /* Four rows of bytes, of `lines` lines that lie side by side, become words of four bytes each; rows
  * from `rows` on are zeros. */
 #if defined(__AVX512BW__)
+/* A vector takes a quarter of each row: words of 4 columns of a row, then side by side those of the
+ * four rows, whose bytes are then to be transposed within 16 bytes. */
 static TCGEMM_ALWAYS_INLINE void interleave_4(const uint8_t *source, int64_t stride, int rows,
                                               uint8_t flip, int lines, uint32_t *out) {
+    const __m512i columns = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i bytes =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
     const __m128i flips = _mm_set1_epi8((char)flip);
     for (int line = 0; line < lines; line += 16) {
         const int left = lines - line;
@@ -317,18 +323,11 @@ static TCGEMM_ALWAYS_INLINE void interleave_4(const uint8_t *source, int64_t str
             r[h] = h < rows ? _mm_xor_si128(flips,
                                             _mm_maskz_loadu_epi8(some, source + h * stride + line))
                             : _mm_setzero_si128();
-        const __m128i low01 = _mm_unpacklo_epi8(r[0], r[1]);
-        const __m128i high01 = _mm_unpackhi_epi8(r[0], r[1]);
-        const __m128i low23 = _mm_unpacklo_epi8(r[2], r[3]);
-        const __m128i high23 = _mm_unpackhi_epi8(r[2], r[3]);
-        const __m256i low =
-            _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(low01, low23)),
-                                    _mm_unpackhi_epi16(low01, low23), 1);
-        const __m256i high =
-            _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(high01, high23)),
-                                    _mm_unpackhi_epi16(high01, high23), 1);
-        _mm512_mask_storeu_epi32(out + line, some,
-                                 _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
+        const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(r[0]), r[1], 1);
+        const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(r[2]), r[3], 1);
+        const __m512i all = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+        _mm512_mask_storeu_epi32(
+            out + line, some, _mm512_shuffle_epi8(_mm512_permutexvar_epi32(columns, all), bytes));
     }
 }
 #elif defined(__AVX2__)
@@ -392,6 +391,23 @@ static void sum_bytes(const uint32_t *panel, int64_t steps, int lines, int width
         }
         _mm512_mask_storeu_epi32(sum + line, some, total);
     }
+#elif defined(__AVX2__)
+    const __m256i ones = _mm256_set1_epi8(1);
+    for (int line = 0; line < lines; line += 8) {
+        int32_t some[8];
+        const int count = lines - line < 8 ? lines - line : 8;
+        const __m256i mask =
+            _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        __m256i total = _mm256_maskload_epi32(sum + line, mask);
+        for (int64_t q = 0; q < steps; ++q) {
+            const __m256i x = _mm256_maskload_epi32((const int *)(panel + q * width + line), mask);
+            const __m256i pairs =
+                is_signed ? _mm256_maddubs_epi16(ones, x) : _mm256_maddubs_epi16(x, ones);
+            total = _mm256_add_epi32(total, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+        }
+        _mm256_storeu_si256((__m256i *)some, total);
+        memcpy(sum + line, some, (size_t)count * sizeof *some);
+    }
 #else
     for (int64_t q = 0; q < steps; ++q)
         for (int line = 0; line < lines; ++line) {
@@ -413,10 +429,28 @@ static TCGEMM_ALWAYS_INLINE void copy_bytes(const uint8_t *source, int64_t count
         _mm512_storeu_si512(row + i, _mm512_xor_si512(x, _mm512_maskz_set1_epi8(some, (char)flip)));
     }
 #else
-    for (int64_t i = 0; i < count; ++i)
+    int64_t i = 0;
+#if defined(__AVX2__)
+    const __m256i flips = _mm256_set1_epi8((char)flip);
+    for (; i + 32 <= count; i += 32)
+        _mm256_storeu_si256(
+            (__m256i *)(row + i),
+            _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(source + i)), flips));
+    for (; i + 8 <= count; i += 8)
+        _mm_storel_epi64((__m128i *)(row + i),
+                         _mm_xor_si128(_mm_loadl_epi64((const __m128i *)(source + i)),
+                                       _mm256_castsi256_si128(flips)));
+#endif
+    for (; i < count; ++i)
         row[i] = source[i] ^ flip;
     memset(row + count, 0, (size_t)(-count & 3));
 #endif
+}
+
+/* Lines of bytes along k that are words as they lie. */
+static bool has_whole_words(const tcgemm_pack_t *pack, int64_t first) {
+    const uintptr_t start = (uintptr_t)pack->source + (uintptr_t)line_start(pack, first, 0);
+    return ((start | (uint64_t)pack->line_stride | (uint64_t)pack->k) & 3u) == 0;
 }
 
 /* ---- one function for each family ---- */
@@ -542,6 +576,12 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
                 convert_bytes(pack, line_start(pack, first, 4 * q + h), lines, quad[h]);
             interleave_4(quad[0], MAX_WIDTH, rows, 0, lines, out + q * width);
         }
+    } else if (is_bytes && pack->flip == 0 && has_whole_words(pack, first)) {
+        const uint32_t *rows[MAX_WIDTH];
+        for (int line = 0; line < lines; ++line)
+            rows[line] = (const uint32_t *)(const void *)((const uint8_t *)pack->source +
+                                                          line_start(pack, first + line, 0));
+        transpose_u32(rows, lines, num_steps, out, width);
     } else {
         uint8_t converted[MAX_WIDTH][4 * CHUNK];
         const uint32_t *rows[MAX_WIDTH];
@@ -650,7 +690,50 @@ bool PACK_NAME(b1)(const tcgemm_pack_t *pack, int64_t first, int lines, int widt
     return false;
 }
 
+/* ---- rows of lanes ---- */
+
+void PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+    const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
+    const int64_t k = pack->k;
+    uint8_t *row = rows;
+    for (int line = 0; line < lines; ++line, row += (k + 3) & ~INT64_C(3)) {
+        const int64_t at = line_start(pack, line, 0);
+        if (is_bytes) {
+            copy_bytes((const uint8_t *)pack->source + at, k, pack->flip, row);
+        } else {
+            convert_bytes(pack, at, k, row);
+            memset(row + k, 0, (size_t)(-k & 3));
+        }
+        if (terms) {
+            uint32_t sum = 0;
+            for (int64_t i = 0; i < k; ++i)
+                sum += row[i];
+            terms[line] = pack->sum_factor * sum + pack->sum_offset;
+        }
+    }
+}
+
+/* Numbers that are no f32 as they lie. */
+void PACK_ROWS_NAME(f32)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+    float *row = rows;
+    (void)terms;
+    for (int line = 0; line < lines; ++line, row += pack->k)
+        convert_f32(pack, line_start(pack, line, 0), pack->k, row);
+}
+
+void PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+    const int64_t k = pack->k;
+    int16_t *row = rows;
+    (void)terms;
+    for (int line = 0; line < lines; ++line, row += (k + 1) & ~INT64_C(1)) {
+        convert_s16(pack, line_start(pack, line, 0), k, row);
+        if (k & 1)
+            row[k] = 0;
+    }
+}
+
 #include "cpu/kernels/finish_tmpl.h"
 
 #undef PACK_NAME
+#undef PACK_ROWS_NAME
 #undef PACK_ISA

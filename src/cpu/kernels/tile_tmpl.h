@@ -43,12 +43,13 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(store)(const tcgemm_tile_t *t, TILE_
     const int64_t column = (int64_t)v * TILE_LANES;
     TILE_SCALAR *d = (TILE_SCALAR *)t->d + i * t->ldd + column;
 #if TILE_INTEGER
-    if (t->scale != 1u)
+    if (t->scale != 1u) {
         sum = TILE_MUL(sum, TILE_SET1(t->scale));
-    if (t->row_term)
-        sum = TILE_ADD(sum, TILE_SET1(t->row_term[i]));
-    if (t->col_term)
-        sum = TILE_ADD(sum, TILE_GET(t->col_term + column, mask));
+        if (t->row_term)
+            sum = TILE_ADD(sum, TILE_SET1(t->row_term[i]));
+        if (t->col_term)
+            sum = TILE_ADD(sum, TILE_GET(t->col_term + column, mask));
+    }
 #endif
     TILE_VEC result = TILE_MUL(TILE_SET1(t->alpha.TILE_FIELD), sum);
     if (t->c) {
@@ -57,6 +58,43 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(store)(const tcgemm_tile_t *t, TILE_
     }
     TILE_PUT(d, mask, result);
 }
+
+/* Nothing is to be done with the sums: D is they. */
+static TCGEMM_ALWAYS_INLINE bool TILE_LOCAL(is_plain)(const tcgemm_tile_t *t) {
+#if TILE_INTEGER
+    if (t->scale != 1u)
+        return false;
+#endif
+    return !t->c && t->alpha.TILE_FIELD == (TILE_SCALAR)1;
+}
+
+#if TILE_INTEGER
+/* Where no factor comes between, sums begin with their terms. */
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(begin_with_terms)(const tcgemm_tile_t *t,
+                                                              TILE_VEC sum[TILE_MR][TILE_NV],
+                                                              const int mr, const int nv,
+                                                              TILE_MASK full, TILE_MASK tail) {
+    if (t->scale != 1u)
+        return;
+    if (t->col_term) {
+        TCGEMM_UNROLL
+        for (int v = 0; v < nv; ++v) {
+            const TILE_VEC term = TILE_GET(t->col_term + v * TILE_LANES, v + 1 < nv ? full : tail);
+            TCGEMM_UNROLL
+            for (int i = 0; i < mr; ++i)
+                sum[i][v] = term;
+        }
+    }
+    if (t->row_term) {
+        TCGEMM_UNROLL
+        for (int i = 0; i < mr; ++i) {
+            TCGEMM_UNROLL
+            for (int v = 0; v < nv; ++v)
+                sum[i][v] = TILE_ADD(sum[i][v], TILE_SET1(t->row_term[i]));
+        }
+    }
+}
+#endif
 
 /* The sums of a tile that stops at some k and goes on later, as they are: nothing is rounded. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(resume)(const tcgemm_tile_t *t,
@@ -120,6 +158,9 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         for (int v = 0; v < nv; ++v)
             sum[i][v] = TILE_ZERO();
     }
+#if TILE_INTEGER
+    TILE_LOCAL(begin_with_terms)(t, sum, mr, nv, full, tail);
+#endif
     if (t->resumes)
         TILE_LOCAL(resume)(t, sum, mr, nv, full);
     if (!t->pauses)
@@ -149,6 +190,17 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
 
     if (t->pauses) {
         TILE_LOCAL(pause)(t, sum, mr, nv, full);
+        return;
+    }
+    if (TILE_LOCAL(is_plain)(t)) {
+        TILE_SCALAR *d = t->d;
+        const int64_t ldd = t->ldd;
+        TCGEMM_UNROLL
+        for (int i = 0; i < mr; ++i, d += ldd) {
+            TCGEMM_UNROLL
+            for (int v = 0; v < nv; ++v)
+                TILE_PUT(d + v * TILE_LANES, v + 1 < nv ? full : tail, sum[i][v]);
+        }
         return;
     }
     TCGEMM_UNROLL

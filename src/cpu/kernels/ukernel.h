@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/num.h"
 #include "tcgemm/tcgemm.h"
 
 typedef enum tcgemm_family {
@@ -124,6 +125,10 @@ typedef struct tcgemm_pack {
 typedef bool tcgemm_pack_fn(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
                             void *panel, uint32_t *terms);
 
+/* Packs lines 0 .. lines - 1, which lie along k, as rows of lanes one behind the other, zero beyond
+ * k. `terms` as above. Up to 63 bytes behind the last row are overwritten, too. */
+typedef void tcgemm_pack_rows_fn(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms);
+
 /* Writes rows x cols sums as f16 or bf16: D = alpha * sums + beta * C, rounded once. */
 typedef struct tcgemm_finish {
     tcgemm_dtype_t dtype;
@@ -157,13 +162,22 @@ typedef struct tcgemm_cpu_ukernel {
     void (*begin)(void); /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);
     tcgemm_pack_fn *pack;
-    tcgemm_finish_fn *finish; /* NULL for families without narrow results */
-    bool finishes_tiles;      /* packed and exact heed tile.finish */
+    tcgemm_pack_rows_fn *pack_rows; /* for strided tiles of lanes that are no elements; or NULL */
+    tcgemm_finish_fn *finish;       /* NULL for families without narrow results */
+    bool finishes_tiles;            /* packed and exact heed tile.finish */
 } tcgemm_cpu_ukernel_t;
 
 /* Of a sum, in a register or where a tile pauses. */
 static inline int tcgemm_sum_bytes(const tcgemm_cpu_ukernel_t *u) {
     return u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
+}
+
+/* Of `rows` rows, those of a tile, about as many in each, lest the last one be too small to keep
+ * the multiply-adds busy. A matrix tile computes a half of its rows or all. */
+static inline int64_t tcgemm_even_tile_rows(const tcgemm_cpu_ukernel_t *u, int64_t rows) {
+    if (u->lane_bytes == 64 || rows <= u->mr)
+        return u->mr;
+    return ceil_div(rows, ceil_div(rows, u->mr));
 }
 
 /* Tiles of long vectors, three side by side: their panel of A, as 8 rows where it lies, stays in

@@ -206,6 +206,40 @@ static void fill_source(const packing_t *x, bool tame, uint64_t *random) {
         *p = (uint8_t)(random_next(random) & (is_float ? 0xBF : 0xFF));
 }
 
+/* The same lines as rows of lanes, which may take 63 bytes more. */
+static void check_rows(const packing_t *x) {
+    static _Alignas(64) uint8_t rows[MAX_BYTES];
+    uint32_t terms[48 + 1];
+    const int ku = x->kernel->cpu->ku;
+    const int64_t steps = (x->pack.k + ku - 1) / ku;
+    const int64_t bytes = steps * x->lines * 4;
+    memset(rows, 0xA5, sizeof rows);
+    memset(terms, 0xA5, sizeof terms);
+    x->kernel->cpu->pack_rows(&x->pack, x->lines, rows, x->wants_terms ? terms : NULL);
+    for (int64_t i = 0; i < steps * x->lines; ++i) {
+        uint32_t got;
+        memcpy(&got, rows + i * 4, sizeof got);
+        const uint64_t expected = expected_lane(x, (int)(i / steps), i % steps);
+        if (got != expected) {
+            fail_packing(x, "as rows lane %lld is %#llx, expected %#llx", i, got, expected);
+            return;
+        }
+    }
+    for (int i = 0; x->wants_terms && i < x->lines; ++i)
+        if (terms[i] != expected_term(x, i)) {
+            fail_packing(x, "as rows term %lld is %llu, expected %llu", i, terms[i],
+                         expected_term(x, i));
+            return;
+        }
+    if (terms[x->wants_terms ? x->lines : 0] != 0xA5A5A5A5u)
+        fail_packing(x, "as rows term %lld was written: %llu (%llu)", x->lines, terms[x->lines], 0);
+    for (int i = CANARY - 1; i < 2 * CANARY; ++i)
+        if (rows[bytes + i] != 0xA5) {
+            fail_packing(x, "byte %lld behind the rows is %#llx (%llu)", i, rows[bytes + i], 0);
+            return;
+        }
+}
+
 static void random_packing(const tcgemm_kernel_t *kernel, const tcgemm_type_info_t *type,
                            uint64_t seed) {
     uint64_t random = seed;
@@ -233,6 +267,8 @@ static void random_packing(const tcgemm_kernel_t *kernel, const tcgemm_type_info
     place_source(&x, random_below(&random, 2), &random);
     fill_source(&x, random_below(&random, 3) != 0, &random);
     check_packing(&x);
+    if (kernel->cpu->pack_rows && x.first == 0 && x.pack.k_stride == 1 && !x.pack.sum_is_signed)
+        check_rows(&x);
 }
 
 static void panels_are_what_the_contract_says(void **state) {

@@ -137,9 +137,38 @@ static void the_choice_is_a_cpu_kernel(void **state) {
             if (tcgemm_kernel_at(row)->cpu &&
                 tcgemm_kernel_at(row)->family->fits(tcgemm_kernel_at(row), NULL) &&
                 (tcgemm_kernel_at(row)->types >> (type - 1) & 1))
-                assert_true(tcgemm_family_cpu.rate(tcgemm_kernel_at(row)) <=
-                            tcgemm_family_cpu.rate(plan.kernel));
+                assert_true(tcgemm_family_cpu.rate(tcgemm_kernel_at(row), &plan) <=
+                            tcgemm_family_cpu.rate(plan.kernel, &plan));
     }
+}
+
+static bool has_tiles(tcgemm_problem_t p, const tcgemm_plan_options_t *o) {
+    struct tcgemm_plan plan;
+    assert_int_equal(tcgemm_plan_make(&p, o, 1, &plan), TCGEMM_STATUS_OK);
+    return plan.kernel->cpu->lane_bytes == 64;
+}
+
+/* Small products of bytes, whose sums are exact, go to vectors where those have dot products. With
+ * operands packed ahead, for any size, they stay where the packing plan is. */
+static void small_bytes_go_to_vectors(void **state) {
+    (void)state;
+    const tcgemm_problem_t large = tcgemm_problem(TCGEMM_S8_S32, 100, 100, 100);
+    const uint64_t dots = TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI;
+    tcgemm_plan_options_t o = tcgemm_plan_options();
+    if (!has_tiles(large, &o) || (tcgemm_cpu_features() & dots) != dots)
+        skip();
+    tcgemm_problem_t p = tcgemm_problem(TCGEMM_S8_S32, 32, 32, 32);
+    assert_false(has_tiles(p, &o));
+    o.pack = TCGEMM_OPERAND_B;
+    assert_true(has_tiles(p, &o));
+    o.pack = 0;
+    o.packed = TCGEMM_OPERAND_B;
+    assert_true(has_tiles(p, &o));
+    o.packed = 0;
+    p.m = 33;
+    assert_true(has_tiles(p, &o));
+    p = tcgemm_problem(TCGEMM_BF16_F32, 8, 8, 8); /* whose bits would be others */
+    assert_int_equal(has_tiles(p, &o), has_tiles(tcgemm_problem(TCGEMM_BF16_F32, 99, 99, 99), &o));
 }
 
 /* ---- TCGEMM_ARCH: a lesser processor, in a process of its own ---- */
@@ -271,6 +300,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_cover_the_problem),
         cmocka_unit_test(the_choice_is_a_cpu_kernel),
+        cmocka_unit_test(small_bytes_go_to_vectors),
         cmocka_unit_test(the_best_kernel_set_is_taken),
         cmocka_unit_test(the_environment_lowers_the_processor),
         cmocka_unit_test(small_products_take_one_thread),
