@@ -32,16 +32,13 @@
 #include "base/clock.h"
 #include "base/dtype.h"
 #include "base/num.h"
+#include "cpu/dots.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
 #include "cpu/prepack.h"
 #include "host/pool.h"
-
-static size_t align64(int64_t bytes) {
-    return ((size_t)bytes + 63) & ~(size_t)63;
-}
 
 /* ---- the workspace ---- */
 
@@ -67,73 +64,9 @@ static size_t partials_of_unit(const struct tcgemm_plan *plan) {
     return (size_t)(rows * own_columns(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
 }
 
-/* Rows or columns of D that are few, ... */
-static int num_few(const struct tcgemm_plan *plan) {
-    return (int)(plan->cpu.dots == TCGEMM_DOTS_ROWS ? plan->g.m : plan->g.n);
-}
-
-/* ... and those that are computed at a time. */
-static int few_at_a_time(const struct tcgemm_plan *plan) {
-    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    return plan->cpu.dots_by_tiles ? u->nr : u->dots_width;
-}
-
-/* Rows of x from `row` on that are packed beside each other. */
-static int width_of_x(const struct tcgemm_plan *plan, int row) {
-    const int most = few_at_a_time(plan);
-    int width = plan->cpu.dots_by_tiles ? most : 1;
-    while (width < most && width < num_few(plan) - row)
-        width *= 2;
-    return width;
-}
-
-/* Bytes of an element of x packed, and elements of a row: of tiles whole lanes. */
-static int x_element_bytes(const struct tcgemm_plan *plan) {
-    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    return plan->cpu.dots_by_tiles ? u->lane_bytes / u->ku : tcgemm_sum_bytes(u);
-}
-
-static int64_t x_steps(const struct tcgemm_plan *plan) {
-    return plan->cpu.dots_by_tiles ? round_up(plan->g.k, plan->kernel->cpu->ku) : plan->g.k;
-}
-
-static int64_t x_bytes(const struct tcgemm_plan *plan) {
-    int64_t widths = 0;
-    for (int row = 0; row < num_few(plan); row += few_at_a_time(plan))
-        widths += width_of_x(plan, row);
-    return widths * x_steps(plan) * x_element_bytes(plan);
-}
-
-/* Bytes of the sums of a unit of lines across k: of whole vectors. */
-static size_t partials_of_lines(const struct tcgemm_plan *plan) {
-    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const int64_t rows = round_up(num_few(plan), u->dots_width);
-    return align64(rows * round_up(plan->cpu.lines, 16) * tcgemm_sum_bytes(u));
-}
-
-/* The same of those that become f16 or bf16. */
-static size_t sums_of_lines(const struct tcgemm_plan *plan) {
-    const int64_t bytes = num_few(plan) * plan->cpu.lines * (int64_t)sizeof(float);
-    return plan->cpu.direct_output ? 0 : align64(bytes);
-}
-
-/* Of the units of a few rows times lines each thread has a share, a line of memory for it. */
-typedef struct share {
-    _Alignas(64) atomic_int_fast64_t num_taken;
-} share_t;
-
-static layout_t layout_of_dots(const struct tcgemm_plan *plan) {
-    const size_t threads = (size_t)plan->num_threads;
-    layout_t l = {.partials = align64(x_bytes(plan))};
-    const size_t each = partials_of_lines(plan) + sums_of_lines(plan);
-    l.packed = l.partials + (plan->cpu.across ? threads * each : 0);
-    l.end = l.packed + (threads > 1 ? threads * sizeof(share_t) : 0);
-    return l;
-}
-
 static layout_t layout_of(const struct tcgemm_plan *plan) {
     if (plan->cpu.dots)
-        return layout_of_dots(plan);
+        return (layout_t){.end = tcgemm_dots_bytes(plan)};
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
@@ -148,16 +81,16 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     l.a = 0;
     const bool pack_a = s->pack_a && !g->a.packed_bytes;
     const bool pack_b = s->pack_b && !g->b.packed_bytes;
-    l.b = l.a + align64(pack_a ? rows * steps * u->lane_bytes : 0);
-    l.a_terms = l.b + align64(pack_b ? packed_cols * b_steps * u->lane_bytes : 0);
-    l.b_terms = l.a_terms + align64(pack_a ? integer * rows * 4 : 0);
-    l.a_special = l.b_terms + align64(pack_b ? integer * packed_cols * 4 : 0);
-    l.b_special = l.a_special + align64(pack_a ? flags * rows / u->mr : 0);
-    l.partials = l.b_special + align64(pack_b ? flags * packed_cols / u->nr : 0);
+    l.b = l.a + tcgemm_align64(pack_a ? rows * steps * u->lane_bytes : 0);
+    l.a_terms = l.b + tcgemm_align64(pack_b ? packed_cols * b_steps * u->lane_bytes : 0);
+    l.b_terms = l.a_terms + tcgemm_align64(pack_a ? integer * rows * 4 : 0);
+    l.a_special = l.b_terms + tcgemm_align64(pack_b ? integer * packed_cols * 4 : 0);
+    l.b_special = l.a_special + tcgemm_align64(pack_a ? flags * rows / u->mr : 0);
+    l.partials = l.b_special + tcgemm_align64(pack_b ? flags * packed_cols / u->nr : 0);
     l.packed = l.partials + (s->packs_units ? (size_t)packers(plan) * partials_of_unit(plan) : 0);
     l.sums = s->overlaps ? 2 * l.packed : l.packed;
     const bool has_sums = !s->direct_output && !(u->finishes_tiles && s->kc >= g->k);
-    l.end = l.sums + align64(has_sums ? rows * cols * 4 : 0);
+    l.end = l.sums + tcgemm_align64(has_sums ? rows * cols * 4 : 0);
     return l;
 }
 
@@ -400,10 +333,6 @@ static void pack_item(const product_t *x, int64_t i) {
 
 /* ---- multiplying ---- */
 
-static char *element_at(const void *base, int64_t index, int bytes) {
-    return (char *)(uintptr_t)base + index * bytes;
-}
-
 /* Beyond what a second-level cache keeps for the next product. */
 static bool d_is_large(const tcgemm_canonical_t *g) {
     const double bytes = (double)g->m * (double)g->n * tcgemm_dtype_bits(g->type->d) / 8.0;
@@ -460,16 +389,18 @@ static void place_output(const product_t *x, const step_t *step, int64_t i, int6
         return;
     }
     const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    tile->d = element_at(step->item.d, (step->block.row + i) * g->ldd + step->block.col + j, bytes);
+    tile->d = tcgemm_element_at(step->item.d, (step->block.row + i) * g->ldd + step->block.col + j,
+                                bytes);
     tile->ldd = g->ldd;
     if (!step->block.first) {
         tile->c = tile->d;
         tile->ldc = g->ldd;
     } else {
-        tile->c = step->item.c
-                      ? element_at(step->item.c,
-                                   (step->block.row + i) * g->ldc + step->block.col + j, bytes)
-                      : NULL;
+        tile->c =
+            step->item.c
+                ? tcgemm_element_at(step->item.c,
+                                    (step->block.row + i) * g->ldc + step->block.col + j, bytes)
+                : NULL;
         tile->ldc = g->ldc;
     }
 }
@@ -483,10 +414,12 @@ static tcgemm_finish_t finish_of(const product_t *x, const step_t *step, int64_t
         .dtype = g->type->d,
         .sums = x->sums + i * x->ld_sums + j,
         .ld_sums = x->ld_sums,
-        .c = step->item.c ? element_at(step->item.c,
-                                       (step->block.row + i) * g->ldc + step->block.col + j, bytes)
-                          : NULL,
-        .d = element_at(step->item.d, (step->block.row + i) * g->ldd + step->block.col + j, bytes),
+        .c = step->item.c
+                 ? tcgemm_element_at(step->item.c,
+                                     (step->block.row + i) * g->ldc + step->block.col + j, bytes)
+                 : NULL,
+        .d = tcgemm_element_at(step->item.d, (step->block.row + i) * g->ldd + step->block.col + j,
+                               bytes),
         .ldc = g->ldc,
         .ldd = g->ldd,
         .rows = rows,
@@ -540,7 +473,7 @@ static const void *panel_of_a(const product_t *x, const step_t *step, const char
     const tcgemm_operand_t *a = &x->plan->g.a;
     const int64_t index = step->a_offset + (step->block.row + i) * a->row_stride +
                           (step->block.k + k) * a->col_stride;
-    return element_at(step->item.a, index, x->u->lane_bytes);
+    return tcgemm_element_at(step->item.a, index, x->u->lane_bytes);
 }
 
 static const void *panel_of_b(const product_t *x, const step_t *step, const parts_t *parts,
@@ -552,7 +485,7 @@ static const void *panel_of_b(const product_t *x, const step_t *step, const part
     const tcgemm_operand_t *b = &x->plan->g.b;
     const int64_t index =
         step->b_offset + step->block.k * b->row_stride + (step->block.col + j) * b->col_stride;
-    return element_at(step->item.b, index, x->u->lane_bytes);
+    return tcgemm_element_at(step->item.b, index, x->u->lane_bytes);
 }
 
 static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64_t a_panel,
@@ -848,9 +781,9 @@ static small_parts_t small_parts(const small_t *x) {
     const bool has_a = x->plan->cpu.pack_a;
     const int64_t rows = has_a ? (x->plan->g.m + u->mr - 1) & -(int64_t)u->mr : 0;
     small_parts_t p = {.a = x->workspace};
-    p.b = p.a + align64(rows * row_bytes);
+    p.b = p.a + tcgemm_align64(rows * row_bytes);
     if (x->signs.use_a_terms || x->signs.use_b_terms) {
-        uint32_t *const terms = (uint32_t *)(void *)(p.b + align64(u->nr * row_bytes));
+        uint32_t *const terms = (uint32_t *)(void *)(p.b + tcgemm_align64(u->nr * row_bytes));
         p.a_terms = x->signs.use_a_terms ? terms : NULL;
         p.b_terms = x->signs.use_b_terms ? terms + (x->signs.use_a_terms ? rows : 0) : NULL;
     }
@@ -914,7 +847,7 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     if (!plan->cpu.pack_a)
         return (small_a_t){
-            .first = element_at(x->call->a, item * g->a.batch_stride, u->lane_bytes),
+            .first = tcgemm_element_at(x->call->a, item * g->a.batch_stride, u->lane_bytes),
             .pitch = tile_rows * g->a.row_stride * u->lane_bytes,
         };
     const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
@@ -964,9 +897,9 @@ static void run_small(small_t *x, int64_t item) {
     const tcgemm_cpu_blocking_t *const s = &plan->cpu;
     tcgemm_tile_t *const tile = &x->tile;
     const int d_bytes = tcgemm_sum_bytes(u); /* D takes them as they are */
-    const char *const b = element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
-    const char *const c = call->c ? element_at(call->c, item * g->stride_c, d_bytes) : NULL;
-    char *const d = element_at(call->d, item * g->stride_d, d_bytes);
+    const char *const b = tcgemm_element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
+    const char *const c = call->c ? tcgemm_element_at(call->c, item * g->stride_c, d_bytes) : NULL;
+    char *const d = tcgemm_element_at(call->d, item * g->stride_d, d_bytes);
     const int64_t tile_rows = s->small_rows;
     const small_parts_t parts = small_parts(x);
     const small_a_t a = tiles_of_a(x, item, &parts, tile_rows);
@@ -989,14 +922,14 @@ static void run_small(small_t *x, int64_t item) {
             tile->b = parts.b;
             tile->b_step = width;
         } else {
-            tile->b = element_at(b, j * g->b.col_stride, u->lane_bytes);
+            tile->b = tcgemm_element_at(b, j * g->b.col_stride, u->lane_bytes);
         }
         tile->a = a.first;
         for (int64_t i = 0, panel = 0; i < g->m; i += tile_rows, ++panel) {
             tile->m = (int)min_i64(tile_rows, g->m - i);
             tile->row_term = parts.a_terms ? parts.a_terms + i : NULL;
-            tile->d = element_at(d, i * g->ldd + j, d_bytes);
-            tile->c = c ? element_at(c, i * g->ldc + j, d_bytes) : NULL;
+            tile->d = tcgemm_element_at(d, i * g->ldd + j, d_bytes);
+            tile->c = c ? tcgemm_element_at(c, i * g->ldc + j, d_bytes) : NULL;
             const bool is_special = u->exact && (is_b_special || a.special >> panel & 1u);
             (is_special ? u->exact : multiply)(tile);
             tile->a = (const char *)tile->a + a.pitch;
@@ -1026,288 +959,6 @@ static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t 
     }
 }
 
-/* ---- a few rows or columns times lines along or across k ---- */
-
-/* Streams of lines across k that are read side by side: as many as prefetchers follow. */
-enum { ACROSS_STEPS = 16 };
-enum { X_OF_ITEM = 512, MOST_DOTS = 32, MOST_X = 32 };
-
-typedef struct dots_run {
-    const struct tcgemm_plan *plan;
-    const tcgemm_call_t *call;
-    tcgemm_dots_t whole;  /* of line 0 on, all steps */
-    tcgemm_pack_t pack_x; /* and x, as it comes ... */
-    char *x;              /* ... and packed: some rows after the others */
-    char *partials;       /* of lines across k: of each thread's unit, and behind them its sums */
-    share_t *shares;      /* of the threads, if there are several */
-    atomic_bool *is_special; /* a bf16 subnormal was found in x */
-    int num_rows;            /* of x */
-    int64_t num_lines;
-    int d_bytes, sum_bytes;
-    int phase;
-} dots_run_t;
-
-static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
-                          char *workspace, atomic_bool *is_special) {
-    const tcgemm_canonical_t *g = &plan->g;
-    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
-    const tcgemm_signs_t signs = {0};
-    const bool is_double = g->type->accumulator == TCGEMM_DTYPE_F64;
-    const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
-    const tcgemm_operand_t *lines = is_rows ? &g->b : &g->a;
-    dots_run_t run = {
-        .plan = plan,
-        .call = call,
-        .whole = {.dtype = lines->dtype,
-                  .steps = g->k,
-                  .lines = is_rows ? call->b : call->a,
-                  .line_stride = is_rows ? lines->col_stride : lines->row_stride,
-                  .k_stride = is_rows ? lines->row_stride : lines->col_stride,
-                  .d = call->d,
-                  .c = call->c,
-                  .d_row = is_rows ? g->ldd : 1,
-                  .c_row = is_rows ? g->ldc : 1,
-                  .d_line = is_rows ? 1 : g->ldd,
-                  .c_line = is_rows ? 1 : g->ldc},
-        .pack_x = is_rows ? tcgemm_pack_of_a(g, TCGEMM_FAMILY_F32, &signs, call->a, 0, &all)
-                          : tcgemm_pack_of_b(g, TCGEMM_FAMILY_F32, &signs, call->b, 0, &all),
-        .x = workspace,
-        .partials = workspace + layout_of(plan).partials,
-        .shares = (share_t *)(void *)(workspace + layout_of(plan).packed),
-        .is_special = is_special,
-        .num_rows = num_few(plan),
-        .num_lines = is_rows ? g->n : g->m,
-        .d_bytes = tcgemm_dtype_bits(g->type->d) / 8,
-        .sum_bytes = is_double ? 8 : 4,
-    };
-    if (is_double) {
-        run.whole.alpha.f64 = call->alpha;
-        run.whole.beta.f64 = call->beta;
-    } else {
-        run.whole.alpha.f32 = (float)call->alpha;
-        run.whole.beta.f32 = (float)call->beta;
-    }
-    for (int i = 0; plan->num_threads > 1 && i < plan->num_threads; ++i)
-        atomic_init(&run.shares[i].num_taken, 0);
-    run.pack_x.is_b = true; /* as tiles want it, whose second operand it is; others do not mind */
-    /* One row of what multiplies is its own panel. */
-    const tcgemm_pack_t *pack = &run.pack_x;
-    if (run.num_rows == 1 && pack->k_stride == 1 && pack->dtype == g->type->accumulator) {
-        run.x = element_at(pack->source, 0, run.sum_bytes);
-        run.phase = 1;
-    }
-    return run;
-}
-
-/* x is packed, then all lines are multiplied. */
-static int64_t next_dots(void *argument) {
-    dots_run_t *const run = argument;
-    ++run->phase;
-    return run->phase == 1   ? ceil_div(run->whole.steps, X_OF_ITEM)
-           : run->phase == 2 ? ceil_div(run->num_lines, run->plan->cpu.lines)
-                             : 0;
-}
-
-static void pack_x(const dots_run_t *run, int64_t item) {
-    const struct tcgemm_plan *plan = run->plan;
-    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    tcgemm_pack_fn *const pack_rows = plan->cpu.dots_by_tiles ? u->pack : u->pack_x;
-    const int64_t k = item * X_OF_ITEM;
-    tcgemm_pack_t pack = run->pack_x;
-    pack.origin += k * pack.k_stride;
-    pack.k = min_i64(X_OF_ITEM, run->whole.steps - k);
-    for (int row = 0; row < run->num_rows; row += few_at_a_time(plan)) {
-        const int width = width_of_x(plan, row);
-        const int rows = (int)min_i64(width, run->num_rows - row);
-        char *const panel = run->x + (row * x_steps(plan) + k * width) * x_element_bytes(plan);
-        if (pack_rows(&pack, row, rows, width, panel, NULL))
-            atomic_store_explicit(run->is_special, true, memory_order_relaxed);
-    }
-}
-
-/* Sums of a few rows and lines, `t->d` and its strides, become f16 or bf16. */
-static void finish_dots(const dots_run_t *run, const tcgemm_dots_t *t, int num_rows, int num_lines,
-                        const void *c, void *d) {
-    const tcgemm_canonical_t *g = &run->plan->g;
-    /* One column without gaps is as good as a row, which vectors take. */
-    const bool is_rows = run->plan->cpu.dots == TCGEMM_DOTS_ROWS ||
-                         (run->num_rows == 1 && g->ldd == 1 && (!c || g->ldc == 1));
-    const tcgemm_finish_t finish = {
-        .dtype = g->type->d,
-        .sums = t->d,
-        .ld_sums = is_rows ? t->d_row : t->d_line,
-        .c = c,
-        .d = d,
-        .ldc = g->ldc,
-        .ldd = g->ldd,
-        .rows = is_rows ? num_rows : num_lines,
-        .cols = is_rows ? num_lines : num_rows,
-        .alpha = (float)run->call->alpha,
-        .beta = (float)run->call->beta,
-    };
-    run->plan->kernel->cpu->finish(&finish);
-}
-
-/* D's element of a row of x and a line. */
-static char *d_of_line(const dots_run_t *run, int row, int64_t line) {
-    const tcgemm_dots_t *t = &run->whole;
-    return element_at(t->d, row * t->d_row + line * t->d_line, run->d_bytes);
-}
-
-static const char *c_of_line(const dots_run_t *run, int row, int64_t line) {
-    const tcgemm_dots_t *t = &run->whole;
-    return t->c ? element_at(t->c, row * t->c_row + line * t->c_line, run->d_bytes) : NULL;
-}
-
-/* To `sums`, which are finished afterwards. */
-static void store_sums(const dots_run_t *run, float *sums, int64_t ld_rows, int64_t ld_lines,
-                       tcgemm_dots_t *t) {
-    const bool is_rows = run->plan->cpu.dots == TCGEMM_DOTS_ROWS;
-    t->c = NULL;
-    t->d = sums;
-    t->alpha.f32 = 1.0F;
-    t->d_row = is_rows ? ld_rows : 1;
-    t->d_line = is_rows ? 1 : ld_lines;
-}
-
-/* The next steps of k are added to D as it is. */
-static void continue_sums(const dots_run_t *run, tcgemm_dots_t *t) {
-    t->c = t->d;
-    t->c_row = t->d_row;
-    t->c_line = t->d_line;
-    if (run->sum_bytes == 8)
-        t->beta.f64 = 1.0;
-    else
-        t->beta.f32 = 1.0F;
-}
-
-/* Rows of x from `row` on, and the element of lines from `line` on, of step k. */
-static void place_step(const dots_run_t *run, int row, int64_t line, int64_t k, tcgemm_dots_t *t) {
-    const int line_bytes = tcgemm_dtype_bits(run->whole.dtype) / 8;
-    t->x = run->x + (row * x_steps(run->plan) + k * t->width) * x_element_bytes(run->plan);
-    t->lines = element_at(run->whole.lines, line * t->line_stride + k * t->k_stride, line_bytes);
-}
-
-/* Rows of x from `row` on times some lines along k, in the steps of k that tiles take, so that the
- * bits are theirs. */
-static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_lines) {
-    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
-    const bool is_direct = run->plan->cpu.direct_output;
-    const int64_t kc = run->plan->cpu.kc;
-    float sums[MOST_X * MOST_DOTS];
-    tcgemm_dots_t t = run->whole;
-    t.width = width_of_x(run->plan, row);
-    t.num_rows = (int)min_i64(t.width, run->num_rows - row);
-    t.num_lines = num_lines;
-    t.is_exact = atomic_load_explicit(run->is_special, memory_order_relaxed);
-    t.c = c_of_line(run, row, line);
-    t.d = d_of_line(run, row, line);
-    if (!is_direct)
-        store_sums(run, sums, MOST_DOTS, run->num_rows == 1 ? 1 : MOST_X, &t);
-    for (int64_t k = 0; k < run->whole.steps; k += kc) {
-        t.steps = min_i64(kc, run->whole.steps - k);
-        place_step(run, row, line, k, &t);
-        (run->plan->cpu.dots_by_tiles ? u->tile_dots : u->dots)(&t);
-        continue_sums(run, &t);
-    }
-    if (!is_direct)
-        finish_dots(run, &t, t.num_rows, num_lines, c_of_line(run, row, line),
-                    d_of_line(run, row, line));
-}
-
-/* Steps k .. k + steps, a few at a time, of all rows of x: what was read for the first of them is
- * in a cache for the others. */
-static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t steps,
-                       char *partials, tcgemm_dots_t *t) {
-    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
-    const int bytes = run->plan->cpu.direct_output ? run->d_bytes : (int)sizeof(float);
-    char *const d = t->d;
-    const char *const c = t->c;
-    for (int64_t p = 0; p < steps; p += ACROSS_STEPS)
-        for (int row = 0; row < run->num_rows; row += u->dots_width) {
-            t->steps = min_i64(ACROSS_STEPS, steps - p);
-            t->width = width_of_x(run->plan, row);
-            t->num_rows = (int)min_i64(t->width, run->num_rows - row);
-            t->resumes = p > 0;
-            t->pauses = p + ACROSS_STEPS < steps;
-            t->partial = partials + row * round_up(t->num_lines, 16) * run->sum_bytes;
-            t->d = d + row * t->d_row * bytes;
-            t->c = c ? c + row * t->c_row * bytes : NULL;
-            place_step(run, row, line, k + p, t);
-            u->across(t);
-        }
-    t->d = d;
-    t->c = c;
-}
-
-/* All rows of x times a unit of lines across k, in the same steps of k. */
-static void do_across(const dots_run_t *run, int thread, int64_t line, int num_lines) {
-    const struct tcgemm_plan *plan = run->plan;
-    const bool is_direct = plan->cpu.direct_output;
-    const size_t partials_bytes = partials_of_lines(plan);
-    char *const partials = run->partials + (size_t)thread * (partials_bytes + sums_of_lines(plan));
-    tcgemm_dots_t t = run->whole;
-    t.num_lines = num_lines;
-    t.c = c_of_line(run, 0, line);
-    t.d = d_of_line(run, 0, line);
-    if (!is_direct)
-        store_sums(run, (float *)(void *)(partials + partials_bytes), num_lines, run->num_rows, &t);
-    for (int64_t k = 0; k < run->whole.steps; k += plan->cpu.kc) {
-        add_across(run, line, k, min_i64(plan->cpu.kc, run->whole.steps - k), partials, &t);
-        continue_sums(run, &t);
-    }
-    if (!is_direct)
-        finish_dots(run, &t, run->num_rows, num_lines, c_of_line(run, 0, line),
-                    d_of_line(run, 0, line));
-}
-
-/* Lines of one unit, some at a time: those that all rows of x are multiplied by while they are in a
- * cache. */
-static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
-    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
-    const bool by_tiles = run->plan->cpu.dots_by_tiles;
-    const int64_t each = 128 / run->sum_bytes;
-    if (by_tiles && u->begin)
-        u->begin();
-    for (; line < end; line += each)
-        for (int row = 0; row < run->num_rows; row += few_at_a_time(run->plan))
-            do_some_dots(run, row, line, (int)min_i64(each, end - line));
-    if (by_tiles && u->end)
-        u->end();
-}
-
-/* A unit of the thread's own share, or of another's where nothing is left of it: from call to call
- * a thread reads the same lines first, which may still be in its caches. There is one for each item
- * of the phase. */
-static int64_t take_unit(const dots_run_t *run, int thread, int64_t item) {
-    const int threads = run->plan->num_threads;
-    const int64_t units = ceil_div(run->num_lines, run->plan->cpu.lines);
-    for (int i = 0; threads > 1 && i < threads; ++i) {
-        const int owner = (thread + i) % threads;
-        const int64_t begin = units * owner / threads, end = units * (owner + 1) / threads;
-        atomic_int_fast64_t *const taken = &run->shares[owner].num_taken;
-        if (begin + atomic_load_explicit(taken, memory_order_relaxed) >= end)
-            continue;
-        const int64_t unit = begin + atomic_fetch_add_explicit(taken, 1, memory_order_relaxed);
-        if (unit < end)
-            return unit;
-    }
-    return item;
-}
-
-static void do_dots(void *argument, int thread, int64_t item) {
-    const dots_run_t *const run = argument;
-    const int64_t unit = run->phase == 1 ? 0 : take_unit(run, thread, item);
-    const int64_t line = unit * run->plan->cpu.lines;
-    const int64_t end = min_i64(line + run->plan->cpu.lines, run->num_lines);
-    if (run->phase == 1)
-        pack_x(run, item);
-    else if (run->plan->cpu.across)
-        do_across(run, thread, line, (int)(end - line));
-    else
-        do_along(run, line, end);
-}
-
 /* ---- phases ---- */
 
 /* A and B stay where they are and get an element offset: items of sub-byte elements may begin
@@ -1317,9 +968,9 @@ static void select_item(const product_t *x, step_t *step, int64_t item) {
     const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
     step->item = *x->call;
     step->item_index = item;
-    step->item.d = element_at(x->call->d, item * g->stride_d, d_bytes);
+    step->item.d = tcgemm_element_at(x->call->d, item * g->stride_d, d_bytes);
     if (x->call->c)
-        step->item.c = element_at(x->call->c, item * g->stride_c, d_bytes);
+        step->item.c = tcgemm_element_at(x->call->c, item * g->stride_c, d_bytes);
     step->a_offset = item * g->a.batch_stride;
     step->b_offset = item * g->b.batch_stride;
 }
@@ -1518,11 +1169,9 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     const double start = stats ? now_seconds() : 0.0;
     if (plan->cpu.small_rows && !plan->cpu.split_batch)
         run_small_items(plan, call, aligned, 0, plan->g.batch, stats ? &times : NULL);
-    else if (plan->cpu.dots) {
-        atomic_bool is_special = false;
-        dots_run_t run = dots_of(plan, call, aligned, &is_special);
-        tcgemm_pool_work(plan->num_threads, &(tcgemm_work_t){next_dots, do_dots, &run});
-    } else if (plan->cpu.split_batch)
+    else if (plan->cpu.dots)
+        tcgemm_run_dots(plan, call, aligned);
+    else if (plan->cpu.split_batch)
         run_items_apart(plan, call, aligned, stats ? &times : NULL);
     else
         run_product(plan, call, aligned, stats ? &times : NULL);

@@ -12,6 +12,7 @@
 #define TCGEMM_CPU_PANEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Lanes along k. */
@@ -33,6 +34,15 @@ static inline int64_t tcgemm_panel_lane(int64_t step, int line, int width) {
 static inline int64_t tcgemm_panel_word(int64_t step, int line, int word, int width, bool is_b) {
     return is_b ? (step * 16 + word) * width + line
                 : tcgemm_panel_lane(step, line, width) * 16 + word;
+}
+
+/* Parts of a workspace begin on a line of memory. */
+static inline size_t tcgemm_align64(int64_t bytes) {
+    return ((size_t)bytes + 63) & ~(size_t)63;
+}
+
+static inline char *tcgemm_element_at(const void *base, int64_t index, int bytes) {
+    return (char *)(uintptr_t)base + index * bytes;
 }
 
 typedef struct tcgemm_unit {
