@@ -48,7 +48,7 @@ defect "one vector too many is written at the end of D" cpu/kernels/tile_tmpl.h 
 defect "f32 inputs are rounded to tf32" cpu/packing.c \
     's/\.round_to_tf32 = g->type->type == TCGEMM_TF32_F32/.round_to_tf32 = g->type->type == TCGEMM_TF32_F32 || g->type->type == TCGEMM_F32_F32/' \
     'check/memory|check/precision'
-defect "offsets are cut to 32 bits" cpu/gemm.c \
+defect "offsets are cut to 32 bits" cpu/panel.h \
     's/return (char \*)(uintptr_t)base + index \* bytes;/return (char *)(uintptr_t)base + (int32_t)(index * bytes);/' \
     'api/api|check/memory'
 defect "bf16 results are truncated" base/dtype.h \
