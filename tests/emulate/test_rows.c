@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/dtype.h"
+#include "base/num.h"
 #include "device/known_gpus.h"
 #include "gpu/gpu_row.h"
 #include "plan/planner.h"
@@ -21,9 +22,40 @@
 
 /* ---- one product ---- */
 
+/* Behind each of so many lines zeros up to 16 bytes, as behind those that travel to a GPU. */
+static void end_in_zeros(const matrix_t *x, tcgemm_dtype_t dtype, bool in_rows, int64_t rows,
+                         int64_t cols, int64_t batch) {
+    const int bytes = tcgemm_dtype_bits(dtype) / 8;
+    const int64_t lines = in_rows ? rows : cols, length = in_rows ? cols : rows;
+    for (int64_t item = 0; item < batch; ++item)
+        for (int64_t line = 0; line < lines; ++line) {
+            const int64_t first = matrix_index(x, item, in_rows ? line : 0, in_rows ? 0 : line);
+            memset(x->data + (first + length) * bytes, 0,
+                   (size_t)(round_up(length * bytes, 16) - length * bytes));
+        }
+}
+
+/* In the operand and in the copy that it is compared with afterwards. */
+static void pad_operand(const testcase_t *t, const matrix_t *x, uint8_t *was, bool is_b) {
+    const tcgemm_problem_t *p = &t->p;
+    const tcgemm_type_info_t *info = tcgemm_type_info(p->type);
+    const bool turns = (is_b ? p->op_b : p->op_a) != TCGEMM_OP_N;
+    const int64_t rows = is_b ? p->k : p->m, cols = is_b ? p->n : p->k;
+    matrix_t copy = *x;
+    copy.data = was + (x->data - x->block);
+    const matrix_t *const both[] = {x, &copy};
+    for (int i = 0; i < 2; ++i)
+        end_in_zeros(both[i], is_b ? info->b : info->a, p->order == TCGEMM_ROW_MAJOR,
+                     turns ? cols : rows, turns ? rows : cols, p->batch);
+}
+
 static void emulate(const testcase_t *t, const struct tcgemm_plan *plan) {
     operands_t x;
     operands_make(t, &x);
+    if (plan->g.a.padded) {
+        pad_operand(t, &x.a, x.a_was, false);
+        pad_operand(t, &x.b, x.b_was, true);
+    }
     tcgemm_simulate_report_t r = {.struct_size = sizeof r};
     const tcgemm_status_t status =
         tcgemm_plan_simulate(plan, TCGEMM_DEPTH_DATA, t->alpha, x.a.data, x.b.data, t->beta,
@@ -115,12 +147,27 @@ static void drop_other_steps(struct tcgemm_plan *plan) {
     plan->if_unaligned.count = 0;
 }
 
-static void check(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n, int64_t k,
-                  int layout, uint64_t seed) {
+/* Rows on 16-byte boundaries, items without gaps. */
+static void align_operands(tcgemm_problem_t *p) {
+    const tcgemm_type_info_t *info = tcgemm_type_info(p->type);
+    const bool row = p->order == TCGEMM_ROW_MAJOR;
+    p->lda = round_up(row == !p->op_a ? p->k : p->m, 128 / tcgemm_dtype_bits(info->a));
+    p->ldb = round_up(row == !p->op_b ? p->n : p->k, 128 / tcgemm_dtype_bits(info->b));
+    p->stride_a = p->lda * (row == !p->op_a ? p->m : p->k);
+    p->stride_b = p->ldb * (row == !p->op_b ? p->k : p->n);
+}
+
+/* `padded`: A and B lie as copies of host matrices do. */
+static void check_as(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n, int64_t k,
+                     int layout, uint64_t seed, bool padded) {
     tcgemm_device_t device;
     if (!device_of(kernel->gpu, cc, &device))
         return;
-    const testcase_t t = make_case(kernel, m, n, k, layout, seed);
+    testcase_t t = make_case(kernel, m, n, k, layout, seed);
+    if (padded) {
+        align_operands(&t.p);
+        t.misalign = 0;
+    }
     tcgemm_plan_options_t o = tcgemm_plan_options();
     o.kernel = kernel->name;
     struct tcgemm_plan plan;
@@ -131,8 +178,17 @@ static void check(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n, i
     if (!kernel->gpu->tensor_maps && !tcgemm_gpu_widens(kernel->gpu) && plan.steps.count > 1 &&
         seed % 4 != 0)
         drop_other_steps(&plan);
+    if (padded) {
+        plan.g.a.padded = plan.g.b.padded = true;
+        drop_other_steps(&plan);
+    }
     choose_seed(seed);
     emulate(&t, &plan);
+}
+
+static void check(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n, int64_t k,
+                  int layout, uint64_t seed) {
+    check_as(kernel, cc, m, n, k, layout, seed, false);
 }
 
 /* ---- every row ---- */
@@ -159,6 +215,8 @@ static void check_row(const tcgemm_kernel_t *kernel, int index, int cc) {
     const int cases = (int)at_level(1, row->tensor_maps ? 2 : again ? 3 : 6, SIZES * KS);
     if (bm * bn <= 64 * 64) /* more tile rows than the raster sweeps together */
         check(kernel, cc, 9 * bm + 1, bn + 1, bk, index % 4, (uint64_t)index);
+    if (row->pads_rows)
+        check_as(kernel, cc, bm - 3, bn + 5, bk + 3, index % 4, (uint64_t)index, true);
     for (int layout = 0; layout < 4; ++layout)
         for (int i = 0; i < cases; ++i) {
             const int at = 5 * index + 3 * layout + i; /* of the sizes, with a k of its own */
@@ -218,6 +276,8 @@ static void check_batched_row(const tcgemm_kernel_t *kernel, int index, int cc) 
             const int64_t *mn = sizes[at % SIZES];
             check(kernel, cc, mn[0], mn[1], ks[(2 * at + at / SIZES + layout) % KS], layout,
                   (uint64_t)(index * 1000 + layout * 100 + i + cc));
+            check_as(kernel, cc, mn[0], mn[1], ks[(at + layout) % KS], layout,
+                     (uint64_t)(index * 1000 + layout * 100 + i), true);
         }
 }
 

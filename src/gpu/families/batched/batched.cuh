@@ -140,7 +140,8 @@ template <int BYTES, bool IS_K> struct batched_operand {
     __device__ __forceinline__ void copy_lines(char *to, int item, int items, int first_k,
                                                int left) const {
         const int unit = way == BATCHED_PIECES ? PIECE : BYTES;
-        const int units = length(left) * BYTES / unit; /* of a line */
+        const int units =
+            (length(left) * BYTES + unit - 1) / unit; /* of a line, or with its zeros */
         const int count = items * lines(left) * units;
         const char *const from =
             base + item * item_bytes + (IS_K ? first_k * (int64_t)BYTES : first_k * line_bytes);
