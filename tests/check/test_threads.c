@@ -119,6 +119,20 @@ static void same_bits_with_few_times_lines(void **state) {
     assert_no_failures();
 }
 
+/* A B that many threads leave in place and few pack. */
+static void same_bits_where_many_leave_b_in_place(void **state) {
+    (void)state;
+    for (uint64_t layout = 0; layout < 2; ++layout) {
+        testcase_t t = case_of(layout ? TCGEMM_F64_F64 : TCGEMM_F32_F32,
+                               (const int64_t[]){70, 520, 900}, layout);
+        operands_t x;
+        operands_make(&t, &x);
+        compare_thread_counts(&t, &x);
+        operands_free(&x);
+    }
+    assert_no_failures();
+}
+
 /* Many short steps of k: who has no unit left packs for the next step while the last units of this
  * one are multiplied. */
 static void same_bits_with_panels_packed_ahead(void **state) {
@@ -439,6 +453,7 @@ int main(void) {
         cmocka_unit_test(same_bits_for_any_number_of_threads),
         cmocka_unit_test(same_bits_with_late_subnormals),
         cmocka_unit_test(same_bits_with_few_times_lines),
+        cmocka_unit_test(same_bits_where_many_leave_b_in_place),
         cmocka_unit_test(same_bits_with_panels_packed_ahead),
         cmocka_unit_test(same_bits_at_any_address),
         cmocka_unit_test(same_bits_run_after_run),
