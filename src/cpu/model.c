@@ -167,10 +167,10 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
  * for one thread, and two or three times for many, each of which would fetch most panels from the
  * caches of those that packed them. */
 static bool is_near(const struct tcgemm_plan *plan, int64_t pitch, int64_t lines, int max_threads) {
-    const int64_t bytes = pitch * plan->kernel->cpu->lane_bytes;
+    const int lane_bytes = plan->kernel->cpu->lane_bytes;
     const int64_t most = max_threads >= MANY_THREADS ? SHARED_BYTES : NEAR_BYTES;
-    return bytes <= NEAR_PITCH && bytes % BAD_PITCH != 0 &&
-           (double)bytes * (double)lines <= (double)most;
+    return pitch <= NEAR_PITCH / lane_bytes && pitch * lane_bytes % BAD_PITCH != 0 &&
+           (double)(pitch * lane_bytes) * (double)lines <= (double)most;
 }
 
 /* Lines of a unit of work, of a few rows or columns of D. */
