@@ -123,6 +123,10 @@ static TCGEMM_ALWAYS_INLINE v4u popcount(v4u x) {
 #define PACK_ISA any
 #include "cpu/kernels/pack_tmpl.h"
 
-/* For the simulation of tiles on processors without (sim/cpu.c). */
-#define PACK_ISA any
+/* For the simulation of tiles on processors without (sim/cpu.c), where vectors of 64 bytes are long
+ * code: a function, not sixteen copies. */
+#define PACK_ISA         any
+#define TRANSPOSE_INLINE TCGEMM_NEVER_INLINE
+#undef TCGEMM_UNROLL
+#define TCGEMM_UNROLL TCGEMM_UNROLL_BY(1)
 #include "cpu/kernels/pack_amx_tmpl.h"

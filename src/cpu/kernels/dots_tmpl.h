@@ -59,17 +59,13 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(one)(const DOTS_ELEMENT *const line[
         sum[i] = DOTS_FMA(DOTS_SET1(x[p * width + i]), step, sum[i]);
 }
 
-/* D's elements of row i and of one set of lines. */
-static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(store)(const tcgemm_dots_t *t, DOTS_VEC sum, int i,
-                                                   int first) {
+/* D's elements of row i and of one set of lines: where they do not lie side by side, or are fewer
+ * than a vector's, and once for all, for it is long code. */
+static TCGEMM_NEVER_INLINE void DOTS_LOCAL(scatter)(const tcgemm_dots_t *t, DOTS_VEC product, int i,
+                                                    int first) {
     DOTS_TYPE *d = (DOTS_TYPE *)t->d + i * t->d_row + first * t->d_line;
     const DOTS_TYPE *c = t->c ? (const DOTS_TYPE *)t->c + i * t->c_row + first * t->c_line : NULL;
-    const DOTS_VEC product = DOTS_MUL(DOTS_SET1(t->alpha.DOTS_FIELD), sum);
     const int count = t->num_lines - first;
-    if (count >= DOTS_LANES && t->d_line == 1 && (!c || t->c_line == 1)) {
-        DOTS_PUT(d, c ? DOTS_FMA(DOTS_SET1(t->beta.DOTS_FIELD), DOTS_GET(c), product) : product);
-        return;
-    }
     DOTS_TYPE numbers[DOTS_LANES];
     DOTS_TYPE olds[DOTS_LANES] = {0};
     for (int l = 0; c && l < DOTS_LANES && l < count; ++l)
@@ -78,6 +74,17 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(store)(const tcgemm_dots_t *t, DOTS_
              c ? DOTS_FMA(DOTS_SET1(t->beta.DOTS_FIELD), DOTS_GET(olds), product) : product);
     for (int l = 0; l < DOTS_LANES && l < count; ++l)
         d[l * t->d_line] = numbers[l];
+}
+
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(store)(const tcgemm_dots_t *t, DOTS_VEC sum, int i,
+                                                   int first) {
+    DOTS_TYPE *d = (DOTS_TYPE *)t->d + i * t->d_row + first * t->d_line;
+    const DOTS_TYPE *c = t->c ? (const DOTS_TYPE *)t->c + i * t->c_row + first * t->c_line : NULL;
+    const DOTS_VEC product = DOTS_MUL(DOTS_SET1(t->alpha.DOTS_FIELD), sum);
+    if (t->num_lines - first >= DOTS_LANES && t->d_line == 1 && (!c || t->c_line == 1))
+        DOTS_PUT(d, c ? DOTS_FMA(DOTS_SET1(t->beta.DOTS_FIELD), DOTS_GET(c), product) : product);
+    else
+        DOTS_LOCAL(scatter)(t, product, i, first);
 }
 
 /* Lines that are missing are line 0 once more, and are not stored. */

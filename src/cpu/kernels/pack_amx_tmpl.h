@@ -48,7 +48,11 @@ typedef uint8_t bytes_t __attribute__((vector_size(32)));
 #define FIRST8  0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
 #define SECOND8 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
 
-static TCGEMM_ALWAYS_INLINE void transpose_words(words_t r[WORDS]) {
+#ifndef TRANSPOSE_INLINE
+#define TRANSPOSE_INLINE TCGEMM_ALWAYS_INLINE
+#endif
+
+static TRANSPOSE_INLINE void transpose_words(words_t r[WORDS]) {
     EXCHANGE(r, 1, FIRST1, SECOND1)
     EXCHANGE(r, 2, FIRST2, SECOND2)
     EXCHANGE(r, 4, FIRST4, SECOND4)
@@ -270,6 +274,7 @@ bool PACK_NAME(i8x64)(const tcgemm_pack_t *pack, int64_t first, int lines, int w
     return pack_lanes(pack, first, lines, false, panel);
 }
 
+#undef TRANSPOSE_INLINE
 #undef PACK_NAME
 #undef PACK_ISA
 #undef SHUFFLE
