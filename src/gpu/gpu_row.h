@@ -37,6 +37,7 @@ typedef struct tcgemm_gpu_row {
     tcgemm_takes_t takes_a; /* ... A in these layouts, */
     tcgemm_takes_t takes_b; /* B in these; in others they are turned round while they are packed */
     int box_rows;           /* ... and D can leave by boxes of so many rows; 0: it cannot */
+    bool writes_rows;       /* ... and, where its rows begin anywhere, along them */
     bool items_a_warp;      /* a warp takes items of the batch by itself, D being one tile */
     tcgemm_streams_t streams; /* the operand that passes once, where D is narrow */
 } tcgemm_gpu_row_t;

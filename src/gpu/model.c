@@ -92,10 +92,9 @@ static uint32_t raster_group(const question_t *q) {
     return group;
 }
 
-/* A tile with boxes of fewer than 16 rows has no room to lay D down (wgmma.cuh). */
 static double d_factor(const question_t *q) {
     const bool is_aligned = q->g->n * tcgemm_dtype_bits(q->g->type->d) / 8 % WIDEST_LOAD == 0;
-    const bool is_scattered = q->row->box_rows > 0 && q->row->box_rows < WIDEST_LOAD;
+    const bool is_scattered = q->row->box_rows > 0 && !q->row->writes_rows;
     return is_aligned ? 1.0 : is_scattered ? scattered_d : unaligned_d;
 }
 

@@ -24,7 +24,8 @@
             (swap) ? TAKES_RIGHT(code) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),       \
         .takes_b =                                                                                 \
             (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap) : TAKES_RIGHT(code),       \
-        .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks))
+        .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks),             \
+        .writes_rows = TCGEMM_WGMMA_WRITES_ROWS(bm_, bn_, consumers, turns, swap))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */
 static const tcgemm_kernel_t rows[] = {

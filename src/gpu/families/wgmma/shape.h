@@ -47,6 +47,11 @@
          ? 16                                                                                      \
          : 8)
 
+/* D whose rows begin anywhere is laid down as boxes all the same and written along its rows, but
+ * where the sums leave no registers for that. */
+#define TCGEMM_WGMMA_WRITES_ROWS(bm, bn, consumers, turns, swap)                                   \
+    (!(swap) && TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) < 192)
+
 /* The ring, the places, two barriers of 8 bytes for each slot, and one for each consumer. */
 #define TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm)                          \
     (TCGEMM_WGMMA_RING(bm, bn, stages) +                                                           \

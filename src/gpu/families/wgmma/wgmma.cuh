@@ -153,8 +153,7 @@ struct wgmma_kernel {
         COLS_D = SWAP ? LEFT : RIGHT,
         PROMOTES = TYPE::PROMOTES,
         PARTS = PROMOTES * (UNITS * RIGHT <= 128 ? 2 : 1), /* sets of short sums */
-        WRITES_ROWS =
-            BOX_ROWS > 0 && UNITS *RIGHT < 384, /* else there are no registers left for it */
+        WRITES_ROWS = TCGEMM_WGMMA_WRITES_ROWS(LEFT, RIGHT, CONSUMERS, TURNS, SWAP),
         MANY_REGISTERS = (1 + PARTS) * UNITS * RIGHT >= 256 && CONSUMERS == 2,
         BY_REGISTERS = LEFT_FORM == TCGEMM_FORM_MN && TYPE::ELEMENT_BYTES == 4,
         TURNED = BY_REGISTERS && SWAP, /* a lane has neighbours of a row of D */
