@@ -32,13 +32,10 @@
 
 enum { PIECE = 16 }; /* bytes */
 
-static __device__ __forceinline__ void begin_packing(const tcgemm_gpu_args_t &args, int bytes) {
-    if (args.m * args.k * args.batch * bytes <= TCGEMM_SMALL_COPY)
+static __device__ __forceinline__ void let_next_begin(const tcgemm_gpu_args_t &args,
+                                                      int element_bytes) {
+    if (args.m * args.k * args.batch * element_bytes <= TCGEMM_SMALL_COPY)
         tcgemm_let_next_grid_begin();
-}
-
-static __device__ __forceinline__ void end_packing(void) {
-    tcgemm_wait_for_grids();
 }
 
 /* Elements i .. of a row, those from `length` on zero. */
@@ -87,6 +84,7 @@ static __device__ __forceinline__ uint4 shift_piece(const char *from) {
 
 template <class Element>
 static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
+    let_next_begin(args, sizeof(Element));
     enum { COUNT = PIECE / sizeof(Element) };
     const int64_t pieces = (args.k + COUNT - 1) / COUNT;
     int across = TCGEMM_PACK_LEAST;
@@ -107,6 +105,7 @@ static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
                                       : gather_piece(from, first, args.k);
         }
     }
+    tcgemm_wait_for_grids();
 }
 
 /* ---- widening ---- */
@@ -188,6 +187,7 @@ static __device__ __forceinline__ void widen_row(const uint8_t *from, uint4 *to,
 
 template <class Format>
 static __device__ __forceinline__ void widen(const tcgemm_gpu_args_t &args) {
+    let_next_begin(args, sizeof(uint16_t));
     const int64_t pieces = (args.k + TCGEMM_WIDEN_PIECE - 1) / TCGEMM_WIDEN_PIECE;
     int across = TCGEMM_WIDEN_LEAST;
     while (across < TCGEMM_WIDEN_MOST && across * TCGEMM_WIDEN_PIECES < pieces)
@@ -212,6 +212,7 @@ static __device__ __forceinline__ void widen(const tcgemm_gpu_args_t &args) {
         uint16_t *to = (uint16_t *)args.d + item * args.stride_d + row * args.ldd;
         widen_row<Format>(from, (uint4 *)to, args.k, first, across, is_aligned);
     }
+    tcgemm_wait_for_grids();
 }
 
 /* ---- turning round ---- */
@@ -237,6 +238,7 @@ turn_read(const Element *row, int64_t first, int64_t length) {
 
 template <class Element>
 static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Element *tile) {
+    let_next_begin(args, sizeof(Element));
     enum {
         TILE = TCGEMM_TURN_TILE,
         COUNT = sizeof(Element) < 4 ? 4 / sizeof(Element) : 1,
@@ -285,62 +287,47 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, Eleme
                 *(word_t *)(to + (col0 + col) * args.ldd + first) = v;
         }
     }
+    tcgemm_wait_for_grids();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_8(const __grid_constant__ tcgemm_gpu_args_t args) {
-    begin_packing(args, sizeof(uint8_t));
     pack<uint8_t>(args);
-    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_16(const __grid_constant__ tcgemm_gpu_args_t args) {
-    begin_packing(args, sizeof(uint16_t));
     pack<uint16_t>(args);
-    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_32(const __grid_constant__ tcgemm_gpu_args_t args) {
-    begin_packing(args, sizeof(uint32_t));
     pack<uint32_t>(args);
-    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_pack_64(const __grid_constant__ tcgemm_gpu_args_t args) {
-    begin_packing(args, sizeof(uint64_t));
     pack<uint64_t>(args);
-    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_widen_e4m3(const __grid_constant__ tcgemm_gpu_args_t args) {
-    begin_packing(args, sizeof(uint16_t));
     widen<widen_e4m3>(args);
-    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_widen_e5m2(const __grid_constant__ tcgemm_gpu_args_t args) {
-    begin_packing(args, sizeof(uint16_t));
     widen<widen_e5m2>(args);
-    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_turn_8(const __grid_constant__ tcgemm_gpu_args_t args) {
     TCGEMM_SHARED_ARRAY(uint32_t, tile, 1088);
-    begin_packing(args, sizeof(uint8_t));
     turn(args, (uint8_t *)tile);
-    end_packing();
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     tcgemm_turn_32(const __grid_constant__ tcgemm_gpu_args_t args) {
     TCGEMM_SHARED_ARRAY(uint32_t, tile, 4160);
-    begin_packing(args, sizeof(uint32_t));
     turn(args, (uint32_t *)tile);
-    end_packing();
 }
