@@ -6,6 +6,7 @@
 
 #include "base/dtype.h"
 #include "base/num.h"
+#include "cpu/dots.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
 #include "host/cpuid.h"
@@ -110,12 +111,9 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
 
 static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_COUNTS]) {
     const tcgemm_canonical_t *g = &plan->g;
-    const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
-    const int64_t few = is_rows ? g->m : g->n;
-    const double lines = (double)(is_rows ? g->n : g->m) * (double)g->k;
-    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const double read =
-        lines * (double)ceil_div(few, plan->cpu.dots_by_tiles ? u->nr : u->dots_width);
+    const int64_t few = tcgemm_dots_few(plan);
+    const double lines = (double)tcgemm_dots_lines(plan) * (double)g->k;
+    const double read = lines * (double)ceil_div(few, tcgemm_dots_at_a_time(plan));
     const double dots = lines * (double)few / 16.0;
     if (plan->cpu.dots_by_tiles) {
         count[TCGEMM_COUNT_TILE_LINE] = read;

@@ -20,7 +20,6 @@
 
 #include "base/dtype.h"
 #include "base/num.h"
-#include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
@@ -28,22 +27,11 @@
 
 /* ---- the workspace ---- */
 
-/* Rows or columns of D that are few, ... */
-static int num_few(const struct tcgemm_plan *plan) {
-    return (int)(plan->cpu.dots == TCGEMM_DOTS_ROWS ? plan->g.m : plan->g.n);
-}
-
-/* ... and those that are computed at a time. */
-static int few_at_a_time(const struct tcgemm_plan *plan) {
-    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    return plan->cpu.dots_by_tiles ? u->nr : u->dots_width;
-}
-
 /* Rows of x from `row` on that are packed beside each other. */
 static int width_of_x(const struct tcgemm_plan *plan, int row) {
-    const int most = few_at_a_time(plan);
+    const int most = tcgemm_dots_at_a_time(plan);
     int width = plan->cpu.dots_by_tiles ? most : 1;
-    while (width < most && width < num_few(plan) - row)
+    while (width < most && width < tcgemm_dots_few(plan) - row)
         width *= 2;
     return width;
 }
@@ -60,7 +48,7 @@ static int64_t x_steps(const struct tcgemm_plan *plan) {
 
 static int64_t x_bytes(const struct tcgemm_plan *plan) {
     int64_t widths = 0;
-    for (int row = 0; row < num_few(plan); row += few_at_a_time(plan))
+    for (int row = 0; row < tcgemm_dots_few(plan); row += tcgemm_dots_at_a_time(plan))
         widths += width_of_x(plan, row);
     return widths * x_steps(plan) * x_element_bytes(plan);
 }
@@ -68,13 +56,13 @@ static int64_t x_bytes(const struct tcgemm_plan *plan) {
 /* Bytes of the sums of a unit of lines across k: of whole vectors. */
 static size_t partials_of_lines(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const int64_t rows = round_up(num_few(plan), u->dots_width);
+    const int64_t rows = round_up(tcgemm_dots_few(plan), u->dots_width);
     return tcgemm_align64(rows * round_up(plan->cpu.lines, 16) * tcgemm_sum_bytes(u));
 }
 
 /* The same of those that become f16 or bf16. */
 static size_t sums_of_lines(const struct tcgemm_plan *plan) {
-    const int64_t bytes = num_few(plan) * plan->cpu.lines * (int64_t)sizeof(float);
+    const int64_t bytes = tcgemm_dots_few(plan) * plan->cpu.lines * (int64_t)sizeof(float);
     return plan->cpu.direct_output ? 0 : tcgemm_align64(bytes);
 }
 
@@ -150,8 +138,8 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .partials = workspace + layout_of(plan).partials,
         .shares = (share_t *)(void *)(workspace + layout_of(plan).shares),
         .is_special = is_special,
-        .num_rows = num_few(plan),
-        .num_lines = is_rows ? g->n : g->m,
+        .num_rows = (int)tcgemm_dots_few(plan),
+        .num_lines = tcgemm_dots_lines(plan),
         .d_bytes = tcgemm_dtype_bits(g->type->d) / 8,
         .sum_bytes = is_double ? 8 : 4,
     };
@@ -191,7 +179,7 @@ static void pack_x(const dots_run_t *run, int64_t item) {
     tcgemm_pack_t pack = run->pack_x;
     pack.origin += k * pack.k_stride;
     pack.k = min_i64(X_OF_ITEM, run->whole.steps - k);
-    for (int row = 0; row < run->num_rows; row += few_at_a_time(plan)) {
+    for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(plan)) {
         const int width = width_of_x(plan, row);
         const int rows = (int)min_i64(width, run->num_rows - row);
         char *const panel = run->x + (row * x_steps(plan) + k * width) * x_element_bytes(plan);
@@ -346,7 +334,7 @@ static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
     if (by_tiles && u->begin)
         u->begin();
     for (; line < end; line += each)
-        for (int row = 0; row < run->num_rows; row += few_at_a_time(run->plan))
+        for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(run->plan))
             do_some_dots(run, row, line, (int)min_i64(each, end - line));
     if (by_tiles && u->end)
         u->end();

@@ -3,8 +3,26 @@
 #ifndef TCGEMM_CPU_DOTS_H
 #define TCGEMM_CPU_DOTS_H
 
+#include "cpu/kernels/ukernel.h"
 #include "plan/plan.h"
 #include "problem/canonical.h"
+#include "table/table.h"
+
+/* Rows, or columns, of D that are few, ... */
+static inline int64_t tcgemm_dots_few(const struct tcgemm_plan *plan) {
+    return plan->cpu.dots == TCGEMM_DOTS_ROWS ? plan->g.m : plan->g.n;
+}
+
+/* ... those that are computed at a time, ... */
+static inline int tcgemm_dots_at_a_time(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    return plan->cpu.dots_by_tiles ? u->nr : u->dots_width;
+}
+
+/* ... and the lines that they are multiplied by. */
+static inline int64_t tcgemm_dots_lines(const struct tcgemm_plan *plan) {
+    return plan->cpu.dots == TCGEMM_DOTS_ROWS ? plan->g.n : plan->g.m;
+}
 
 /* Bytes of workspace that the plan's blocking takes, whose `dots` says which are few. */
 size_t tcgemm_dots_bytes(const struct tcgemm_plan *plan);

@@ -17,6 +17,7 @@
 #include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/cost.h"
+#include "cpu/dots.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/packing.h"
 #include "host/clock.h"
@@ -175,12 +176,11 @@ static bool is_near(const struct tcgemm_plan *plan, int64_t pitch, int64_t lines
 
 /* Lines of a unit of work, of a few rows or columns of D. */
 static int64_t lines_of_unit(const struct tcgemm_plan *plan, int num_threads) {
-    const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
-    const int64_t few = is_rows ? plan->g.m : plan->g.n;
-    const int64_t lines = is_rows ? plan->g.n : plan->g.m;
+    const int64_t lines = tcgemm_dots_lines(plan);
     if (!plan->cpu.across)
         return DOTS_OF_UNIT;
-    const int64_t by_sums = ACROSS_SUMS_BYTES / (few * tcgemm_sum_bytes(plan->kernel->cpu));
+    const int64_t by_sums =
+        ACROSS_SUMS_BYTES / (tcgemm_dots_few(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
     const int64_t most = min_i64(by_sums, ACROSS_MOST_LINES) / 64 * 64;
     const int64_t each = ceil_div(lines, num_threads);
     return even_part(lines, min_i64(most, each < ACROSS_LEAST_LINES ? ACROSS_LEAST_LINES : each),
@@ -467,7 +467,7 @@ static int64_t num_units(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
     if (s->dots)
-        return ceil_div(s->dots == TCGEMM_DOTS_ROWS ? g->n : g->m, s->lines);
+        return ceil_div(tcgemm_dots_lines(plan), s->lines);
     return ceil_div(min_i64(s->mt, g->m), s->mc) * ceil_div(min_i64(s->nc, g->n), s->nb);
 }
 
