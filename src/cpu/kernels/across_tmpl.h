@@ -79,27 +79,7 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(body)(const tcgemm_dots_t *t, cons
 }
 
 static void ACROSS_NAME(const tcgemm_dots_t *t) {
-    switch (t->width) {
-    case 1:
-        ACROSS_LOCAL(body)(t, 1, ACROSS_VECTORS(1));
-        break;
-    case 2:
-        ACROSS_LOCAL(body)(t, 2, ACROSS_VECTORS(2));
-        break;
-    case 4:
-        ACROSS_LOCAL(body)(t, 4, ACROSS_VECTORS(4));
-        break;
-    case 8:
-        ACROSS_LOCAL(body)(t, 8, ACROSS_VECTORS(8));
-        break;
-#if DOTS_MOST == 16
-    case 16:
-        ACROSS_LOCAL(body)(t, 16, ACROSS_VECTORS(16));
-        break;
-#endif
-    default:
-        break;
-    }
+    DOTS_BY_WIDTH(ACROSS_LOCAL(body), ACROSS_VECTORS)
 }
 
 #undef ACROSS_PASTE

@@ -12,12 +12,16 @@
  * the names of pack_amx_tmpl.h.
  */
 
+static TCGEMM_ALWAYS_INLINE int lines_of_group(const tcgemm_dots_t *t, int first) {
+    return t->num_lines - first < LINES ? t->num_lines - first : LINES;
+}
+
 /* 64 bytes of each of 32 lines, from element p on. */
 static TCGEMM_ALWAYS_INLINE rows_t step_of_dots(const tcgemm_dots_t *t, int first, int64_t p) {
     return (rows_t){
         .base = (const uint8_t *)t->lines + (first * t->line_stride + p) * 2,
         .pitch = t->line_stride * 2,
-        .count = t->num_lines - first < LINES ? t->num_lines - first : LINES,
+        .count = lines_of_group(t, first),
         .mask = mask_of((t->steps - p) * 2),
     };
 }
@@ -97,7 +101,7 @@ static void transpose_sums(const sums_t *sums, sums_t *transposed) {
 
 /* D = alpha * sums + beta * C, whose rows are those of x or the lines. */
 static void finish_lines(const tcgemm_dots_t *t, int first, const sums_t *sums) {
-    const int count = t->num_lines - first < LINES ? t->num_lines - first : LINES;
+    const int count = lines_of_group(t, first);
     const bool is_by_rows = t->d_line == 1;
     _Alignas(64) sums_t transposed;
     const tcgemm_tile_t tile = {

@@ -28,6 +28,29 @@
  *   DOTS_SETS(width)               of lines, that take turns: 1 or 2
  */
 
+/* With the width of x and what follows from it as constants. */
+#ifndef DOTS_BY_WIDTH
+#define DOTS_WIDTH(body, width, by)                                                                \
+    case width:                                                                                    \
+        body(t, width, by(width));                                                                 \
+        break;
+#if DOTS_MOST == 16
+#define DOTS_WIDTH_16(body, by) DOTS_WIDTH(body, 16, by)
+#else
+#define DOTS_WIDTH_16(body, by)
+#endif
+#define DOTS_BY_WIDTH(body, by)                                                                    \
+    switch (t->width) {                                                                            \
+        DOTS_WIDTH(body, 1, by)                                                                    \
+        DOTS_WIDTH(body, 2, by)                                                                    \
+        DOTS_WIDTH(body, 4, by)                                                                    \
+        DOTS_WIDTH(body, 8, by)                                                                    \
+        DOTS_WIDTH_16(body, by)                                                                    \
+    default:                                                                                       \
+        break;                                                                                     \
+    }
+#endif
+
 #define DOTS_PASTE_(x, y) x##y
 #define DOTS_PASTE(x, y)  DOTS_PASTE_(x, y)
 #define DOTS_LOCAL(name)  DOTS_PASTE(DOTS_PASTE(DOTS_NAME, _), name)
@@ -135,27 +158,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(body)(const tcgemm_dots_t *t, const 
 }
 
 static void DOTS_NAME(const tcgemm_dots_t *t) {
-    switch (t->width) {
-    case 1:
-        DOTS_LOCAL(body)(t, 1, DOTS_SETS(1));
-        break;
-    case 2:
-        DOTS_LOCAL(body)(t, 2, DOTS_SETS(2));
-        break;
-    case 4:
-        DOTS_LOCAL(body)(t, 4, DOTS_SETS(4));
-        break;
-    case 8:
-        DOTS_LOCAL(body)(t, 8, DOTS_SETS(8));
-        break;
-#if DOTS_MOST == 16
-    case 16:
-        DOTS_LOCAL(body)(t, 16, DOTS_SETS(16));
-        break;
-#endif
-    default:
-        break;
-    }
+    DOTS_BY_WIDTH(DOTS_LOCAL(body), DOTS_SETS)
 }
 
 #undef DOTS_PASTE

@@ -394,10 +394,8 @@ static void sum_bytes(const uint32_t *panel, int64_t steps, int lines, int width
 #elif defined(__AVX2__)
     const __m256i ones = _mm256_set1_epi8(1);
     for (int line = 0; line < lines; line += 8) {
-        int32_t some[8];
-        const int count = lines - line < 8 ? lines - line : 8;
-        const __m256i mask =
-            _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(lines - line),
+                                                _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
         __m256i total = _mm256_maskload_epi32(sum + line, mask);
         for (int64_t q = 0; q < steps; ++q) {
             const __m256i x = _mm256_maskload_epi32((const int *)(panel + q * width + line), mask);
@@ -405,8 +403,7 @@ static void sum_bytes(const uint32_t *panel, int64_t steps, int lines, int width
                 is_signed ? _mm256_maddubs_epi16(ones, x) : _mm256_maddubs_epi16(x, ones);
             total = _mm256_add_epi32(total, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
         }
-        _mm256_storeu_si256((__m256i *)some, total);
-        memcpy(sum + line, some, (size_t)count * sizeof *some);
+        put_words((uint32_t *)sum + line, lines - line, total);
     }
 #else
     for (int64_t q = 0; q < steps; ++q)
