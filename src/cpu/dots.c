@@ -20,7 +20,6 @@
 
 #include "base/dtype.h"
 #include "base/num.h"
-#include "cpu/model.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
 #include "host/pool.h"

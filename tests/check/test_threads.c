@@ -63,6 +63,13 @@ static void compare_thread_counts(testcase_t *t, const operands_t *x) {
     }
 }
 
+static void compare_thread_counts_of(testcase_t *t) {
+    operands_t x;
+    operands_make(t, &x);
+    compare_thread_counts(t, &x);
+    operands_free(&x);
+}
+
 static void same_bits_for_any_number_of_threads(void **state) {
     (void)state;
     const int64_t num_shapes = at_level(2, NUM_SHAPES, NUM_SHAPES);
@@ -72,10 +79,7 @@ static void same_bits_for_any_number_of_threads(void **state) {
                 testcase_t t = case_of((tcgemm_type_t)type, shapes[s], (uint64_t)(type * 7 + s));
                 if (batch && s % 2 == 0)
                     make_batch(&t, s == 4 ? 40 : 3);
-                operands_t x;
-                operands_make(&t, &x);
-                compare_thread_counts(&t, &x);
-                operands_free(&x);
+                compare_thread_counts_of(&t);
             }
     assert_no_failures();
 }
@@ -111,10 +115,7 @@ static void same_bits_with_few_times_lines(void **state) {
         const int64_t shape[] = {is_rows ? few : 601, is_rows ? 601 : few, 1203};
         const uint64_t along = is_rows ? 2 : 0, across = is_rows ? 0 : 1;
         testcase_t t = case_of(types[i % 4], shape, i < 16 ? along : across);
-        operands_t x;
-        operands_make(&t, &x);
-        compare_thread_counts(&t, &x);
-        operands_free(&x);
+        compare_thread_counts_of(&t);
     }
     assert_no_failures();
 }
@@ -125,10 +126,7 @@ static void same_bits_where_many_leave_b_in_place(void **state) {
     for (uint64_t layout = 0; layout < 2; ++layout) {
         testcase_t t = case_of(layout ? TCGEMM_F64_F64 : TCGEMM_F32_F32,
                                (const int64_t[]){70, 520, 900}, layout);
-        operands_t x;
-        operands_make(&t, &x);
-        compare_thread_counts(&t, &x);
-        operands_free(&x);
+        compare_thread_counts_of(&t);
     }
     assert_no_failures();
 }
