@@ -29,36 +29,52 @@ fail() {
 }
 
 program=$build/tests/test_emulate_rows
-[ -x "$program" ] || fail "$program is not built"
+packs=$build/tests/test_emulate_pack
+[ -x "$program" ] && [ -x "$packs" ] || fail "$program or $packs is not built"
 machine=$(find "$build" -path '*tcgemm_emulate_machine.dir*' -name '*.o')
 [ -n "$machine" ] || fail "no emulator in $build"
 
-# compile FILE ARCH: the kernel file in $work, as the build compiles it, to a module of its own.
-compile() {
+# object FILE ARCH: a file in $work, as the build compiles it, to an object of the same name.
+object() {
     python3 - "$build/compile_commands.json" "$1" "$2" "$root" "$work" >"$work/command" <<'PYTHON'
 import json, re, shlex, sys
 commands, name, arch, root, work = sys.argv[1:]
 for c in json.load(open(commands)):
     words = c.get("arguments") or shlex.split(c["command"])
     if c["file"].endswith("/" + name) and "-D__CUDA_ARCH__=%s0" % arch in words:
-        words[words.index("-o") + 1] = work + "/kernel.o"
+        words[words.index("-o") + 1] = "%s/%s.o" % (work, name)
         print(shlex.join(w.replace(root + "/src", work + "/src") for w in words))
         break
 PYTHON
     [ -s "$work/command" ] || fail "no command compiles $1 for sm_$2"
-    sh "$work/command" >"$work/log" 2>&1 || return 1
+    sh "$work/command" >"$work/log" 2>&1
+}
+
+# compile FILE ARCH: the kernel file in $work to a module of its own, with the steps before and after it.
+compile() {
+    object "$1" "$2" || return 1
+    steps=$(find "$build" -path "*tcgemm_emulate_sm$2.dir*" -name 'reduce*.o')
+    if cmp -s "$root/src/$pack" "$work/src/$pack"; then
+        steps="$steps $(find "$build" -path "*tcgemm_emulate_sm$2.dir*" -name 'pack*.o')"
+    else
+        object pack.cu "$2" || return 1
+        steps="$steps $work/pack.cu.o"
+    fi
     names=$(grep -rhoE 'extern __shared__ .*\[\]' "$work/src/gpu" | sed 's/.*[ *]\([A-Za-z_0-9]*\)\[\]/\1/' | sort -u)
     symbols=
     for name in $names; do symbols="$symbols -Wl,--defsym=$name=tcgemm_emulate_shared"; done
     rm -f "$work"/modules/*
-    steps=$(find "$build" -path "*tcgemm_emulate_sm$2.dir*" \( -name 'pack*.o' -o -name 'reduce*.o' \))
     # shellcheck disable=SC2086
-    ${CC:-cc} -shared -o "$work/modules/emulate-sm$2.so" "$work/kernel.o" $steps $machine $symbols -lm -lpthread \
+    ${CC:-cc} -shared -o "$work/modules/emulate-sm$2.so" "$work/$1.o" $steps $machine $symbols -lm -lpthread \
         >"$work/log" 2>&1
 }
 
-# run NAME ARCH: the tests of the rows named so, on that architecture.
+# run NAME ARCH: the tests of the rows named so, on that architecture; those of packing, if that is named.
 run() {
+    if [ "$1" = packing ]; then
+        TCGEMM_EMULATOR=$work/modules timeout 300 "$packs" >"$work/out" 2>&1
+        return
+    fi
     TCGEMM_EMULATOR=$work/modules TCGEMM_TEST_KERNEL=$1 \
         timeout 300 "$program" "rows_of_sm$2" >"$work/out" 2>&1
 }
@@ -88,7 +104,7 @@ defect() {
     kernel=$(cd "$root/src" && find gpu -name "$4" | head -n 1)
     [ -n "$kernel" ] || fail "no kernel file $4"
     if ! grep -qxF "$kernel $5" "$work/sound"; then # without the defect all must be well
-        compile "$(basename "$kernel")" "$5" && run "$6" "$5" && grep -q '[1-9][0-9]* rows' "$work/out" ||
+        compile "$(basename "$kernel")" "$5" && run "$6" "$5" && grep -qE '[1-9][0-9]* rows|PASSED' "$work/out" ||
             { tail -n 20 "$work/log" "$work/out" 2>/dev/null | cut -c1-300 >&2; fail "$kernel fails on sm_$5 as it is, or no row is named $6"; }
         echo "$kernel $5" >>"$work/sound"
     fi
@@ -109,6 +125,7 @@ defect() {
     cp "$root/src/$2" "$work/src/$2"
 }
 
+pack=gpu/steps/pack.cu
 mma=gpu/families/mma_pipelined/mma_pipelined.cuh
 copy=gpu/families/mma_pipelined/operand_copy.cuh
 reader=gpu/families/mma_pipelined/operand_reader.cuh
@@ -121,6 +138,22 @@ batched=gpu/families/batched/batched.cuh
 ffma=$(cd "$root/src" && ls gpu/families/simt_ffma/*f32_f32.cu)
 outer=$(cd "$root/src" && ls gpu/families/simt_outer/*.cu)
 
+# Of packing; any kernel will do beside it.
+packed() {
+    defect "$1" $pack "$2" 'wgmma_tf32_f32.cu' 90 packing
+}
+packed "what lies behind a packed row is not cleared" 's/p + 1 < pieces ? PIECE : in_last/PIECE/'
+packed "a packed row is taken for one that touches its neighbours" \
+    's/rows_touch = args.lda == args.k || args.m == 1/rows_touch = true/'
+packed "packed items are taken for those that touch" 's/items_touch = rows_touch && .*;/items_touch = rows_touch;/'
+packed "pieces of a packed row are shifted by words too few" 's/by_one = off & 4/by_one = off \& 2/'
+packed "of a long packed row pieces between two stretches are left out" \
+    's/(unit - group \* cut.stretches) \* cut.across/(unit - group * cut.stretches) * (cut.across + 1)/'
+packed "the last piece of a widened row is left out" 's/left |= (uint32_t)(p < pieces) << i/left |= (uint32_t)(p + 1 < pieces) << i/'
+packed "groups of a turned square are moved by another piece" \
+    's|Turn::place(piece \* WORDS, c / COUNT)|Turn::place(piece * WORDS, c % COUNT)|'
+packed "a turned square is overwritten before all have read it" '/the square before has been written out/d'
+packed "rows that do not exist are turned" 's/i < rows ? length : 0)/length)/'
 defect "halves of the epilogue are swapped" $mma \
     's/staged\[c_row \* pitch + col_of_unit(j, half, c_col)\]/staged[c_row * pitch + col_of_unit(j, 1 - half, c_col)]/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32

@@ -30,14 +30,17 @@
 #include <stdint.h>
 
 enum {
-    TCGEMM_TURN_TILE = 64,       /* steps/pack.cu turns so many rows and columns at a time */
-    TCGEMM_PACK_LEAST = 4,       /* threads side by side along a row that is packed, at least */
-    TCGEMM_WIDEN_PIECE = 8,      /* elements that a thread widens at a time: 16 bytes of the copy */
-    TCGEMM_WIDEN_PIECES = 4,     /* of one row, that it has in flight */
-    TCGEMM_WIDEN_LEAST = 8,      /* threads side by side along a row, at least */
-    TCGEMM_WIDEN_MOST = 256,     /* and at most: a block */
+    TCGEMM_MOVE_THREADS = 256, /* of a block that packs, widens, turns, adds up or scales */
+    TCGEMM_ROW_PIECES = 4,     /* pieces of one row that a thread of steps/pack.cu has in flight */
+    TCGEMM_PACK_LEAST = 1,     /* threads side by side along a row that is packed, at least */
+    TCGEMM_WIDEN_LEAST = 8,    /* and along one that is widened */
+    TCGEMM_WIDEN_PIECE = 8,    /* elements that a thread widens at a time: 16 bytes of the copy */
     TCGEMM_SMALL_COPY = 20 << 20 /* bytes: beside such a packing another launch begins */
 };
+
+/* Rows and columns of a square that steps/pack.cu turns at a time, of elements of 1 or 4 bytes. */
+#define TCGEMM_TURN_TILE(element_bytes) ((element_bytes) == 1 ? 128 : 64)
+
 /* Layouts of an operand that a kernel takes: with k contiguous, with m (n) contiguous. */
 typedef enum tcgemm_takes {
     TCGEMM_TAKES_K = 1,

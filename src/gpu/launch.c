@@ -11,7 +11,8 @@ enum {
     REGISTERS_PER_UNIT = 256, /* registers are given to warps in units of 8 a thread */
     MAX_TILES = INT32_MAX,
     MOVE_BLOCKS_PER_SM = 8,
-    PIECE = 16 /* bytes that a thread of the reduction adds up */
+    PACK_BLOCKS_PER_SM = 12, /* of 3 or 4 at a time: all rounds are full */
+    PIECE = 16               /* bytes that a thread of the reduction adds up */
 };
 
 /* Blocks that an SM keeps track of. */
@@ -75,10 +76,14 @@ int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, const tcgemm_step_t *ste
     return step->kernel->gpu->persistent ? min_i64(tiles, resident) : tiles;
 }
 
-int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units) {
-    const int64_t most = (int64_t)device->num_sms * MOVE_BLOCKS_PER_SM;
+static int64_t grid_of(const tcgemm_device_t *device, double units, int blocks_per_sm) {
+    const int64_t most = (int64_t)device->num_sms * blocks_per_sm;
     const int64_t grid = units < (double)most ? (int64_t)units : most;
     return grid > 0 ? grid : 1;
+}
+
+int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units) {
+    return grid_of(device, units, MOVE_BLOCKS_PER_SM);
 }
 
 /* Whether a packing step makes its elements wider. */
@@ -86,51 +91,47 @@ static bool widens(const tcgemm_step_t *step) {
     return step->a.at.dtype != step->d.at.dtype;
 }
 
-/* Threads side by side along a row, so many pieces or rounds of pieces long; steps/pack.cu counts
- * likewise. */
-static int64_t threads_across(int64_t least, int64_t rounds) {
+/* Blocks' shares of rows that are packed or widened, as steps/pack.cu cuts them (row_cut). */
+static double units_of_rows(int64_t lines, int64_t pieces, int64_t least) {
     int64_t across = least;
-    while (across < TCGEMM_MOVE_THREADS && across < rounds)
+    while (across < TCGEMM_MOVE_THREADS && across * TCGEMM_ROW_PIECES < pieces)
         across *= 2;
-    return across;
-}
-
-/* Blocks' shares of what is widened, as steps/pack.cu cuts it. */
-static double units_of_widening(int64_t lines, int64_t length) {
-    const int64_t pieces = ceil_div(length, TCGEMM_WIDEN_PIECE);
-    const int64_t across =
-        threads_across(TCGEMM_WIDEN_LEAST, ceil_div(pieces, TCGEMM_WIDEN_PIECES));
     return (double)ceil_div(lines, TCGEMM_MOVE_THREADS / across) *
-           (double)ceil_div(pieces, across * TCGEMM_WIDEN_PIECES);
+           (double)ceil_div(pieces, across * TCGEMM_ROW_PIECES);
 }
 
-/* Likewise of what is packed as it is: rows side by side where they are short. */
-static double units_of_packing(int64_t lines, int64_t bytes) {
-    const int64_t across = threads_across(TCGEMM_PACK_LEAST, ceil_div(bytes, PIECE));
-    return (double)ceil_div(lines, TCGEMM_MOVE_THREADS / across);
+/* Likewise of one packing step; one that turns takes squares. */
+static double units_of_packing(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
+    const int64_t bytes = tcgemm_dtype_bits(step->a.at.dtype) / 8;
+    const int64_t tile = TCGEMM_TURN_TILE(bytes);
+    if (tcgemm_step_turns(step))
+        return (double)ceil_div(args->m, tile) * (double)ceil_div(args->k, tile) *
+               (double)args->batch;
+    const int64_t lines = args->m * args->batch;
+    return widens(step)
+               ? units_of_rows(lines, ceil_div(args->k, TCGEMM_WIDEN_PIECE), TCGEMM_WIDEN_LEAST)
+               : units_of_rows(lines, ceil_div(args->k * bytes, PIECE), TCGEMM_PACK_LEAST);
 }
 
-/* A block of the reduction adds up THREADS / 32 pieces or more; one that turns takes squares. */
-static double units_of(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
+/* A block of the reduction adds up THREADS / 32 pieces or more. */
+static double units_of_reduction(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
     const double lines = (double)args->m * (double)args->batch;
-    if (step->kind != TCGEMM_STEP_REDUCE && tcgemm_step_turns(step))
-        return (double)ceil_div(args->m, TCGEMM_TURN_TILE) *
-               (double)ceil_div(args->k, TCGEMM_TURN_TILE) * (double)args->batch;
-    if (step->kind != TCGEMM_STEP_REDUCE && widens(step))
-        return units_of_widening(args->m * args->batch, args->k);
-    if (step->kind != TCGEMM_STEP_REDUCE)
-        return units_of_packing(args->m * args->batch,
-                                args->k * tcgemm_dtype_bits(step->a.at.dtype) / 8);
     const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
     const int in_block = TCGEMM_MOVE_THREADS / 32;
     return lines * (double)ceil_div(args->n, in_piece) / in_block + 1;
 }
 
+static int64_t grid_of_move(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
+                            const tcgemm_gpu_args_t *args) {
+    return step->kind == TCGEMM_STEP_REDUCE
+               ? tcgemm_gpu_move_grid(plan->device, units_of_reduction(step, args))
+               : grid_of(plan->device, units_of_packing(step, args), PACK_BLOCKS_PER_SM);
+}
+
 tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                     const tcgemm_gpu_args_t *args) {
     if (step->kind != TCGEMM_STEP_PRODUCT)
-        return (tcgemm_gpu_shape_t){tcgemm_gpu_move_grid(plan->device, units_of(step, args)),
-                                    TCGEMM_MOVE_THREADS, 0};
+        return (tcgemm_gpu_shape_t){grid_of_move(plan, step, args), TCGEMM_MOVE_THREADS, 0};
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const int64_t tiles =
         ceil_div(args->m, row->bm) * ceil_div(args->n, row->bn) * args->splits * args->batch;

@@ -44,9 +44,7 @@ typedef struct tcgemm_gpu_shape {
 tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                     const tcgemm_gpu_args_t *args);
 
-/* Blocks of a kernel that packs, reduces or scales, whose blocks take `units` of work, gridDim.x
- * apart; and threads of one. */
-enum { TCGEMM_MOVE_THREADS = 256 };
+/* Blocks of a kernel that reduces or scales, whose blocks take `units` of work, gridDim.x apart. */
 int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units);
 
 /* The row of the same tile for another type, or NULL. */
