@@ -28,7 +28,7 @@ enum {
     PARTIAL_BYTES = 4  /* least bytes of a partial sum */
 };
 static const double most_partial_bytes = 512e6;
-static const double seconds_a_part = 20e-9; /* of a reduction, beside its bytes; on an H200 */
+static const double seconds_a_part = 5e-9; /* of a reduction, beside its bytes; on an H200 */
 /* Of resident blocks, to try a split for. */
 static const double waves[] = {0.25, 0.5, 1.0, 2.0, 3.0};
 

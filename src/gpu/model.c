@@ -14,9 +14,9 @@
  *
  * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
  * memory if that is longer. Boxes are slower where much of them lies beyond an edge, and what more
- * than one block reads comes from the L2, which takes time as well. A kernel that streams an
- * operand starts once, for it fetches its next tile while it ends the one before, and takes k in
- * steps of all its warps. The constants of each
+ * than one block reads comes from the L2, which takes time as well; so do operands that a call
+ * before may have left there. A kernel that streams an operand starts once, for it fetches its next
+ * tile while it ends the one before, and takes k in steps of all its warps. The constants of each
  * row were measured on an H200 (measured/cost.def); for other devices they are scaled: at most nine
  * tenths of the units that they have, `finish` by their memory's bytes a cycle and SM. How well
  * that fits: docs/measuring.md.
@@ -29,20 +29,24 @@
 #include "gpu/launch.h"
 #include "gpu/measured.h"
 
-static const double launch_seconds = 2.3e-6;
-static const double step_seconds = 3.5e-6; /* of one more launch, beside its bytes */
-static const double memory_efficiency = 0.85;
-static const double copying =
-    1.1;                         /* of that time: what threads bring to shared memory themselves */
-static const double again = 0.2; /* of that time: bytes of a box that another block has read, too */
-static const double unaligned_d = 3.5; /* of that time: D whose rows begin inside a sector ... */
-static const double scattered_d = 8.0; /* ... and are not written along the rows */
-static const double beyond =
-    1.0; /* rows of boxes that lie beyond an edge, to those of the other side */
-/* From the request of a box to its arrival from memory: a ring that is full of requests brings one
- * ring's worth in that time, and no SM draws more (H200; 16 and 64 rows of D, operands not in the
- * L2). */
-static const double box_latency = 1.07e-6;
+/* Fitted to random problems, most of whose operands stay in the L2 from call to call. */
+static const double launch_seconds = 2.25e-6;
+static const double least_seconds = 3.6e-6; /* from one launch to the next, however small */
+static const double step_seconds = 3.1e-6;  /* of one more launch, beside its bytes ... */
+static const double step_efficiency = 0.65; /* ... which come at this part of the bandwidth */
+static const double memory_efficiency = 0.9;
+static const double near_efficiency = 1.05; /* operands that fit in the L2 */
+static const double copying = 1.65;         /* times longer: what threads bring themselves */
+static const double again = 0.43;           /* bytes of a box that another block has read, too */
+static const double unaligned_d = 3.4;      /* D whose rows begin inside a sector ... */
+static const double scattered_d = 5.7;      /* ... and are not written along the rows */
+static const double unaligned_finish = 3.3; /* and `finish` then, of kernels without boxes */
+static const double beyond = 1.35;          /* rows of boxes beyond an edge, to the other side's */
+/* From the request of a box to its arrival: a ring that is full of requests brings one ring's worth
+ * in that time, and no SM draws more. Operands from memory, and those below a third of the L2. */
+static const double box_latency = 1.45e-6;
+static const double near_latency = 0.65e-6;
+static const double near_share = 1.0 / 3.0;
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
 /* Pageable matrices to the GPU and back beside the product, with 16 threads of the CPU: what the
@@ -123,6 +127,23 @@ static double bytes_again(const question_t *q) {
     const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
     return k * (m * bytes_of(g->a.dtype) * (ceil(n / q->row->bn) - 1.0) +
                 n * bytes_of(g->b.dtype) * (ceil(m / q->row->bm) - 1.0));
+}
+
+static double operand_bytes(const question_t *q) {
+    const tcgemm_canonical_t *g = q->g;
+    return (double)g->batch * (double)g->k *
+           ((double)g->m * bytes_of(g->a.dtype) + (double)g->n * bytes_of(g->b.dtype));
+}
+
+/* Whether the operands fit in such a share of the L2, where a call before may have left them. */
+static bool is_near(const question_t *q, double share) {
+    return operand_bytes(q) < share * (double)q->device->l2_bytes;
+}
+
+/* Of the memory, bytes a second. */
+static double bandwidth_for(const question_t *q) {
+    const double efficiency = is_near(q, 1.0) ? near_efficiency : memory_efficiency;
+    return q->device->bandwidth > 0.0 ? efficiency * q->device->bandwidth : 1e11;
 }
 
 /* How often the ring of a block is filled for one tile. */
@@ -231,7 +252,9 @@ static void add_rounds(const question_t *q, double k, double count, double block
     const double seconds = count / device->clock_hz;
     t->start += seconds * q->cost->start;
     t->finish += seconds * q->cost->finish * blocks * share * slower *
-                 (q->row->tensor_maps ? d_factor(q) : 1.0);
+                 (q->row->tensor_maps ? d_factor(q)
+                  : d_factor(q) > 1.0 ? unaligned_finish
+                                      : 1.0);
     t->wait += seconds * k * q->cost->wait;
     t->multiply += seconds * k * (cycles_per_k(q, blocks) - q->cost->wait);
 }
@@ -306,7 +329,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
                                   const tcgemm_device_t *device) {
     const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device};
     const double batch = (double)g->batch;
-    const double bandwidth = device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11;
+    const double bandwidth = bandwidth_for(&q);
     if (q.row->items_a_warp)
         return time_of_items(&q, bandwidth);
     const double tiles = ceil((double)g->m / q.row->bm) * ceil((double)g->n / q.row->bn) * batch;
@@ -330,10 +353,11 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (!q.row->tensor_maps && !q.row->streams)
         t.memory *= copying;
     if (q.row->tensor_maps)
-        t.memory = fmax(t.memory * box_waste(&q) * q.cost->narrow +
-                            again * batch * bytes_again(&q) / bandwidth,
-                        t.rounds * rings(&q) * box_latency);
-    t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory);
+        t.memory = fmax(
+            t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,
+            t.rounds * rings(&q) * (is_near(&q, near_share) ? near_latency : box_latency));
+    t.total =
+        fmax(least_seconds, t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory));
     return t;
 }
 
@@ -345,7 +369,7 @@ uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_can
 
 double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device) {
     return step_seconds +
-           bytes / (device->bandwidth > 0.0 ? memory_efficiency * device->bandwidth : 1e11);
+           bytes / (device->bandwidth > 0.0 ? step_efficiency * device->bandwidth : 1e11);
 }
 
 double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g) {
