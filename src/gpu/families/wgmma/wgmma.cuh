@@ -24,8 +24,9 @@
  *     128 x 256   0        16384      49152         98304    147456   196608     229376     229456
  *                 | A slot 0 | B slot 0 | A, B slot 1 | slot 2 | slot 3 | places of | barriers |
  *                 | 16 KiB   | 32 KiB   |             |        |        | 8 warps   |
- *     128 x 128   0        16384      32768         65536  ..  163840   196608     229376 229488 |
- * A slot 0 | B slot 0 | A, B slot 1 |  ..    | slot 5 | places    | barriers |
+ *     128 x 128   0        16384      32768         65536  ..  163840   196608     229376    229488
+ *                 | A slot 0 | B slot 0 | A, B slot 1 |  ..    | slot 5 | places of | barriers |
+ *                 | 16 KiB   | 16 KiB   |             |        |        | 8 warps   |
  *
  * A slot has two barriers. `filled`: the producer arrives, and as many bytes as it announced;
  * consumers wait. `emptied`: each warp that reads the slot arrives once its products have ended;
@@ -86,9 +87,11 @@
  *     of that operand                         65536 x 320 96 to 48; TT 4096^3 407 to 362
  *     a ring of all shared memory for few     bf16 1 x 4096 x 4096 14.4 to 11.3 us, 64 rows 15.7 to
  *     rows: a block has 104 KB under way      12.1, 16 x 4096 x 14336 44 to 31 (operands in no
- * cache) fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (packed to
- * bf16: 540) launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33,
- * 2048^3 29.2 to 28.6
+ *                                             cache)
+ *     fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (packed to
+ *                                             bf16: 540)
+ *     launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33, 2048^3
+ *                                             29.2 to 28.6
  */
 #ifndef TCGEMM_WGMMA_CUH
 #define TCGEMM_WGMMA_CUH
