@@ -307,6 +307,30 @@ defect "registers are multiplied without a fence" $wgmma \
 defect "a turned piece is written where its row has ended" $wgmma \
     's/args.n % PIECE == 0 \&\& args.vector_d/args.vector_d/' \
     'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_256x128x32'
+defect "ranks read sums that may not lie there yet" $wgmma \
+    's/^        tcgemm_cluster_arrive();$//;s/tcgemm_cluster_wait(); \/\* all sums lie there \*\///' \
+    'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_64x64x64_cluster'
+defect "ranks arrive without releasing their sums" $wgmma \
+    's/tcgemm_cluster_arrive();/tcgemm_cluster_arrive_relaxed();/' \
+    'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_64x64x64_cluster'
+defect "a rank leaves before the others have read its sums" $wgmma \
+    's/tcgemm_cluster_wait(); \/\* all have read \*\///' \
+    'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_64x64x64_cluster'
+defect "a rank says that it has read before it does" $wgmma \
+    's/^        tcgemm_cluster_arrive_relaxed();$//;s/\(tcgemm_cluster_wait();\) \/\* all sums lie there \*\//\1 tcgemm_cluster_arrive_relaxed();/' \
+    'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_64x64x64_cluster'
+defect "two ranks add the same pieces" $wgmma \
+    's/first = tcgemm_cluster_rank() + ranks/first = tcgemm_cluster_rank() \/ 2 * 2 + ranks/' \
+    'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_64x64x64_cluster'
+defect "the last rank is not added" $wgmma \
+    's/if (rank < ranks) {/if (rank + 1 < ranks || rank == 0) {/;s/if (rank < ranks)$/if (rank + 1 < ranks)/' \
+    'wgmma_f16_f32.cu' 90 'wgmma_f16_f32_64x64x64_cluster'
+defect "what was added up replaces sums that others read" $wgmma \
+    's/tcgemm_sts_128(piece_at(piece), bits);/tcgemm_sts_128(piece_at(piece ^ 1), bits);/;s/tcgemm_lds_128(total, piece_at(piece));/tcgemm_lds_128(total, piece_at(piece ^ 1));/' \
+    'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_64x64x64_cluster'
+defect "shares of k overlap" tile/split.h \
+    's/(rank + 1) \/ ranks)/(rank + 1) \/ ranks) + (rank + 1 < ranks)/' \
+    'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_64x64x64_cluster'
 defect "slices' sums are added before they lie there" $mma \
     '/c\[i \/ SUMS \/ (2 \* UNITS_N)\]\[i \/ SUMS % (2 \* UNITS_N)\]\[i % SUMS\];/{n;s/__syncthreads();//}' \
     'mma_pipelined_f64_f64.cu' 90 mma_pipelined_f64_f64_32x32x64_k4

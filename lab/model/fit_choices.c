@@ -28,6 +28,7 @@ enum { LINE = 512, NAME = 96, MAX_LINES = 400, LEAST_SAMPLES = 12, NUM_CONSTANTS
 typedef struct sample {
     const tcgemm_kernel_t *kernel;
     tcgemm_canonical_t seen; /* what the kernel of the product sees */
+    int ranks;               /* of a cluster */
     double others;           /* seconds expected of the other steps */
     double seconds, best;    /* measured: of this row, of the best of the problem */
     int problem;
@@ -126,6 +127,7 @@ static sample_t *sample_of(const tcgemm_problem_t *p, const char *kernel, const 
         (s = calloc(1, sizeof *s))) {
         s->kernel = plan->kernel;
         s->seen = tcgemm_gpu_step_problem(plan, product);
+        s->ranks = product->ranks;
         s->others = plan->steps.seconds - product->seconds;
     }
     tcgemm_plan_destroy(plan);
@@ -223,7 +225,7 @@ static double predicted_of(const sample_t *s) {
             exit(1);
         device = plan->device; /* the context's, which stays */
     }
-    return s->others + tcgemm_gpu_time(s->kernel, &s->seen, device).total;
+    return s->others + tcgemm_gpu_time(s->kernel, &s->seen, s->ranks, device).total;
 }
 
 static double loss_of(const line_t *line) {
@@ -251,7 +253,25 @@ static double loss_with(const double c[NUM_CONSTANTS], const line_t *line) {
     return loss_of(line);
 }
 
-static double descend(const line_t *line, double c[NUM_CONSTANTS]) {
+/* How far a constant may move: random problems say little of large products, and nothing of what a
+ * kernel's units cannot do. Tiles of large products stay near where those have put them. */
+static double reach(const line_t *line, int i) {
+    const tcgemm_gpu_row_t *row = line->samples[0]->kernel->gpu;
+    const bool is_large = row->bm * row->bn >= 128 * 128;
+    switch (i) {
+    case 1: /* wait, start, finish */
+    case 2:
+    case 3:
+        return HUGE_VAL;
+    case 0:
+        return is_large ? 1.04 : 1.5;
+    default:
+        return is_large ? 1.15 : 1.4;
+    }
+}
+
+static double descend(const line_t *line, const double present[NUM_CONSTANTS],
+                      double c[NUM_CONSTANTS]) {
     double least = loss_with(c, line);
     for (double step = 0.3; step > 0.004;) {
         bool better = false;
@@ -259,7 +279,10 @@ static double descend(const line_t *line, double c[NUM_CONSTANTS]) {
             for (int sign = -1; sign <= 1; sign += 2) {
                 const double was = c[i];
                 c[i] *= exp(sign * step);
-                const double e = loss_with(c, line);
+                const double moved = c[i] / present[i];
+                const bool is_free = reach(line, i) == HUGE_VAL ||
+                                     (moved < reach(line, i) && 1.0 / moved < reach(line, i));
+                const double e = is_free ? loss_with(c, line) : HUGE_VAL;
                 if (e < least - 1e-9)
                     least = e, better = true;
                 else
@@ -296,7 +319,7 @@ static void fit_line(const line_t *line) {
             c[3] = fmax(100.0, c[3]);
             c[1] = waits[which >> 1];
         }
-        const double e = descend(line, c);
+        const double e = descend(line, present, c);
         if (e < least)
             least = e, memcpy(best, c, sizeof best);
     }

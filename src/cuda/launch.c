@@ -142,10 +142,19 @@ static bool may_begin_early(const tcgemm_gpu_t *gpu, const tcgemm_steps_t *steps
     }
 }
 
-static CUresult launch_early(void *function, const tcgemm_gpu_shape_t *shape, void **parameters,
-                             CUstream stream) {
-    CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                               .value = {.programmaticStreamSerializationAllowed = 1}};
+/* May begin before the launch ahead has ended (`early`), or in clusters. */
+static CUresult launch_with(void *function, const tcgemm_gpu_shape_t *shape, void **parameters,
+                            bool early, CUstream stream) {
+    CUlaunchAttribute attributes[2];
+    unsigned count = 0;
+    if (early)
+        attributes[count++] =
+            (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                .value = {.programmaticStreamSerializationAllowed = 1}};
+    if (shape->ranks > 1)
+        attributes[count++] =
+            (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                .value = {.clusterDim = {(unsigned)shape->ranks, 1, 1}}};
     const CUlaunchConfig config = {.gridDimX = (unsigned)shape->grid,
                                    .gridDimY = 1,
                                    .gridDimZ = 1,
@@ -154,8 +163,8 @@ static CUresult launch_early(void *function, const tcgemm_gpu_shape_t *shape, vo
                                    .blockDimZ = 1,
                                    .sharedMemBytes = (unsigned)shape->smem_bytes,
                                    .hStream = stream,
-                                   .attrs = &early,
-                                   .numAttrs = 1};
+                                   .attrs = attributes,
+                                   .numAttrs = count};
     return driver()->launch_overlapping(&config, (CUfunction)function, parameters, NULL);
 }
 
@@ -164,10 +173,11 @@ static tcgemm_status_t launch(tcgemm_gpu_t *gpu, void *function, const tcgemm_gp
                               void *args, bool early, CUstream stream, const char *what) {
     void *parameters[] = {args};
     const CUresult result =
-        early ? launch_early(function, shape, parameters, stream)
-              : driver()->launch((CUfunction)function, (unsigned)shape->grid, 1, 1,
-                                 (unsigned)shape->threads, 1, 1, (unsigned)shape->smem_bytes,
-                                 stream, parameters, NULL);
+        early || shape->ranks > 1
+            ? launch_with(function, shape, parameters, early, stream)
+            : driver()->launch((CUfunction)function, (unsigned)shape->grid, 1, 1,
+                               (unsigned)shape->threads, 1, 1, (unsigned)shape->smem_bytes, stream,
+                               parameters, NULL);
     return tcgemm_gpu_check(gpu, result, what);
 }
 
@@ -178,7 +188,7 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
                                       bool early, CUstream stream) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const int64_t tiles_m = ceil_div(args->m, row->bm);
-    const int64_t tiles_n = ceil_div(args->n, row->bn) * args->splits;
+    const int64_t tiles_n = ceil_div(args->n, row->bn) * args->splits * step->ranks;
     const int64_t rows = min_i64(tiles_m, MAX_TILES / tiles_n > 0 ? MAX_TILES / tiles_n : 1);
     const int64_t items = rows < tiles_m ? 1 : min_i64(args->batch, MAX_TILES / (rows * tiles_n));
     for (int64_t t = 0; t < args->batch; t += items) {
@@ -225,7 +235,7 @@ static tcgemm_status_t queue_scale(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
     tcgemm_gpu_args_t args = tcgemm_gpu_encode_scale(plan, call);
     const tcgemm_gpu_shape_t shape = {
         tcgemm_gpu_move_grid(plan->device, (double)args.m * (double)args.batch),
-        TCGEMM_MOVE_THREADS, 0};
+        TCGEMM_MOVE_THREADS, 0, 1};
     return launch(gpu, plan->scale, &shape, &args, false, stream, "launching D = beta * C");
 }
 

@@ -108,6 +108,7 @@ void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known);
 /* Brings something that is under way; false if there is nothing. */
 bool tcgemm_box_bring(void);
 int tcgemm_box_count(void);
+bool tcgemm_box_is_at_rest(void); /* none comes or leaves */
 void tcgemm_box_reset(void);
 /* A chance for boxes to come. */
 void tcgemm_box_tick(void);
@@ -117,6 +118,9 @@ void tcgemm_box_end(const thread_t *thread);
 /* ---- wgmma.c ---- */
 
 void tcgemm_wgmma_reset(void);
+bool tcgemm_wgmma_is_at_rest(void); /* no product is under way */
+/* Of a thread of the warpgroup of this warp, as setmaxnreg has it. */
+uint32_t *tcgemm_wgmma_registers(uint32_t warp);
 void tcgemm_wgmma_end(const thread_t *thread);
 /* An access of the running thread to its own stack. */
 void tcgemm_wgmma_touch(const char *at, uint32_t size, bool write);

@@ -40,6 +40,10 @@ int tcgemm_box_count(void) {
     return num_flights;
 }
 
+bool tcgemm_box_is_at_rest(void) {
+    return num_flights == 0 && num_departures == 0;
+}
+
 /* ---- where a row lies ---- */
 
 /* Row `line` of the box: its bytes [*from, *to) lie in the tensor, at the address returned. */

@@ -54,6 +54,7 @@ typedef struct tcgemm_emulate_launch {
     size_t parameter_bytes;
     uint32_t grid, block; /* blocks; threads of one, whole warps */
     size_t smem_bytes;    /* dynamic */
+    uint32_t ranks; /* blocks of a cluster, up to 8, that divide the grid; 0, 1: no clusters */
     tcgemm_emulate_region_t *regions;
     int num_regions; /* 0: global memory is not checked */
     tcgemm_emulate_order_t order;

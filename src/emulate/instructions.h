@@ -32,6 +32,14 @@ void tcgemm_emulate_syncthreads(void);
 void tcgemm_emulate_syncwarp(void);
 uint32_t tcgemm_emulate_shfl(uint32_t mask, uint32_t value, uint32_t from);
 
+/* ---- clusters (emulate/cluster.c) ---- */
+
+uint32_t tcgemm_emulate_cluster_rank(void) __attribute__((const));
+uint32_t tcgemm_emulate_cluster_ranks(void) __attribute__((const));
+/* releases: what was written before may be read by others behind the barrier. */
+void tcgemm_emulate_cluster_arrive(int releases);
+void tcgemm_emulate_cluster_wait(void);
+
 /* ---- shared memory by its 32-bit addresses ---- */
 
 typedef struct tcgemm_emulate_u4 {
@@ -55,6 +63,9 @@ void tcgemm_emulate_sts_32(uint32_t to, uint32_t value);
 void tcgemm_emulate_sts_64(uint32_t to, tcgemm_emulate_u2_t value);
 void tcgemm_emulate_sts_128(uint32_t to, tcgemm_emulate_u4_t value);
 tcgemm_emulate_u4_t tcgemm_emulate_ldmatrix_x4(uint32_t from, int trans);
+
+/* Of the shared memory of block `rank` of the cluster. */
+tcgemm_emulate_u4_t tcgemm_emulate_cluster_lds_128(uint32_t from, uint32_t rank);
 
 /* ---- cp.async ---- */
 

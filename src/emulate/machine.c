@@ -66,10 +66,26 @@ static thread_t *next_thread(uint32_t w) {
 
 const char *tcgemm_machine_name_of(operation_t op) {
     static const char *const names[] = {
-        "nothing",      "__syncthreads", "__syncwarp",   "__shfl_sync",    "cp.async",
-        "TMA",          "an mbarrier",   "wgmma.fence",  "wgmma.commit",   "wgmma.wait",
-        "wgmma",        "setmaxnreg",    "ldmatrix",     "ldmatrix.trans", "mma.sync f32",
-        "mma.sync f16", "mma.sync s32",  "mma.sync f64",
+        "nothing",
+        "__syncthreads",
+        "__syncwarp",
+        "__shfl_sync",
+        "cp.async",
+        "TMA",
+        "an mbarrier",
+        "an arrival at the cluster's barrier",
+        "the cluster's barrier",
+        "wgmma.fence",
+        "wgmma.commit",
+        "wgmma.wait",
+        "wgmma",
+        "setmaxnreg",
+        "ldmatrix",
+        "ldmatrix.trans",
+        "mma.sync f32",
+        "mma.sync f16",
+        "mma.sync s32",
+        "mma.sync f64",
     };
     return names[op];
 }
@@ -286,9 +302,10 @@ static void run_thread(void) {
 
 static void make_threads(void) {
     machine_t *m = &tcgemm_machine;
+    const size_t first = (size_t)(m->block % tcgemm_cluster_size()) * m->launch->block;
     for (uint32_t i = 0; i < m->launch->block; ++i) {
         thread_t *t = &m->threads[i];
-        t->stack = m->stacks + (size_t)i * STACK_BYTES + STACK_GUARD;
+        t->stack = m->stacks + (first + i) * STACK_BYTES + STACK_GUARD;
         t->index = i;
         t->warp = i / LANES;
         t->lane = i % LANES;
@@ -300,15 +317,18 @@ static void make_threads(void) {
         t->num_sums = 0;
         t->num_fragments = 0;
         t->is_fenced = false;
+        t->has_arrived = false;
     }
     for (uint32_t w = 0; w < m->num_warps; ++w)
         m->warps[w] = (warp_t){.ready = ALL};
 }
 
-static void run_block(uint32_t block) {
+static void begin_block(uint32_t block) {
     machine_t *m = &tcgemm_machine;
     m->block = block;
     m->epoch = 1;
+    m->meetings = m->epoch_of_meeting = 0;
+    m->is_relaxed = false;
     m->static_bytes = 0;
     m->starved = tcgemm_machine_random(m->num_warps);
     m->self = NULL;
@@ -316,6 +336,11 @@ static void run_block(uint32_t block) {
     tcgemm_shared_reset();
     tcgemm_async_reset();
     tcgemm_trace_block();
+}
+
+/* The block in hand, until none of its threads can run. */
+static void run_block(void) {
+    machine_t *m = &tcgemm_machine;
     thread_t *next = next_thread(warp_at(0));
     while (next) {
         m->self = next;
@@ -327,6 +352,11 @@ static void run_block(uint32_t block) {
             next = m->self;
         }
     }
+    m->self = NULL;
+}
+
+static void end_block(void) {
+    machine_t *m = &tcgemm_machine;
     if (!m->is_stopped && !has_ended())
         report_deadlock();
     m->self = NULL;
@@ -334,20 +364,45 @@ static void run_block(uint32_t block) {
         tcgemm_async_end();
 }
 
-/* Blocks do not wait for one another: any order is as good as any other. */
-static uint32_t block_at(uint32_t i) {
+/* Blocks, and clusters of them, do not wait for one another: any order is as good as any other. So
+ * is any order of the blocks of a cluster between two of its barriers. */
+static uint32_t turn_of(uint32_t i, uint32_t count) {
     const tcgemm_emulate_launch_t *launch = tcgemm_machine.launch;
     if (launch->order == TCGEMM_EMULATE_LAST)
-        return launch->grid - 1 - i;
+        return count - 1 - i;
     if (launch->order == TCGEMM_EMULATE_STARVED)
-        return (uint32_t)((launch->seed % launch->grid + 1 + i) % launch->grid);
+        return (uint32_t)((launch->seed % count + 1 + i) % count);
     return i;
 }
 
+/* From one barrier of the cluster to the next; without clusters from the start to the end. */
+static void run_cluster(uint32_t cluster) {
+    const machine_t *m = &tcgemm_machine;
+    const uint32_t ranks = tcgemm_cluster_size();
+    for (uint32_t i = 0; i < ranks && !m->is_stopped; ++i) {
+        const uint32_t rank = turn_of(i, ranks);
+        begin_block(cluster * ranks + rank);
+        run_block();
+        tcgemm_cluster_keep(rank);
+    }
+    while (!m->is_stopped && tcgemm_cluster_meet())
+        for (uint32_t i = 0; i < ranks && !m->is_stopped; ++i) {
+            const uint32_t rank = turn_of(i, ranks);
+            tcgemm_cluster_take(rank);
+            run_block();
+            tcgemm_cluster_keep(rank);
+        }
+    for (uint32_t rank = 0; rank < ranks && !m->is_stopped; ++rank) {
+        tcgemm_cluster_take(rank);
+        end_block();
+    }
+}
+
 static void run_grid(void) {
-    machine_t *m = &tcgemm_machine;
-    for (uint32_t i = 0; i < m->launch->grid && !m->is_stopped; ++i)
-        run_block(block_at(i));
+    const machine_t *m = &tcgemm_machine;
+    const uint32_t clusters = m->launch->grid / tcgemm_cluster_size();
+    for (uint32_t i = 0; i < clusters && !m->is_stopped; ++i)
+        run_cluster(turn_of(i, clusters));
 }
 
 /* ---- the door ---- */
@@ -355,8 +410,10 @@ static void run_grid(void) {
 static bool is_a_launch(const tcgemm_emulate_launch_t *x) {
     return x && x->struct_size == sizeof *x && x->kernel && x->parameters && x->grid > 0 &&
            x->block > 0 && x->block % LANES == 0 && x->block <= MAX_THREADS &&
-           x->smem_bytes <= SHARED_BYTES && x->parameter_bytes <= sizeof(parameters_t) &&
-           (int)x->order >= 0 && x->order < TCGEMM_EMULATE_NUM_ORDERS;
+           x->ranks <= MAX_RANKS && (x->ranks <= 1 || x->grid % x->ranks == 0) &&
+           (x->ranks <= 1 || x->block * x->ranks <= MAX_STACKS) && x->smem_bytes <= SHARED_BYTES &&
+           x->parameter_bytes <= sizeof(parameters_t) && (int)x->order >= 0 &&
+           x->order < TCGEMM_EMULATE_NUM_ORDERS;
 }
 
 /* Stacks for all threads, each with a page below it that nobody may touch; kept for the next run.
@@ -365,13 +422,13 @@ static bool make_stacks(void) {
     machine_t *m = &tcgemm_machine;
     if (m->stacks)
         return true;
-    const size_t bytes = (size_t)MAX_THREADS * STACK_BYTES;
+    const size_t bytes = (size_t)MAX_STACKS * STACK_BYTES;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED)
         return false;
     m->stacks = memory;
-    for (int i = 0; i < MAX_THREADS; ++i)
+    for (int i = 0; i < MAX_STACKS; ++i)
         (void)mprotect(m->stacks + (size_t)i * STACK_BYTES, STACK_GUARD, PROT_NONE);
     return true;
 }
@@ -400,9 +457,10 @@ __attribute__((visibility("default"))) int tcgemm_emulate_run(tcgemm_emulate_lau
     if (!is_a_launch(launch))
         return 2;
     (void)pthread_mutex_lock(&mutex);
-    const bool has_stacks = make_stacks();
-    if (has_stacks)
+    tcgemm_machine.launch = launch;
+    const bool has_room = make_stacks() && tcgemm_cluster_prepare();
+    if (has_room)
         run(launch);
     (void)pthread_mutex_unlock(&mutex);
-    return has_stacks ? 0 : 1;
+    return has_room ? 0 : 1;
 }

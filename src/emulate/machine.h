@@ -5,6 +5,7 @@
  *     shared.c         shared memory, its shadow      memory.c    global memory, its bounds
  *     copy.c           cp.async, the adversary        product.c   mma.sync
  *     meet.c           functions of a warp or more    report.c    faults and the trace
+ *     cluster.c        blocks of a cluster
  *     async.h          Hopper: mbarriers, TMA, wgmma
  *
  * A thread runs until it waits. Functions of a warp are a rendezvous: the lane that comes last does
@@ -23,9 +24,9 @@
  * its thread has waited for the group, and then for other threads until the next barrier.
  *
  * Not modelled: time, caches, bank conflicts, registers but for their sum; the order of weak memory
- * beyond barriers; blocks that run at once, so neither clusters nor multicast; named barriers; what
- * ordinary stores have written as the operand of a wgmma: it may not read it. Products are summed
- * exactly and rounded once an instruction, where tensor cores truncate (product.c).
+ * beyond barriers; blocks that run at once, but for those of a cluster; multicast; named barriers;
+ * what ordinary stores have written as the operand of a wgmma: it may not read it. Products are
+ * summed exactly and rounded once an instruction, where tensor cores truncate (product.c).
  */
 #ifndef TCGEMM_EMULATE_MACHINE_H
 #define TCGEMM_EMULATE_MACHINE_H
@@ -38,14 +39,16 @@
 enum {
     LANES = 32,
     MAX_WARPS = 32,
+    MAX_RANKS = 8, /* blocks of a cluster */
     MAX_THREADS = LANES * MAX_WARPS,
-    WARPGROUP = 4,         /* warps */
-    MAX_SUMS = 4,          /* sets of accumulators of wgmma that a thread has */
-    MAX_FRAGMENTS = 16,    /* ... and of four registers that wgmma reads */
-    SHARED_BYTES = 232448, /* the most that any device gives a block */
-    SHARED_ROOM = 262144,  /* what is taken for shared memory, in or out of bounds */
-    STACK_BYTES = 131072,  /* of a fiber, ... */
-    STACK_GUARD = 4096,    /* ... that many of them forbidden */
+    WARPGROUP = 4,                /* warps */
+    MAX_SUMS = 4,                 /* sets of accumulators of wgmma that a thread has */
+    MAX_FRAGMENTS = 16,           /* ... and of four registers that wgmma reads */
+    SHARED_BYTES = 232448,        /* the most that any device gives a block */
+    SHARED_ROOM = 262144,         /* what is taken for shared memory, in or out of bounds */
+    MAX_STACKS = MAX_RANKS * 384, /* threads of a cluster, or of a block without */
+    STACK_BYTES = 131072,         /* of a fiber, ... */
+    STACK_GUARD = 4096,           /* ... that many of them forbidden */
     PARAMETER_WORDS = 96,
     POISON = 0xFF /* NaN in each float format */
 };
@@ -60,6 +63,8 @@ typedef enum operation {
     OP_CP_ASYNC, /* no meeting: for the trace */
     OP_BOX,      /* the same */
     OP_MBARRIER_WAIT,
+    OP_CLUSTER_ARRIVE,
+    OP_CLUSTER_WAIT,
     OP_WGMMA_FENCE,
     OP_WGMMA_COMMIT,
     OP_WGMMA_WAIT,
@@ -133,13 +138,14 @@ typedef struct thread {
     int num_sums;
     fragment_t fragments[MAX_FRAGMENTS];
     int num_fragments;
-    bool is_fenced; /* by a wgmma.fence, once */
+    bool is_fenced;   /* by a wgmma.fence, once */
+    bool has_arrived; /* at the barrier of the cluster, and not waited there */
 } thread_t;
 
 typedef struct warp {
-    uint32_t ready, waiting, at_barrier, ended; /* lanes, by bits */
-    uint32_t turn;                              /* __syncwarps so far */
-    uint32_t committed, waited;                 /* groups of wgmma */
+    uint32_t ready, waiting, at_barrier, at_cluster, ended; /* lanes, by bits */
+    uint32_t turn;                                          /* __syncwarps so far */
+    uint32_t committed, waited;                             /* groups of wgmma */
 } warp_t;
 
 /* ---- the shadow of four bytes of shared memory ---- */
@@ -160,6 +166,8 @@ typedef struct cell {
     uint8_t valid;   /* bytes that were written */
     uint8_t pending; /* bytes that cp.async has yet to bring */
     uint16_t copier; /* the thread that asked for them */
+    uint32_t far;    /* barriers of the cluster before another block's last read, or 0 */
+    uint32_t late;   /* ... and after a write of one who had arrived there, or 0 */
 } cell_t;
 
 typedef struct machine {
@@ -171,6 +179,8 @@ typedef struct machine {
     void *main_context;
     uint32_t block, num_warps;
     uint32_t epoch;
+    uint32_t meetings, epoch_of_meeting; /* barriers of the cluster; the epoch behind the last */
+    bool is_relaxed; /* somebody has arrived at the next one without a release */
     uint32_t starved;
     uint32_t static_bytes; /* of shared memory, from SHARED_BYTES on */
     uint64_t random;
@@ -210,6 +220,18 @@ uint32_t tcgemm_machine_random(uint32_t end);
 
 /* Waits for the other lanes with this thread's request; on return the operation is done. */
 void tcgemm_machine_meet(operation_t op);
+
+/* ---- cluster.c ---- */
+
+/* Blocks of a cluster: 1 without. */
+uint32_t tcgemm_cluster_size(void);
+/* Room for them; false: there is no memory. */
+bool tcgemm_cluster_prepare(void);
+/* Puts the block in hand aside, as this rank; has it in hand again. */
+void tcgemm_cluster_keep(uint32_t rank);
+void tcgemm_cluster_take(uint32_t rank);
+/* True if threads of the cluster wait at its barrier, all that have not ended; they can go on. */
+bool tcgemm_cluster_meet(void);
 
 /* ---- shared.c ---- */
 

@@ -34,6 +34,9 @@ static void perform(thread_t *lanes) {
     case OP_LDMATRIX_TRANS:
         tcgemm_machine_ldmatrix(lanes, lanes->request.op == OP_LDMATRIX_TRANS);
         break;
+    case OP_CLUSTER_ARRIVE:
+    case OP_CLUSTER_WAIT:
+        break;
     case OP_WGMMA_FENCE:
         tcgemm_machine_wgmma_fence(lanes);
         break;

@@ -102,6 +102,10 @@ void tcgemm_shared_read(uint32_t at, uint32_t size) {
 
 /* Whether somebody else is in the way of a write. */
 static void check_claim(const cell_t *cell, uint32_t i, uint8_t bytes) {
+    if (cell->far && cell->far == tcgemm_machine.meetings)
+        tcgemm_machine_fault("race: shared byte %u is written, and another block has read it since "
+                             "the last barrier of the cluster",
+                             4 * i);
     if (cell->pending & bytes)
         tcgemm_machine_fault("shared byte %u is written, which a cp.async of thread %u has yet to "
                              "write",
@@ -130,6 +134,8 @@ void tcgemm_shared_write(uint32_t at, uint32_t size) {
         const uint8_t bytes = bytes_of(i, at, at + size);
         claim(&m->cells[i], i, bytes);
         m->cells[i].valid |= bytes;
+        if (m->self->has_arrived)
+            m->cells[i].late = m->meetings + 1;
     }
     tcgemm_line_store(at, size);
     tcgemm_trace_forget(at, size);

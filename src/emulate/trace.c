@@ -272,7 +272,7 @@ void tcgemm_trace_meeting(const thread_t *lanes) {
         tcgemm_machine_tell(1, "warp %u: __syncwarp", lanes->warp);
     } else if (op == OP_LDMATRIX || op == OP_LDMATRIX_TRANS) {
         show_lane(lanes);
-    } else if (op != OP_SHFL) {
+    } else if (op != OP_SHFL && op != OP_CLUSTER_ARRIVE && op != OP_CLUSTER_WAIT) {
         tell_of_groups(lanes);
     }
 }
@@ -282,7 +282,12 @@ void tcgemm_trace_barrier(const thread_t *thread) {
         return;
     const bool ended = tcgemm_machine.warps[thread->warp].ended;
     flush(thread->warp);
-    tcgemm_machine_tell(1, ended ? "warp %u ends" : "warp %u is at __syncthreads", thread->warp);
+    tcgemm_machine_tell(1,
+                        ended ? "warp %u ends"
+                        : thread->request.op == OP_CLUSTER_WAIT
+                            ? "warp %u is at the barrier of its cluster"
+                            : "warp %u is at __syncthreads",
+                        thread->warp);
 }
 
 /* ---- blocks ---- */

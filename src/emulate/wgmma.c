@@ -58,6 +58,17 @@ void tcgemm_wgmma_reset(void) {
         warpgroups[i].num_flying = 0, warpgroups[i].registers = 0;
 }
 
+bool tcgemm_wgmma_is_at_rest(void) {
+    for (int i = 0; i < NUM_WARPGROUPS; ++i)
+        if (warpgroups[i].num_flying > 0)
+            return false;
+    return true;
+}
+
+uint32_t *tcgemm_wgmma_registers(uint32_t warp) {
+    return &warpgroups[warp / WARPGROUP].registers;
+}
+
 /* ---- operands ---- */
 
 /* The 128-byte swizzle, by the bits of the address. */

@@ -35,6 +35,7 @@ static const double waves[] = {0.25, 0.5, 1.0, 2.0, 3.0};
 typedef struct choice {
     bool pack_a, pack_b;
     int64_t splits, split_k;
+    int ranks; /* of a cluster, that share each part */
     double seconds;
 } choice_t;
 
@@ -137,16 +138,19 @@ static double packing_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical
 
 /* ---- parts of k ---- */
 
-static tcgemm_canonical_t with_parts(const tcgemm_canonical_t *g, int64_t splits, int64_t split_k) {
+/* What each block sees: parts, and the ranks' shares of them, as items of a batch. */
+static tcgemm_canonical_t with_parts(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                                     int64_t splits, int64_t split_k, int ranks) {
     tcgemm_canonical_t p = *g;
-    p.k = split_k;
-    p.batch = g->batch * splits;
+    p.k = ranks == 1 ? split_k : ceil_div(ceil_div(split_k, row->gpu->bk), ranks) * row->gpu->bk;
+    p.batch = g->batch * splits * ranks;
     return p;
 }
 
 tcgemm_canonical_t tcgemm_gpu_step_problem(const struct tcgemm_plan *plan,
                                            const tcgemm_step_t *product) {
-    tcgemm_canonical_t g = with_parts(&plan->g, product->splits, product->split_k);
+    tcgemm_canonical_t g =
+        with_parts(product->kernel, &plan->g, product->splits, product->split_k, product->ranks);
     g.a = product->a.at;
     g.b = product->b.at;
     return g;
@@ -189,9 +193,9 @@ static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
 static double seconds_of(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                          const tcgemm_device_t *device, const choice_t *c) {
     const tcgemm_canonical_t p = with_packed(row, g, c);
-    const tcgemm_canonical_t parts = with_parts(&p, c->splits, c->split_k);
+    const tcgemm_canonical_t parts = with_parts(row, &p, c->splits, c->split_k, c->ranks);
     double seconds =
-        tcgemm_gpu_time(row, &parts, device).total + packing_seconds(row, g, c, device);
+        tcgemm_gpu_time(row, &parts, c->ranks, device).total + packing_seconds(row, g, c, device);
     if (c->splits > 1)
         seconds += reduce_seconds(g, c->splits, device);
     return seconds;
@@ -209,7 +213,7 @@ static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                        const tcgemm_device_t *device, choice_t *best) {
     const tcgemm_gpu_row_t *r = row->gpu;
     const double tiles = ceil((double)g->m / r->bm) * ceil((double)g->n / r->bn) * (double)g->batch;
-    const double resident = (double)device->num_sms * r->blocks_per_sm;
+    const double resident = tcgemm_gpu_resident_blocks(r, 1, device);
     const int64_t blocks = ceil_div(g->k, r->bk);
     const choice_t whole = *best;
     if (!r->splits_k || row->needs == TCGEMM_FLAG_F16_ACCUMULATE || tiles >= resident ||
@@ -226,6 +230,17 @@ static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
         if (c.splits > 1 && partial_bytes(g, c.splits) <= most_partial_bytes)
             try_choice(row, g, device, c, best);
     }
+}
+
+/* Or as many ranks of a cluster as share a tile, which need no other step. Both at once, parts that
+ * are clusters' sums, is slower than parts alone (bench/results/notes.md). */
+static void try_clusters(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                         const tcgemm_device_t *device, const choice_t *whole, choice_t *best) {
+    const int64_t blocks = ceil_div(g->k, row->gpu->bk);
+    choice_t c = *whole;
+    for (c.ranks = 2; c.ranks <= row->gpu->max_ranks; c.ranks *= 2)
+        if (blocks >= (int64_t)c.ranks * LEAST_BLOCKS)
+            try_choice(row, g, device, c, best);
 }
 
 /* Packs neither operand, one or both. */
@@ -254,13 +269,15 @@ static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *pla
                        bool pointers_are_aligned) {
     const bool is_reproducible = (plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE) != 0;
     tcgemm_canonical_t g = tcgemm_choice_problem(&plan->g);
-    choice_t best = {.splits = 1, .split_k = g.k};
+    choice_t best = {.splits = 1, .split_k = g.k, .ranks = 1};
     if (!pointers_are_aligned && !is_reproducible) {
         spoil(&g.a);
         spoil(&g.b);
     }
     choose_packing(row, &g, plan->device, &best);
+    const choice_t whole = best;
     try_splits(row, &g, plan->device, &best);
+    try_clusters(row, &g, plan->device, &whole, &best);
     return best;
 }
 
@@ -291,6 +308,7 @@ static tcgemm_step_t *append(tcgemm_steps_t *s, tcgemm_step_kind_t kind) {
     tcgemm_step_t *step = &s->step[s->count++];
     step->kind = kind;
     step->splits = 1;
+    step->ranks = 1;
     return step;
 }
 
@@ -341,12 +359,13 @@ static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kern
     product.kernel = c->splits > 1 ? row_of_sums(row) : row;
     product.splits = (int)c->splits;
     product.split_k = c->split_k;
+    product.ranks = c->ranks;
     if (c->pack_a)
         add_packing(&s, row, TCGEMM_STEP_PACK_A, &product.a, plan);
     if (c->pack_b)
         add_packing(&s, row, TCGEMM_STEP_PACK_B, &product.b, plan);
     const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, &product);
-    product.seconds = tcgemm_gpu_time(row, &seen, plan->device).total;
+    product.seconds = tcgemm_gpu_time(row, &seen, c->ranks, plan->device).total;
     product.gpu.raster_group = tcgemm_gpu_raster_group(row, &seen, plan->device);
     product.gpu.registers = tcgemm_gpu_registers_of(row);
     product.gpu.smem_bytes = row->gpu->smem_bytes;
@@ -393,6 +412,7 @@ void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
     choice_t other = choose_for(row, plan, false);
     other.splits = c.splits; /* the bits of D do not depend on where the matrices lie */
     other.split_k = c.split_k;
+    other.ranks = c.ranks;
     if (other.pack_a != c.pack_a || other.pack_b != c.pack_b)
         plan->if_unaligned = steps_of(plan, row, &other);
 }
@@ -402,7 +422,8 @@ void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, struct tcgemm_plan 
     const choice_t c = {.pack_a = must_pack(whole->kernel, &panel->g.a, false),
                         .pack_b = must_pack(whole->kernel, &panel->g.b, true),
                         .splits = ceil_div(panel->g.k, product->split_k),
-                        .split_k = product->split_k};
+                        .split_k = product->split_k,
+                        .ranks = product->ranks};
     panel->device = whole->device;
     panel->kernel = whole->kernel;
     panel->num_threads = panel->max_threads = whole->num_threads;

@@ -30,9 +30,10 @@ typedef struct tcgemm_gpu_row {
     int stages;
     size_t smem_bytes; /* dynamic, per block */
     int blocks_per_sm;
-    bool persistent;  /* a block takes tiles gridDim.x apart until none is left */
-    bool splits_k;    /* the kernel knows parts of k (gpu_args.h) */
-    bool pads_rows;   /* ... and rows that end in padding of zeros */
+    bool persistent; /* a block takes tiles gridDim.x apart until none is left */
+    int max_ranks;  /* most blocks of a cluster that sum up a tile, each a share of k; 0, 1: none */
+    bool splits_k;  /* the kernel knows parts of k (gpu_args.h) */
+    bool pads_rows; /* ... and rows that end in padding of zeros */
     bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
     tcgemm_takes_t takes_a; /* ... A in these layouts, */
     tcgemm_takes_t takes_b; /* B in these; in others they are turned round while they are packed */

@@ -67,7 +67,7 @@ int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *st
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const double tiles = (double)ceil_div(plan->g.m, row->bm) *
                          (double)ceil_div(plan->g.n, row->bn) * (double)plan->g.batch *
-                         (double)step->splits;
+                         (double)step->splits * (double)step->ranks;
     return tiles < MAX_TILES ? (int64_t)tiles : MAX_TILES;
 }
 
@@ -131,11 +131,12 @@ static int64_t grid_of_move(const struct tcgemm_plan *plan, const tcgemm_step_t 
 tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                     const tcgemm_gpu_args_t *args) {
     if (step->kind != TCGEMM_STEP_PRODUCT)
-        return (tcgemm_gpu_shape_t){grid_of_move(plan, step, args), TCGEMM_MOVE_THREADS, 0};
+        return (tcgemm_gpu_shape_t){grid_of_move(plan, step, args), TCGEMM_MOVE_THREADS, 0, 1};
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
-    const int64_t tiles =
-        ceil_div(args->m, row->bm) * ceil_div(args->n, row->bn) * args->splits * args->batch;
-    return (tcgemm_gpu_shape_t){tcgemm_gpu_grid(plan, step, tiles), row->threads, row->smem_bytes};
+    const int64_t tiles = ceil_div(args->m, row->bm) * ceil_div(args->n, row->bn) * args->splits *
+                          args->batch * step->ranks;
+    return (tcgemm_gpu_shape_t){tcgemm_gpu_grid(plan, step, tiles), row->threads, row->smem_bytes,
+                                step->ranks};
 }
 
 /* ---- entries ---- */

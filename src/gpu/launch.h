@@ -40,6 +40,7 @@ typedef struct tcgemm_gpu_shape {
     int64_t grid;
     int threads;
     size_t smem_bytes; /* dynamic */
+    int ranks;         /* blocks of a cluster; 1: no clusters */
 } tcgemm_gpu_shape_t;
 tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                     const tcgemm_gpu_args_t *args);

@@ -47,6 +47,10 @@ static const double beyond = 1.35;          /* rows of boxes beyond an edge, to 
 static const double box_latency = 1.45e-6;
 static const double near_latency = 0.65e-6;
 static const double near_share = 1.0 / 3.0;
+/* Ranks of a cluster: to meet twice, and what each draws from the others. */
+static const double cluster_barriers = 0.7e-6;
+static const double cluster_bytes_per_clock = 16.0;
+static const double sms_of_large_clusters = 120.0 / 132.0;
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
 /* Pageable matrices to the GPU and back beside the product, with 16 threads of the CPU: what the
@@ -72,10 +76,27 @@ typedef struct question {
     const tcgemm_gpu_cost_t *cost;
     const tcgemm_canonical_t *g;
     const tcgemm_device_t *device;
+    int ranks; /* blocks of a cluster */
 } question_t;
 
+/* A cluster lies on the SMs of one GPC, whose number is not a multiple of four or eight: an H200
+ * with 132 SMs holds 66 clusters of two blocks, but 30 of four and 15 of eight. */
+double tcgemm_gpu_resident_blocks(const tcgemm_gpu_row_t *row, int ranks,
+                                  const tcgemm_device_t *device) {
+    const double sms = ranks > 2 ? device->num_sms * sms_of_large_clusters : device->num_sms;
+    return fmax(1.0, floor(sms * row->blocks_per_sm / ranks)) * ranks;
+}
+
 static double resident_blocks(const question_t *q) {
-    return (double)q->device->num_sms * q->row->blocks_per_sm;
+    return tcgemm_gpu_resident_blocks(q->row, q->ranks, q->device);
+}
+
+/* What the sum of a tile by a cluster adds to the product. */
+static double cluster_seconds(const question_t *q) {
+    const double bytes = 4.0 * q->row->bm * q->row->bn;
+    return q->ranks == 1
+               ? 0.0
+               : cluster_barriers + bytes / (cluster_bytes_per_clock * q->device->clock_hz);
 }
 
 /* ---- bytes ---- */
@@ -326,8 +347,8 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
 }
 
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
-                                  const tcgemm_device_t *device) {
-    const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device};
+                                  int ranks, const tcgemm_device_t *device) {
+    const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, ranks};
     const double batch = (double)g->batch;
     const double bandwidth = bandwidth_for(&q);
     if (q.row->items_a_warp)
@@ -341,6 +362,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     memset(&t, 0, sizeof t);
     t.launch = launch_seconds;
     t.rounds = full + (rest > 0.0);
+    t.cluster = cluster_seconds(&q);
     add_rounds(&q, k, full, q.row->blocks_per_sm, 1.0, &t);
     if (rest > 0.0)
         add_rounds(&q, k, 1.0, ceil(rest / device->num_sms), fmin(1.0, rest / device->num_sms), &t);
@@ -356,14 +378,14 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
         t.memory = fmax(
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,
             t.rounds * rings(&q) * (is_near(&q, near_share) ? near_latency : box_latency));
-    t.total =
-        fmax(least_seconds, t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory));
+    t.total = fmax(least_seconds,
+                   t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory) + t.cluster);
     return t;
 }
 
 uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                  const tcgemm_device_t *device) {
-    const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device};
+    const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, 1};
     return raster_group(&q);
 }
 

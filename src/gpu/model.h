@@ -3,6 +3,7 @@
 #define TCGEMM_GPU_MODEL_H
 
 #include "device/facts.h"
+#include "gpu/gpu_row.h"
 #include "problem/canonical.h"
 #include "table/table.h"
 
@@ -12,14 +13,19 @@ uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_can
 
 /* Where the time of one product goes, in seconds; matrices on the GPU. */
 typedef struct tcgemm_gpu_time {
-    double launch, start, wait, multiply, finish; /* one after the other; see model.c */
-    double memory;                                /* beside all but the launch */
+    double launch, start, wait, multiply, finish, cluster; /* one after the other; see model.c */
+    double memory; /* beside all but the launch and the sum of a cluster */
     double total;
     double rounds; /* of resident blocks */
 } tcgemm_gpu_time_t;
 
-/* Of the product step: `g` is what the kernel sees, parts of k as items of a batch. */
+/* Of the product step: `g` is what the kernel sees, parts of k, and shares of so many ranks of a
+ * cluster (1: there are no clusters), as items of a batch. */
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                                  int ranks, const tcgemm_device_t *device);
+
+/* Blocks that the device holds at a time, in clusters of so many. */
+double tcgemm_gpu_resident_blocks(const tcgemm_gpu_row_t *row, int ranks,
                                   const tcgemm_device_t *device);
 
 /* Seconds of a launch that reads and writes so many bytes of GPU memory and computes nothing. */

@@ -171,6 +171,17 @@ static void write_steps_json(tcgemm_text_t *t, const tcgemm_plan_t *plan) {
     tcgemm_text_add(t, "],");
 }
 
+/* The blocks of a launch. */
+static void write_launch(tcgemm_text_t *t, const tcgemm_plan_t *plan, const tcgemm_plan_info_t *i) {
+    const int ranks = tcgemm_plan_product(plan)->ranks;
+    tcgemm_text_add(t, "launch     %lld blocks of %d threads", (long long)i->grid_blocks,
+                    i->threads_per_block);
+    if (ranks > 1)
+        tcgemm_text_add(t, ", in clusters of %d that share k", ranks);
+    tcgemm_text_add(t, ", %d an SM; %d registers a thread, %zu bytes of shared memory a block\n",
+                    i->blocks_per_sm, i->registers_per_thread, i->smem_bytes);
+}
+
 static void write_text(tcgemm_text_t *t, const tcgemm_plan_t *plan, const tcgemm_plan_info_t *i) {
     const tcgemm_problem_t *p = &plan->problem;
     tcgemm_text_add(
@@ -184,12 +195,7 @@ static void write_text(tcgemm_text_t *t, const tcgemm_plan_t *plan, const tcgemm
         tcgemm_text_add(t, "threads    %d, %lld blocks\n", i->num_threads,
                         (long long)i->num_blocks);
     else
-        tcgemm_text_add(
-            t,
-            "launch     %lld blocks of %d threads, %d an SM; %d registers a thread, %zu bytes of "
-            "shared memory a block\n",
-            (long long)i->grid_blocks, i->threads_per_block, i->blocks_per_sm,
-            i->registers_per_thread, i->smem_bytes);
+        write_launch(t, plan, i);
     for (int l = 0; l < i->num_levels; ++l)
         tcgemm_text_add(t, "%-10s %-14s %8lld x %8lld x %8lld   %lld of them, in %s\n",
                         l ? "" : "tiles", i->levels[l].name, (long long)i->levels[l].m,

@@ -51,12 +51,14 @@ static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
     const tcgemm_step_t *product = tcgemm_plan_product(plan);
     const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, product);
-    const tcgemm_gpu_time_t t = tcgemm_gpu_time(plan->kernel, &seen, plan->device);
+    const tcgemm_gpu_time_t t = tcgemm_gpu_time(plan->kernel, &seen, product->ranks, plan->device);
     add_part(e, "launch", t.launch);
     add_part(e, "start", t.start);
     add_part(e, "wait", t.wait);
     add_part(e, "multiply", t.multiply);
     add_part(e, "finish", t.finish);
+    if (t.cluster > 0.0)
+        add_part(e, "cluster", t.cluster);
     add_steps(plan, e);
     e->seconds = plan->steps.seconds;
     e->memory_seconds = t.memory;

@@ -19,6 +19,7 @@ tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds
                              .col_stride = 1,
                              .batch_stride = g->stride_d}},
                 .splits = 1,
+                .ranks = 1,
                 .split_k = g->k,
                 .written_bytes = (size_t)((double)g->batch * (double)g->m * (double)g->n *
                                           tcgemm_dtype_bits(g->type->d) / 8.0),

@@ -106,7 +106,7 @@ static void report_product(tcgemm_sim_t *sim, const tcgemm_step_t *step,
     const tcgemm_emulate_region_t *x = launch->regions;
     tcgemm_simulate_report_t *r = sim->report;
     r->num_blocks = tcgemm_gpu_tiles(sim->plan, step);
-    r->num_steps = r->num_blocks * ceil_div(step->split_k, row->bk);
+    r->num_steps = r->num_blocks / step->ranks * ceil_div(step->split_k, row->bk);
     r->num_warps = r->num_blocks * row->threads / 32;
     r->num_products = launch->num_products + ceil_div(launch->num_fma, (int64_t)row->im * row->in);
     r->num_macs = launch->num_macs;
@@ -169,6 +169,7 @@ static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, const tcge
         .grid = (uint32_t)shape.grid,
         .block = (uint32_t)shape.threads,
         .smem_bytes = shape.smem_bytes,
+        .ranks = (uint32_t)shape.ranks,
         .regions = regions,
         .num_regions = NUM_MATRICES,
         .trace = tcgemm_sim_is_traced(sim) ? sim->trace : NULL,

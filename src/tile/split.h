@@ -5,6 +5,12 @@
  *     item      0  0  0  1  1  1
  *     part      0  1  2  0  1  2
  *     index     0  1  2  3  4  5        of the matrices of sums, too
+ *
+ * The blocks of k of a part may be shared out once more, among the ranks of a cluster: ten of them
+ * among four
+ *
+ *     block     0  1  2  3  4  5  6  7  8  9
+ *     rank      0  0  1  1  1  2  2  3  3  3
  */
 #ifndef TCGEMM_TILE_SPLIT_H
 #define TCGEMM_TILE_SPLIT_H
@@ -27,6 +33,18 @@ TCGEMM_HD tcgemm_part_t tcgemm_part_of_k(uint32_t index, uint32_t splits, int64_
         part.k = k - part.first < split_k ? k - part.first : split_k;
     }
     return part;
+}
+
+typedef struct tcgemm_share {
+    uint32_t first, count; /* 0: there are fewer than ranks */
+} tcgemm_share_t;
+
+/* The rank-th share of `count` things: none is larger than another by more than one. */
+TCGEMM_HD tcgemm_share_t tcgemm_share_of(uint32_t count, uint32_t rank, uint32_t ranks) {
+    const uint32_t first = (uint32_t)((uint64_t)count * rank / ranks);
+    const uint32_t end = (uint32_t)((uint64_t)count * (rank + 1) / ranks);
+    const tcgemm_share_t share = {first, end - first};
+    return share;
 }
 
 #endif

@@ -23,11 +23,12 @@
 typedef struct row {
     const char *entry;
     tcgemm_type_t type;
-    int bm, bn, bk, consumers, stages, swap, blocks_per_sm;
+    int bm, bn, bk, consumers, stages, swap, blocks_per_sm, max_ranks;
     int takes_left; /* A, of swapped tiles B */
 } row_t;
 
-#define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, tag)   \
+#define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, ranks, \
+            tag)                                                                                   \
     {"tcgemm_wgmma_" #type "_" #bm "x" #bn "x" #bk "_" #tag,                                       \
      (tcgemm_type_t)TCGEMM_ID_##type,                                                              \
      bm,                                                                                           \
@@ -37,6 +38,7 @@ typedef struct row {
      stages,                                                                                       \
      swap,                                                                                         \
      blocks,                                                                                       \
+     ranks,                                                                                        \
      TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap)},
 static const row_t rows[] = {
 #include "gpu/families/wgmma/rows.def"
@@ -165,7 +167,7 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
     memset(&x, 0, sizeof x);
     const bool is_tf32 = row->type == TCGEMM_TF32_F32;
     const int box_rows = TCGEMM_WGMMA_BOX_ROWS(row->bm, row->bn, row->consumers, row->swap,
-                                               row->stages, row->blocks_per_sm);
+                                               row->stages, row->blocks_per_sm, row->max_ranks);
     x.a = map_of(&p->a, p->a_mn ? row->bk : row->bm, false, is_tf32);
     x.b = map_of(&p->b, p->b_mn ? row->bk : row->bn, p->shares_b, is_tf32);
     x.has_d = p->boxes && !p->beta && box_rows > 0;
@@ -206,6 +208,18 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
         x.args.beta.f32 = (float)p->beta;
     }
     return x;
+}
+
+/* Blocks of a cluster: one, two, four, eight in turns. */
+static uint32_t ranks_of(const problem_t *p) {
+    return p->row->max_ranks > 1 ? 1u << p->seed / 4 % 4 : 1;
+}
+
+/* One block or two take turns with all tiles; a cluster has one. */
+static uint32_t grid_of(const problem_t *p) {
+    const int64_t tiles = (p->m + p->row->bm - 1) / p->row->bm *
+                          ((p->n + p->row->bn - 1) / p->row->bn) * p->batch * p->splits;
+    return p->row->max_ranks > 1 ? (uint32_t)tiles * ranks_of(p) : 1 + (uint32_t)(p->seed / 7 % 2);
 }
 
 static tcgemm_emulate_region_t region_of(const char *name, const matrix_t *x, unsigned flags) {
@@ -286,10 +300,11 @@ static void launch(problem_t *p, void *kernel) {
         .kernel = kernel,
         .parameters = &args,
         .parameter_bytes = sizeof args,
-        .grid = 1 + (uint32_t)(p->seed / 7 % 2),
+        .grid = grid_of(p),
+        .ranks = ranks_of(p),
         .block = (uint32_t)TCGEMM_WGMMA_THREADS(row->consumers),
         .smem_bytes = (size_t)TCGEMM_WGMMA_SMEM(row->bm, row->bn, row->consumers, row->swap,
-                                                row->stages, row->blocks_per_sm),
+                                                row->stages, row->blocks_per_sm, row->max_ranks),
         .regions = regions,
         .num_regions = 4,
         .order = (tcgemm_emulate_order_t)(p->seed % TCGEMM_EMULATE_NUM_ORDERS),
@@ -405,6 +420,27 @@ static void the_schedule_does_not_matter(void **state) {
     assert_no_failures();
 }
 
+/* Shares of k of ranks that have many blocks of it, one or none; D in pairs or not, and with C. */
+static void ranks_of_a_cluster_sum_up(void **state) {
+    (void)state;
+    const int64_t blocks[] = {9, 1, 17, 3};
+    for (int r = 0; r < NUM_ROWS; ++r)
+        for (uint64_t seed = 0; rows[r].max_ranks > 1 && seed < 16; ++seed) {
+            problem_t p = problem_of(&rows[r], (int)(seed % 4), (int)(seed / 2));
+            p.m = seed % 3 ? rows[r].bm + 5 : 3;
+            p.n = seed % 2 ? rows[r].bn - 3 : rows[r].bn + 8;
+            p.k = blocks[(seed + seed / 4) % 4] * rows[r].bk - (int64_t)seed;
+            p.batch = p.splits = 1;
+            p.shares_b = 0;
+            p.split_k = p.k;
+            p.alpha = seed % 5 ? 2 : 1;
+            p.beta = seed % 3 == 1 ? -3 : 0;
+            p.seed = seed;
+            check(&p, kernel_of(&rows[r], (int)(seed % 4)));
+        }
+    assert_no_failures();
+}
+
 int main(void) {
     char path[4096];
     const char *build = getenv("TCGEMM_BUILD_DIR");
@@ -417,6 +453,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_multiplies),
         cmocka_unit_test(the_schedule_does_not_matter),
+        cmocka_unit_test(ranks_of_a_cluster_sum_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static void steps_everywhere(const void *argument) {
     const fake_order_t order = *(const fake_order_t *)argument;
     fake_set_order(order, 5);
     tcgemm_context_t *context = context_on(0);
-    const int stride = order == FAKE_LAZY ? (int)at_level(4, 1, 1) : 3;
+    const int stride = order == FAKE_LAZY ? (int)at_level(4, 1, 1) : 2;
     for (int i = 0; context && i < num_gpu_types(); i += stride)
         for (int shape = 0; shape < 5; ++shape) {
             const int64_t *s = shapes[shape];

@@ -219,9 +219,10 @@ static int64_t tiles(int64_t length, int tile) {
 }
 
 static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t *x, unsigned grid,
-                                 unsigned threads, size_t smem) {
+                                 unsigned ranks, unsigned threads, size_t smem) {
     const tcgemm_gpu_row_t *row = kernel->row;
-    const int64_t needed = tiles(x->m, row->bm) * tiles(x->n, row->bn) * x->batch * x->splits;
+    const int64_t needed =
+        tiles(x->m, row->bm) * tiles(x->n, row->bn) * x->batch * x->splits * (int64_t)ranks;
     if (x->k < 1 || !x->a || !x->b)
         return "a product of nothing";
     if (x->splits < 1 || (x->splits - 1) * x->split_k >= x->k || x->splits * x->split_k < x->k)
@@ -234,6 +235,8 @@ static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t
         return "not the threads of the kernel's row";
     if (smem != row->smem_bytes)
         return "not the shared memory of the kernel's row";
+    if (ranks > 1 && (int)ranks > row->max_ranks)
+        return "clusters that the kernel does not know";
     if (row->persistent ? (int64_t)grid > needed : (int64_t)grid != needed)
         return "the grid does not cover the tiles once each";
     return alignment_fault(kernel, x);
@@ -277,7 +280,7 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
 }
 
 const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, unsigned grid,
-                         unsigned threads, size_t smem) {
+                         unsigned ranks, unsigned threads, size_t smem) {
     const kernel_t called = kernel_as_called(named, params);
     const kernel_t *const kernel = &called;
     const tcgemm_gpu_args_t *x = &params->product;
@@ -298,5 +301,5 @@ const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, u
     if (kernel->kind != KERNEL_PRODUCT)
         return threads != MOVE_THREADS || smem ? "not the threads of kernels that move" : NULL;
     const char *const fault = map_fault(kernel, params);
-    return fault ? fault : product_fault(kernel, x, grid, threads, smem);
+    return fault ? fault : product_fault(kernel, x, grid, ranks, threads, smem);
 }

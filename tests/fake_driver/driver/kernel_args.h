@@ -52,7 +52,7 @@ kernel_t kernel_as_called(const kernel_t *named, const kernel_params_t *params);
 
 /* What is wrong with a launch, in one sentence, or NULL. */
 const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, unsigned grid,
-                         unsigned threads, size_t smem);
+                         unsigned ranks, unsigned threads, size_t smem);
 
 /* An operand as the kernel may touch it: from where, how many bytes. */
 typedef struct kernel_operand {

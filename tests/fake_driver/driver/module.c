@@ -11,7 +11,7 @@
 #include "fake_driver/driver/run_kernel.h"
 #include "fake_driver/driver/state.h"
 
-enum { DEFAULT_SMEM = 48 << 10, MAX_NAME = 192 };
+enum { DEFAULT_SMEM = 48 << 10, MAX_NAME = 192, MAX_RANKS = 8 };
 
 struct CUmod_st {
     char name[64];
@@ -145,37 +145,55 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 
 /* ---- launches ---- */
 
-CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                        unsigned by, unsigned bz, unsigned smem, CUstream handle, void **params,
-                        void **extra) {
-    FAKE_CALL(FAKE_NEEDS_CONTEXT);
+/* However it is asked for. */
+static CUresult launch(CUfunction function, unsigned grid, unsigned ranks, unsigned threads,
+                       unsigned smem, CUstream handle, void **params) {
+    FAKE_CALL_AS("cuLaunchKernel", FAKE_NEEDS_CONTEXT);
     CUstream stream = fake_stream(handle);
     if (!stream || !function || function->module->context != fake_current())
         return CUDA_ERROR_INVALID_HANDLE;
-    if (gx == 0 || gx > INT32_MAX || gy != 1 || gz != 1 || bx == 0 || bx > 1024 || by != 1 ||
-        bz != 1 || extra || smem > function->smem_limit)
+    if (grid == 0 || grid > INT32_MAX || ranks == 0 || ranks > MAX_RANKS || grid % ranks != 0 ||
+        threads == 0 || threads > 1024 || smem > function->smem_limit)
         return CUDA_ERROR_INVALID_VALUE;
     struct fake_launch *const launch = calloc(1, sizeof *launch);
     if (!launch)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    *launch = (struct fake_launch){.function = function, .grid = gx, .threads = bx, .smem = smem};
+    *launch =
+        (struct fake_launch){.function = function, .grid = grid, .threads = threads, .smem = smem};
     kernel_take_params(&function->kernel, params, &launch->params);
-    const char *fault = kernel_fault(&function->kernel, &launch->params, gx, bx, smem);
+    const char *fault =
+        kernel_fault(&function->kernel, &launch->params, grid, ranks, threads, smem);
     if (fault)
         fake_complain("%s: %s", function->name, fault);
     fake_queue_kernel(stream, launch);
     return CUDA_SUCCESS;
 }
 
-/* Launches run one after the other here, so that one which may begin early is like any other. */
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params,
+CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                        unsigned by, unsigned bz, unsigned smem, CUstream stream, void **params,
+                        void **extra) {
+    if (gy != 1 || gz != 1 || by != 1 || bz != 1 || extra)
+        return CUDA_ERROR_INVALID_VALUE;
+    return launch(function, gx, 1, bx, smem, stream, params);
+}
+
+/* Launches run one after the other here, so that one which may begin early is like any other; and
+ * blocks of a cluster are like any others, if the kernel knows clusters of so many. */
+CUresult cuLaunchKernelEx(const CUlaunchConfig *x, CUfunction function, void **params,
                           void **extra) {
-    for (unsigned i = 0; i < config->numAttrs; ++i)
-        if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+    unsigned ranks = 1;
+    for (unsigned i = 0; i < x->numAttrs; ++i) {
+        const CUlaunchAttribute *a = &x->attrs[i];
+        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && a->value.clusterDim.y == 1 &&
+            a->value.clusterDim.z == 1)
+            ranks = a->value.clusterDim.x;
+        else if (a->id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
             return CUDA_ERROR_INVALID_VALUE;
-    return cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ,
-                          config->blockDimX, config->blockDimY, config->blockDimZ,
-                          config->sharedMemBytes, config->hStream, params, extra);
+    }
+    if (x->gridDimY != 1 || x->gridDimZ != 1 || x->blockDimY != 1 || x->blockDimZ != 1 || extra)
+        return CUDA_ERROR_INVALID_VALUE;
+    return launch(function, x->gridDimX, ranks, x->blockDimX, x->sharedMemBytes, x->hStream,
+                  params);
 }
 
 /* The addresses of the operands become those where their bytes are. False if one is not there. */

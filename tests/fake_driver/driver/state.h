@@ -47,9 +47,10 @@ CUresult fake_enter(const char *function, fake_needs_t needs);
 void fake_mark_initialised(void);
 
 /* The first line of every entry point: it holds the mutex until the function returns. */
-#define FAKE_CALL(needs)                                                                           \
+#define FAKE_CALL(needs) FAKE_CALL_AS(__func__, needs)
+#define FAKE_CALL_AS(function, needs)                                                              \
     const int locked_ __attribute__((cleanup(fake_unlock), unused)) = fake_lock();                 \
-    const CUresult refused_ = fake_enter(__func__, needs);                                         \
+    const CUresult refused_ = fake_enter(function, needs);                                         \
     if (refused_ != CUDA_SUCCESS)                                                                  \
     return refused_
 

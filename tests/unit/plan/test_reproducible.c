@@ -17,7 +17,7 @@
 typedef struct decision {
     const tcgemm_kernel_t *kernel;
     const tcgemm_kernel_t *sums; /* the row that multiplies, if k is split */
-    int splits;
+    int splits, ranks;
     int64_t split_k;
     int64_t kc; /* of the CPU */
 } decision_t;
@@ -31,14 +31,15 @@ static bool decide(const tcgemm_device_t *device, const tcgemm_problem_t *p, dec
     x->kernel = plan.kernel;
     x->sums = product->kernel;
     x->splits = product->splits;
+    x->ranks = product->ranks;
     x->split_k = product->split_k;
     x->kc = plan.cpu.kc;
     if (plan.if_unaligned.count > 0)
         for (int i = 0; i < plan.if_unaligned.count; ++i) {
             const tcgemm_step_t *other = &plan.if_unaligned.step[i];
             if (other->kind == TCGEMM_STEP_PRODUCT &&
-                (other->splits != x->splits || other->split_k != x->split_k ||
-                 other->kernel != x->sums))
+                (other->splits != x->splits || other->ranks != x->ranks ||
+                 other->split_k != x->split_k || other->kernel != x->sums))
                 report_failure("unaligned pointers change the parts of k");
         }
     return true;
@@ -46,7 +47,7 @@ static bool decide(const tcgemm_device_t *device, const tcgemm_problem_t *p, dec
 
 static bool is_same(const decision_t *x, const decision_t *y) {
     return x->kernel == y->kernel && x->sums == y->sums && x->splits == y->splits &&
-           x->split_k == y->split_k && x->kc == y->kc;
+           x->ranks == y->ranks && x->split_k == y->split_k && x->kc == y->kc;
 }
 
 static const int64_t rows[] = {1, 2, 7, 16, 63, 64, 129, 300, 1000, 1024, 2047, 2048, 4097, 16384};

@@ -11,21 +11,22 @@
 #define BOUND_wide(code)      TCGEMM_TENSOR_BOUND_##code
 #define BOUND_short(code)     TCGEMM_BOUND_SHORT
 #define WIDE_ROW(type, code, sums, min_cc, max_cc, bm_, bn_, bk_, consumers, turns, swap, stages_, \
-                 blocks, tag)                                                                      \
+                 blocks, ranks, tag)                                                               \
     TCGEMM_GPU_WIDE_ROW(                                                                           \
         wgmma, wgmma, "wgmma", type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag,               \
         BOUND_##sums(code), bm_, bn_, bk_, .wm = TCGEMM_WGMMA_ROWS(bm_, consumers, turns, swap),   \
         .wn = TCGEMM_WGMMA_COLS(bn_, consumers, turns, swap), .im = (swap) ? (bm_) : 64,           \
         .in = (swap) ? 64 : (bn_), .ik = 256 / BITS(code),                                         \
         .threads = TCGEMM_WGMMA_THREADS(consumers), .stages = (stages_),                           \
-        .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks),               \
-        .blocks_per_sm = (blocks), .persistent = true, .splits_k = true, .tensor_maps = true,      \
+        .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks, ranks),        \
+        .blocks_per_sm = (blocks), .persistent = (ranks) == 1, .max_ranks = (ranks),               \
+        .splits_k = (ranks) == 1, .tensor_maps = true,                                             \
         .takes_a =                                                                                 \
             (swap) ? TAKES_RIGHT(code) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),       \
         .takes_b =                                                                                 \
             (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap) : TAKES_RIGHT(code),       \
-        .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks),             \
-        .writes_rows = TCGEMM_WGMMA_WRITES_ROWS(bm_, bn_, consumers, turns, swap))
+        .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks, ranks),      \
+        .writes_rows = TCGEMM_WGMMA_WRITES_ROWS(bm_, bn_, consumers, turns, swap, ranks))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */
 static const tcgemm_kernel_t rows[] = {

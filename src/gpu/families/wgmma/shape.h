@@ -38,10 +38,10 @@
 
 /* D leaves by boxes of 128 bytes by so many rows of D, and a warp has places for two: 16 rows where
  * there is room (in 227 KiB, of which two blocks an SM have 1 KiB less than half each), else 8; 0
- * where the tile is transposed, whose rows of D lie across warps. */
+ * where the tile is transposed, whose rows of D lie across warps, or is summed by a cluster. */
 #define TCGEMM_WGMMA_PLACES(consumers, rows) ((consumers)*4 * 2 * (rows)*128)
-#define TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages, blocks_per_sm)                      \
-    ((swap) ? 0                                                                                    \
+#define TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages, blocks_per_sm, ranks)               \
+    ((swap) || (ranks) > 1 ? 0                                                                     \
      : TCGEMM_WGMMA_RING(bm, bn, stages) + TCGEMM_WGMMA_PLACES(consumers, 16) + 256 <=             \
              ((blocks_per_sm) > 1 ? 115712 : 232448)                                               \
          ? 16                                                                                      \
@@ -49,14 +49,19 @@
 
 /* D whose rows begin anywhere is laid down as boxes all the same and written along its rows, but
  * where the sums leave no registers for that. */
-#define TCGEMM_WGMMA_WRITES_ROWS(bm, bn, consumers, turns, swap)                                   \
-    (!(swap) && TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) < 192)
+#define TCGEMM_WGMMA_WRITES_ROWS(bm, bn, consumers, turns, swap, ranks)                            \
+    (!(swap) && (ranks) == 1 && TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) < 192)
 
-/* The ring, the places, two barriers of 8 bytes for each slot, and one for each consumer. */
-#define TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm)                          \
+/* Sums of 4 bytes, of a tile that the blocks of a cluster sum up: beside the ring, so that no block
+ * waits until its own is free. */
+#define TCGEMM_WGMMA_SUM_BYTES(bm, bn, ranks) ((ranks) > 1 ? (bm) * (bn)*4 : 0)
+
+/* The ring, the places or the sums, two barriers of 8 bytes for each slot, one for each consumer.
+ */
+#define TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm, ranks)                   \
     (TCGEMM_WGMMA_RING(bm, bn, stages) +                                                           \
-     TCGEMM_WGMMA_PLACES(consumers,                                                                \
-                         TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages, blocks_per_sm)) +  \
-     16 * (stages) + 8 * (consumers))
+     TCGEMM_WGMMA_PLACES(consumers, TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages,         \
+                                                          blocks_per_sm, ranks)) +                 \
+     TCGEMM_WGMMA_SUM_BYTES(bm, bn, ranks) + 16 * (stages) + 8 * (consumers))
 
 #endif

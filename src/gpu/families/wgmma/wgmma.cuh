@@ -24,8 +24,9 @@
  *     128 x 256   0        16384      49152         98304    147456   196608     229376     229456
  *                 | A slot 0 | B slot 0 | A, B slot 1 | slot 2 | slot 3 | places of | barriers |
  *                 | 16 KiB   | 32 KiB   |             |        |        | 8 warps   |
- *     128 x 128   0        16384      32768         65536  ..  163840   196608     229376 229488 |
- * A slot 0 | B slot 0 | A, B slot 1 |  ..    | slot 5 | places    | barriers |
+ *     128 x 128   0        16384      32768         65536  ..  163840   196608     229376    229488
+ *                 | A slot 0 | B slot 0 | A, B slot 1 |  ..    | slot 5 | places of | barriers |
+ *                 | 16 KiB   | 16 KiB   |             |        |        | 8 warps   |
  *
  * A slot has two barriers. `filled`: the producer arrives, and as many bytes as it announced;
  * consumers wait. `emptied`: each warp that reads the slot arrives once its products have ended;
@@ -63,8 +64,20 @@
  *     lane 0                            | sends box 0      | sends box 1                      | ...
  *
  * Else it leaves from registers, two elements at a time, where n is even and rows allow it, or is
- * laid down as boxes and leaves by pieces of rows; what lies beyond the edge is left out. A launch
- * may begin before the one ahead has ended: its barriers are made, then it waits
+ * laid down as boxes and leaves by pieces of rows; what lies beyond the edge is left out.
+ *
+ * In `cluster` a tile is summed up by the blocks of a cluster, its ranks, each of which multiplies
+ * a share of the blocks of k. Every thread lays its sums down beside the ring, four at a time:
+ * a piece is that of 128 threads. The ranks meet, and each takes every so many-th piece from
+ * the shared memory of all of them, adds it up in the order of ranks and writes it to D:
+ *
+ *     rank 0      products | lays down | meets | adds pieces 0, 4, 8 .. | meets
+ *     rank 1      products | lays down | meets | adds pieces 1, 5, 9 .. | meets
+ *     ..
+ *
+ * Nobody leaves before all have read, hence the second meeting; D is written meanwhile.
+ *
+ * A launch may begin before the one ahead has ended: its barriers are made, then it waits
  * (ptx/griddepcontrol.cuh).
  *
  * Tried (H200, bf16_f32, NT; ratios to cuBLASLt 13.1 in the same run):
@@ -86,9 +99,13 @@
  *     of that operand                         65536 x 320 96 to 48; TT 4096^3 407 to 362
  *     a ring of all shared memory for few     bf16 1 x 4096 x 4096 14.4 to 11.3 us, 64 rows 15.7 to
  *     rows: a block has 104 KB under way      12.1, 16 x 4096 x 14336 44 to 31 (operands in no
- * cache) fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (packed to
- * bf16: 540) launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33,
- * 2048^3 29.2 to 28.6
+ *                                             cache)
+ *     fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (packed to
+ *                                             bf16: 540)
+ *     tiles of 128 x 128, 16 x 64 in clusters 512^2 x 32768 35 to 42 us, 16 x 4096 x 14336 30.7 to
+ *                                             31.5: an H200 holds 15 clusters of 8, 30 of 4
+ *     launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33, 2048^3
+ *                                             29.2 to 28.6
  */
 #ifndef TCGEMM_WGMMA_CUH
 #define TCGEMM_WGMMA_CUH
@@ -96,6 +113,7 @@
 #include "gpu/arch.cuh"
 #include "gpu/elements.cuh"
 #include "gpu/families/wgmma/shape.h"
+#include "gpu/ptx/cluster.cuh"
 #include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/ldmatrix.cuh"
@@ -121,10 +139,10 @@
  *
  * LEFT x RIGHT is the tile as the instruction sees it: the tile of D, or with SWAP the tile of its
  * transpose, A standing for the columns of B and B for the rows of A. D leaves by boxes of BOX_ROWS
- * rows, if that is not 0.
+ * rows, if that is not 0. RANKS: the most blocks of a cluster, 1 without clusters.
  */
-template <class TYPE, int LEFT, int RIGHT, int CONSUMERS, int TURNS, int STAGES, int LEFT_FORM,
-          int RIGHT_FORM, int SWAP, int BOX_ROWS>
+template <class TYPE, int LEFT, int RIGHT, int CONSUMERS, int TURNS, int STAGES, int RANKS,
+          int LEFT_FORM, int RIGHT_FORM, int SWAP, int BOX_ROWS>
 struct wgmma_kernel {
     typedef typename TYPE::sum sum;
     typedef typename TYPE::scalar scalar;
@@ -144,7 +162,10 @@ struct wgmma_kernel {
         STAGE_BYTES = LEFT_BYTES + RIGHT_BYTES,
         PLACE_BYTES = BOX_ROWS * ROW,
         PLACES_AT = STAGES * STAGE_BYTES,
-        BARRIERS_AT = PLACES_AT + CONSUMERS * 4 * 2 * PLACE_BYTES,
+        PIECES = SHARERS * UNITS * RIGHT / 8, /* of four sums of each thread */
+        PIECE_BYTES = 128 * 16,
+        SUMS_AT = PLACES_AT + CONSUMERS * 4 * 2 * PLACE_BYTES,
+        BARRIERS_AT = SUMS_AT + (RANKS > 1 ? PIECES * PIECE_BYTES : 0),
         SMEM_BYTES = BARRIERS_AT + STAGES * 16 + CONSUMERS * 8,
         LEFT_ARRIVE = LEFT_FORM == TCGEMM_FORM_K ? LEFT * ROW : LEFT_BYTES,
         RIGHT_ARRIVE = RIGHT_FORM == TCGEMM_FORM_K ? RIGHT * ROW : RIGHT_BYTES,
@@ -153,7 +174,7 @@ struct wgmma_kernel {
         COLS_D = SWAP ? LEFT : RIGHT,
         PROMOTES = TYPE::PROMOTES,
         PARTS = PROMOTES * (UNITS * RIGHT <= 128 ? 2 : 1), /* sets of short sums */
-        WRITES_ROWS = TCGEMM_WGMMA_WRITES_ROWS(LEFT, RIGHT, CONSUMERS, TURNS, SWAP),
+        WRITES_ROWS = TCGEMM_WGMMA_WRITES_ROWS(LEFT, RIGHT, CONSUMERS, TURNS, SWAP, RANKS),
         MANY_REGISTERS = (1 + PARTS) * UNITS * RIGHT >= 256 && CONSUMERS == 2,
         BY_REGISTERS = LEFT_FORM == TCGEMM_FORM_MN && TYPE::ELEMENT_BYTES == 4,
         TURNED = BY_REGISTERS && SWAP, /* a lane has neighbours of a row of D */
@@ -164,6 +185,7 @@ struct wgmma_kernel {
     static_assert(RIGHT_FORM == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES == 2, "only 16 bit by n");
     static_assert(LEFT % (64 * SHARERS) == 0, "whole instructions");
     static_assert(!TURNS || (CONSUMERS == 2 && !PROMOTES), "one after the other");
+    static_assert(RANKS == 1 || (!TURNS && sizeof(sum) == 4), "a tile at a time, of all threads");
 
     uint32_t smem;
 
@@ -214,7 +236,7 @@ struct wgmma_kernel {
 
     struct work {
         uint32_t index;      /* of the matrix of D: item and part */
-        uint32_t blocks;     /* of k */
+        uint32_t blocks;     /* of k, that this block multiplies */
         int32_t item, first; /* of the batch; element of k */
         int64_t left, right; /* first row and column */
     };
@@ -235,9 +257,23 @@ struct wgmma_kernel {
         w.blocks = tcgemm_pipeline_blocks(part.k, BK);
         w.item = (int32_t)part.item;
         w.first = (int32_t)part.first;
+        if (RANKS > 1) {
+            const tcgemm_share_t share =
+                tcgemm_share_of(w.blocks, tcgemm_cluster_rank(), tcgemm_cluster_ranks());
+            w.first += (int32_t)share.first * BK;
+            w.blocks = share.count;
+        }
         w.left = (int64_t)(SWAP ? at.at.n : at.at.m) * LEFT;
         w.right = (int64_t)(SWAP ? at.at.m : at.at.n) * RIGHT;
         return w;
+    }
+
+    /* Those of a block, of all blocks of a cluster the same, begin here and are so far apart. */
+    static __device__ __forceinline__ uint32_t first_tile(void) {
+        return RANKS > 1 ? blockIdx.x / tcgemm_cluster_ranks() : blockIdx.x;
+    }
+    static __device__ __forceinline__ uint32_t tile_step(void) {
+        return RANKS > 1 ? gridDim.x / tcgemm_cluster_ranks() : gridDim.x;
     }
 
     /* ---- the warp that fetches ---- */
@@ -267,7 +303,7 @@ struct wgmma_kernel {
         cursor at = {0, 0};
         tcgemm_tma_prefetch(left);
         tcgemm_tma_prefetch(right);
-        for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        for (uint32_t tile = first_tile(); tile < tiles; tile += tile_step()) {
             const work w = find_work(args, tile, rows, cols);
             int32_t k = w.first;
 #pragma unroll 1
@@ -321,11 +357,13 @@ struct wgmma_kernel {
     }
 
     /* The last products of a tile, which read slot `last`, have been issued. */
-    __device__ __forceinline__ void end_products(uint32_t last, uint32_t consumer) {
+    __device__ __forceinline__ void end_products(uint32_t last, uint32_t blocks,
+                                                 uint32_t consumer) {
         if (TURNS && threadIdx.x % 32 == 0)
             tcgemm_mbarrier_arrive(turn_of(consumer ^ 1));
         tcgemm_wgmma_wait<0>();
-        release(last);
+        if (RANKS == 1 || blocks > 0)
+            release(last);
     }
 
     /* c = the products of all blocks of k. */
@@ -344,7 +382,7 @@ struct wgmma_kernel {
             before = at.slot;
             at.advance();
         }
-        end_products(before, consumer);
+        end_products(before, blocks, consumer);
     }
 
     /* ---- the left operand by registers ---- */
@@ -439,7 +477,7 @@ struct wgmma_kernel {
             before = at.slot;
             at.advance();
         }
-        end_products(before, consumer);
+        end_products(before, blocks, consumer);
     }
 
     /* ---- sums that are short ---- */
@@ -468,6 +506,14 @@ struct wgmma_kernel {
                 c[unit][i] += part[unit][i];
     }
 
+    static __device__ __forceinline__ void clear(sum (&c)[UNITS][RIGHT / 2]) {
+#pragma unroll
+        for (int unit = 0; unit < UNITS; ++unit)
+#pragma unroll
+            for (int i = 0; i < RIGHT / 2; ++i)
+                c[unit][i] = 0;
+    }
+
     /* The same where sums of the instruction are short: those of each block begin anew and are
      * added to c, while the products of the next block, or of the other warpgroup, go on. */
     __device__ __forceinline__ void promote(sum (&c)[UNITS][RIGHT / 2], uint32_t blocks, cursor &at,
@@ -475,11 +521,7 @@ struct wgmma_kernel {
         sum part[PARTS][UNITS][RIGHT / 2];
         cursor next = at;
         uint32_t block = 0;
-#pragma unroll
-        for (int unit = 0; unit < UNITS; ++unit)
-#pragma unroll
-            for (int i = 0; i < RIGHT / 2; ++i)
-                c[unit][i] = 0;
+        clear(c);
         if constexpr (PARTS == 1) {
 #pragma unroll 1
             for (; block < blocks; ++block) {
@@ -507,12 +549,12 @@ struct wgmma_kernel {
 
     __device__ __forceinline__ void consume(const tcgemm_tensor_args_t &x, uint32_t consumer) {
         const tcgemm_gpu_args_t &args = x.args;
-        const uint32_t step = gridDim.x;
+        const uint32_t step = tile_step();
         uint32_t rows, cols, turn = consumer ^ 1;
         const uint32_t tiles = num_tiles(args, &rows, &cols);
         cursor at = {0, 0};
         sum c[UNITS][RIGHT / 2];
-        uint32_t tile = blockIdx.x;
+        uint32_t tile = first_tile();
         if (TURNS && consumer == 1 && tile < tiles) {
             at.skip(find_work(args, tile, rows, cols).blocks);
             tile += step;
@@ -529,7 +571,10 @@ struct wgmma_kernel {
                 accumulate_registers(c, w.blocks, at, consumer);
             else
                 accumulate(c, w.blocks, at, consumer);
-            finish(x, w, TURNS ? 0 : consumer, c);
+            if constexpr (RANKS > 1)
+                lay_sums(consumer, w.blocks, c);
+            else
+                finish(x, w, TURNS ? 0 : consumer, c);
             tile += step;
             if (TURNS && tile < tiles) {
                 at.skip(find_work(args, tile, rows, cols).blocks);
@@ -855,6 +900,139 @@ struct wgmma_kernel {
             finish_as<false, true>(args, w, consumer, c);
     }
 
+    /* ---- epilogue: D = alpha * (sums of all ranks) + beta * C ---- */
+
+    __device__ __forceinline__ uint32_t piece_at(uint32_t piece) const {
+        return smem + SUMS_AT + piece * PIECE_BYTES + threadIdx.x % 128 * 16;
+    }
+
+    /* A rank that had no block of k, and so no products, lays down zeros. */
+    __device__ __forceinline__ void lay_sums(uint32_t consumer, uint32_t blocks,
+                                             const sum (&c)[UNITS][RIGHT / 2]) const {
+        const uint32_t first = consumer * (UNITS * RIGHT / 8);
+#pragma unroll
+        for (int i = 0; i < UNITS * RIGHT / 8; ++i) {
+            uint4 bits;
+            memcpy(&bits, &c[i / (RIGHT / 8)][4 * (i % (RIGHT / 8))], 16);
+            tcgemm_sts_128(piece_at(first + i), blocks > 0 ? bits : make_uint4(0, 0, 0, 0));
+        }
+    }
+
+    /* The piece of all ranks, the first rank's first: the bits do not depend on who comes when. */
+    __device__ __forceinline__ void add_ranks(sum (&total)[4], uint32_t piece,
+                                              uint32_t ranks) const {
+        sum part[RANKS][4];
+#pragma unroll
+        for (int rank = 0; rank < RANKS; ++rank)
+            if (rank < ranks) {
+                const uint4 bits = tcgemm_cluster_lds_128(piece_at(piece), rank);
+                memcpy(part[rank], &bits, 16);
+            }
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            total[i] = part[0][i];
+#pragma unroll
+        for (int rank = 1; rank < RANKS; ++rank)
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                if (rank < ranks)
+                    total[i] += part[rank][i];
+    }
+
+    /* Where a thread's first sum goes, and how far its tile reaches from there. */
+    struct place {
+        out *d;
+        const out *c; /* or NULL */
+        int64_t d_left, d_right, c_left, c_right;
+        int32_t left, right; /* rows of the tile, and columns, up to the edge */
+        bool in_pairs;       /* D can be written two elements at a time */
+    };
+
+    static __device__ __forceinline__ place find_place(const tcgemm_gpu_args_t &args) {
+        uint32_t rows, cols;
+        (void)num_tiles(args, &rows, &cols);
+        const work w = find_work(args, first_tile(), rows, cols);
+        const int64_t left = w.left + left_of(0), right = w.right + 2 * (threadIdx.x % 4);
+        const int64_t to_left = (SWAP ? args.n : args.m) - left;
+        const int64_t to_right = (SWAP ? args.m : args.n) - right;
+        place p;
+        p.d_left = SWAP ? 1 : args.ldd;
+        p.d_right = SWAP ? args.ldd : 1;
+        p.c_left = SWAP ? 1 : args.ldc;
+        p.c_right = SWAP ? args.ldc : 1;
+        p.d = (out *)args.d + w.index * args.stride_d + left * p.d_left + right * p.d_right;
+        p.c = !args.c ? NULL
+                      : (const out *)args.c + w.index * args.stride_c + left * p.c_left +
+                            right * p.c_right;
+        p.left = to_left < SHARERS * LEFT ? (int32_t)to_left : SHARERS * LEFT;
+        p.right = to_right < RIGHT ? (int32_t)to_right : RIGHT;
+        p.in_pairs = !SWAP && args.vector_d >= sizeof(pair);
+        return p;
+    }
+
+    /* The elements of D of a piece: two neighbours of a row of LEFT, and of another one. */
+    static __device__ __forceinline__ void write_piece(const tcgemm_gpu_args_t &args,
+                                                       const place &p, uint32_t piece,
+                                                       const uint32_t (&bits)[4]) {
+        const uint32_t unit = piece / (RIGHT / 8);
+        const int32_t right = (int32_t)(piece % (RIGHT / 8)) * 8;
+        scalar alpha, beta;
+        sum total[4];
+        memcpy(total, bits, 16);
+        scalars(args, &alpha, &beta);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int32_t left =
+                (int32_t)(unit / UNITS) * (UNITS * 64) + left_of_unit((int)(unit % UNITS), half);
+            const int32_t here = left < p.left ? p.right : 0;
+            const out *from = p.c + left * p.c_left + right * p.c_right;
+            out *to = p.d + left * p.d_left + right * p.d_right;
+            pair v;
+#pragma unroll
+            for (int x = 0; x < 2; ++x) {
+                scalar s = alpha * (scalar)total[2 * half + x];
+                if (p.c && right + x < here)
+                    s += beta * TYPE::load(from[x * p.c_right]);
+                v.v[x] = TYPE::store(s);
+            }
+            if (p.in_pairs && right + 1 < here)
+                *(pair *)to = v;
+#pragma unroll
+            for (int x = 0; x < 2; ++x)
+                if (!(p.in_pairs && right + 1 < here) && right + x < here)
+                    to[x * p.d_right] = v.v[x];
+        }
+    }
+
+    /* All threads of all blocks of the cluster. What a thread has added up takes the place of what
+     * it laid down there, which nobody else reads, so that the others need not wait for D. */
+    __device__ __forceinline__ void sum_up(const tcgemm_gpu_args_t &args, const place &p,
+                                           uint32_t warpgroup) const {
+        const uint32_t ranks = tcgemm_cluster_ranks(), step = ranks * (THREADS / 128);
+        const uint32_t first = tcgemm_cluster_rank() + ranks * warpgroup;
+        __syncwarp(); /* one lane has fetched, or gone ahead */
+        tcgemm_cluster_arrive();
+        tcgemm_cluster_wait(); /* all sums lie there */
+#pragma unroll 1
+        for (uint32_t piece = first; piece < PIECES; piece += step) {
+            sum total[4];
+            uint4 bits;
+            add_ranks(total, piece, ranks);
+            memcpy(&bits, total, 16);
+            tcgemm_sts_128(piece_at(piece), bits);
+        }
+        __syncwarp();
+        tcgemm_cluster_arrive_relaxed();
+#pragma unroll 1
+        for (uint32_t piece = first; piece < PIECES; piece += step) {
+            uint32_t total[4];
+            tcgemm_lds_128(total, piece_at(piece));
+            write_piece(args, p, piece, total);
+        }
+        __syncwarp();
+        tcgemm_cluster_wait(); /* all have read */
+    }
+
     /* ---- roles ---- */
 
     __device__ __forceinline__ void run(const tcgemm_tensor_args_t &x) {
@@ -877,6 +1055,8 @@ struct wgmma_kernel {
                 tcgemm_registers_more<232>();
             consume(x, warpgroup);
         }
+        if constexpr (RANKS > 1)
+            sum_up(x.args, find_place(x.args), warpgroup);
     }
 };
 
