@@ -2,7 +2,8 @@
 # Measures what the planner's models are fitted to, and fits them.
 #     bash lab/model/run.sh sample [substring of kernel names]   on a machine with a GPU: CSV
 #     bash lab/model/run.sh choices [problems [seed [milliseconds]]]   there, too: CSV
-#     bash lab/model/run.sh fit samples.csv [--write src/gpu/measured/cost.def]
+#     bash lab/model/run.sh fit [--free] src/gpu/measured/cost.def TABLE ...   anywhere: the new cost.def
+#     bash lab/model/run.sh rechoose choices.csv                               and what would be chosen
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
@@ -42,17 +43,12 @@ cpu)
     [ "$what" != fit ] ||
         exec python3 "$root/lab/model/fit_cpu.py" fit "$root/src/cpu/cost.def" "$cpu" "$folder"/fit-*.csv
     ;;
-rechoose)
-    compile "${BUILD:-$root/build}" lab/model/rechoose
-    exec "$build/rechoose" "$@"
-    ;;
-fit)
-    compile "${BUILD:-$root/build}" lab/rows
-    "$build/rows" >"$build/rows.txt"
-    exec python3 "$root/lab/model/fit.py" "$build/rows.txt" "$@"
+fit | rechoose)
+    compile "${BUILD:-$root/build}" lab/model/$task
+    exec "$build/$task" "$@"
     ;;
 *)
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,13 +1,16 @@
-/* fit_choices.c - fits the constants of src/gpu/model.c to tables of choices.c, by the library's
- * own model: each line is planned as it was measured, and the lines of measured/cost.def are moved
- * until what the plans expect comes near to what was found.
+/* fit.c - fits the constants of src/gpu/model.c to tables of choices.c and sample.c, by the
+ * library's own model: each line is planned as it was measured, and the lines of measured/cost.def
+ * are moved until what the plans expect comes near to what was found. The new cost.def goes to
+ * stdout.
  *
- *     bash lab/model/run.sh fit-choices src/gpu/measured/cost.def choices.csv [...]
+ *     bash lab/model/run.sh fit [--free] src/gpu/measured/cost.def choices.csv|samples.csv ...
+ * >new.def
  *
- * Rows without samples stay as they are. What the planner wants is the order of the rows: so those
- * that are near the best of a problem count more, and those that are slower are not to be promised
- * below it. One line of constants after the other, by coordinate descent from what stands there and
- * from round numbers. A line of another type whose kernels take the same time is the same line.
+ * Lines without samples stay as they are; --free lets the others go as far as they want (a new row,
+ * whose line is a guess). What the planner wants is the order of the rows: so those that are near
+ * the best of a problem count more, and those that are slower are not to be promised below it. One
+ * line of constants after the other, by coordinate descent from what stands there and from round
+ * numbers. A line of another type whose kernels take the same time is the same line.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -31,7 +34,6 @@ typedef struct sample {
     int ranks;               /* of a cluster */
     double others;           /* seconds expected of the other steps */
     double seconds, best;    /* measured: of this row, of the best of the problem */
-    int problem;
 } sample_t;
 
 /* A line of cost.def, shared by the rows that have its name or that of its like. */
@@ -44,6 +46,8 @@ typedef struct line {
 static line_t lines[MAX_LINES];
 static int num_lines;
 static tcgemm_context_t *context;
+static const tcgemm_device_t *device; /* the H200 of known_gpus.def */
+static bool is_free;
 
 /* ---- names ---- */
 
@@ -134,77 +138,112 @@ static sample_t *sample_of(const tcgemm_problem_t *p, const char *kernel, const 
     return s;
 }
 
-/* Adds the lines of a table; returns how many did not take the steps of today. */
-static int read_table(const char *path, int *problems) {
+/* A line of a table: of choices.c, or with no `steps` of sample.c. */
+typedef struct measured {
+    long long problem, m, n, k, batch, splits;
+    unsigned flags;
+    char type[NAME], ops[8], kernel[NAME], steps[8];
+    double seconds;
+} measured_t;
+
+static bool read_choice(const char *text, measured_t *x) {
+    return sscanf(text, "%lld,%95[^,],%7[^,],%lld,%lld,%lld,%lld,%u,%95[^,],%7[^,],%lld,%*d,%lf",
+                  &x->problem, x->type, x->ops, &x->m, &x->n, &x->k, &x->batch, &x->flags,
+                  x->kernel, x->steps, &x->splits, &x->seconds) == 12;
+}
+
+static bool read_sample(const char *text, measured_t *x) {
+    if (sscanf(text, "%95[^,],%7[^,],%lld,%lld,%lld,%lld,%lf", x->kernel, x->ops, &x->m, &x->n,
+               &x->k, &x->batch, &x->seconds) != 7)
+        return false;
+    tcgemm_kernel_info_t row = {.struct_size = sizeof row};
+    for (int i = 0; tcgemm_kernel_get_info(i, &row) == TCGEMM_STATUS_OK; ++i)
+        if (strcmp(row.name, x->kernel) == 0)
+            for (int type = 1; type <= TCGEMM_NUM_TYPES; ++type)
+                if (row.types >> (type - 1) & 1)
+                    (void)snprintf(x->type, NAME, "%s",
+                                   tcgemm_type_info((tcgemm_type_t)type)->name);
+    ++x->problem; /* each by itself */
+    (void)snprintf(x->steps, sizeof x->steps, "P");
+    x->splits = 1;
+    return true;
+}
+
+/* The samples of the problem that is being read. */
+enum { MOST_ROWS = 256 };
+static sample_t *of_problem[MOST_ROWS];
+static int num_of_problem;
+
+static void end_problem(double best) {
+    for (int i = 0; i < num_of_problem; ++i)
+        of_problem[i]->best = best;
+    num_of_problem = 0;
+}
+
+/* Adds the lines of a table; returns how many do not take the steps of today. */
+static int read_table(const char *path) {
     FILE *file = fopen(path, "r");
     char text[LINE];
-    int other = 0, first = 0;
+    measured_t x = {.problem = -1};
+    int others = 0;
     long long last = -1;
-    sample_t *of_problem[256];
-    int count = 0;
     double best = HUGE_VAL;
     if (!file || !fgets(text, sizeof text, file)) {
-        (void)fprintf(stderr, "fit_choices: %s is no table of choices.c\n", path);
+        (void)fprintf(stderr, "fit: %s cannot be read\n", path);
         exit(2);
     }
-    for (bool more = true; more;) {
-        long long number = -2, m, n, k, batch, splits;
-        unsigned flags;
-        int chosen;
-        double seconds = 0, predicted;
-        char type_name[NAME], ops[8], kernel[NAME], steps[8];
-        more = fgets(text, sizeof text, file) != NULL;
-        if (more &&
-            sscanf(text,
-                   "%lld,%95[^,],%7[^,],%lld,%lld,%lld,%lld,%u,%95[^,],%7[^,],%lld,%d,%lf,%lf",
-                   &number, type_name, ops, &m, &n, &k, &batch, &flags, kernel, steps, &splits,
-                   &chosen, &seconds, &predicted) != 14)
-            break;
-        if (number != last) { /* the best of the problem is known now */
-            for (int i = 0; i < count; ++i)
-                of_problem[i]->best = best, of_problem[i]->problem = *problems;
-            *problems += ++first > 1;
-            count = 0;
-            best = HUGE_VAL;
-            last = number;
-        }
-        if (!more)
-            break;
+    const bool is_choices = strncmp(text, "problem,", 8) == 0;
+    while (fgets(text, sizeof text, file) &&
+           (is_choices ? read_choice(text, &x) : read_sample(text, &x))) {
         tcgemm_type_t type;
-        if (tcgemm_type_from_name(type_name, &type) != TCGEMM_STATUS_OK)
-            exit(2);
-        tcgemm_problem_t p = tight_problem(type, ops, m, n, k, batch);
-        p.flags = flags;
-        best = fmin(best, seconds);
-        sample_t *s = sample_of(&p, kernel, steps, splits);
-        if (!s || count == 256) {
-            ++other;
+        if (x.problem != last) {
+            end_problem(best);
+            best = HUGE_VAL;
+            last = x.problem;
+        }
+        best = fmin(best, x.seconds);
+        if (tcgemm_type_from_name(x.type, &type) != TCGEMM_STATUS_OK)
+            continue; /* a row that is no more */
+        tcgemm_problem_t p = tight_problem(type, x.ops, x.m, x.n, x.k, x.batch);
+        p.flags = x.flags;
+        sample_t *s = sample_of(&p, x.kernel, x.steps, x.splits);
+        if (!s || num_of_problem == MOST_ROWS) {
+            ++others;
             continue;
         }
-        s->seconds = seconds;
-        of_problem[count++] = s;
+        s->seconds = x.seconds;
+        of_problem[num_of_problem++] = s;
         keep(s);
     }
+    end_problem(best);
     (void)fclose(file);
-    return other;
+    return others;
 }
 
 /* ---- the fit ---- */
 
-static void set_constants(const line_t *line, const double c[NUM_CONSTANTS]) {
-    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+/* The costs that the line stands for: the library's own, which are ours to move. */
+enum { MOST_COSTS = 64 };
+static tcgemm_gpu_cost_t *costs[MOST_COSTS];
+static int num_costs;
+
+static void find_costs(const line_t *line) {
+    num_costs = 0;
+    for (int i = 0; i < tcgemm_num_kernels() && num_costs < MOST_COSTS; ++i) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(i);
-        if (!kernel->gpu || find_line(entry_of(kernel), false) != line)
-            continue;
-        tcgemm_gpu_cost_t *cost =
-            (tcgemm_gpu_cost_t *)tcgemm_gpu_cost_of(kernel); /* ours to move */
-        *cost = (tcgemm_gpu_cost_t){.macs = c[0],
-                                    .wait = c[1],
-                                    .start = c[2],
-                                    .finish = c[3],
-                                    .narrow = c[4],
-                                    .layout = {1.0, c[5], c[6], c[7]}};
+        if (kernel->gpu && find_line(entry_of(kernel), false) == line)
+            costs[num_costs++] = (tcgemm_gpu_cost_t *)tcgemm_gpu_cost_of(kernel);
     }
+}
+
+static void set_constants(const double c[NUM_CONSTANTS]) {
+    for (int i = 0; i < num_costs; ++i)
+        *costs[i] = (tcgemm_gpu_cost_t){.macs = c[0],
+                                        .wait = c[1],
+                                        .start = c[2],
+                                        .finish = c[3],
+                                        .narrow = c[4],
+                                        .layout = {1.0, c[5], c[6], c[7]}};
 }
 
 static void get_constants(const line_t *line, double c[NUM_CONSTANTS]) {
@@ -213,18 +252,7 @@ static void get_constants(const line_t *line, double c[NUM_CONSTANTS]) {
     c[4] = cost->narrow, c[5] = cost->layout[1], c[6] = cost->layout[2], c[7] = cost->layout[3];
 }
 
-static tcgemm_gpu_cost_t *own_cost[1024];
-static int num_own;
-
 static double predicted_of(const sample_t *s) {
-    static const tcgemm_device_t *device;
-    if (!device) {
-        tcgemm_problem_t p = tight_problem(TCGEMM_BF16_F32, "NN", 64, 64, 64, 1);
-        tcgemm_plan_t *plan = NULL;
-        if (tcgemm_plan_create(context, &p, NULL, &plan) != TCGEMM_STATUS_OK)
-            exit(1);
-        device = plan->device; /* the context's, which stays */
-    }
     return s->others + tcgemm_gpu_time(s->kernel, &s->seen, s->ranks, device).total;
 }
 
@@ -243,13 +271,7 @@ static double loss_of(const line_t *line) {
 }
 
 static double loss_with(const double c[NUM_CONSTANTS], const line_t *line) {
-    for (int i = 0; i < num_own; ++i)
-        *own_cost[i] = (tcgemm_gpu_cost_t){.macs = c[0],
-                                           .wait = c[1],
-                                           .start = c[2],
-                                           .finish = c[3],
-                                           .narrow = c[4],
-                                           .layout = {1.0, c[5], c[6], c[7]}};
+    set_constants(c);
     return loss_of(line);
 }
 
@@ -258,6 +280,8 @@ static double loss_with(const double c[NUM_CONSTANTS], const line_t *line) {
 static double reach(const line_t *line, int i) {
     const tcgemm_gpu_row_t *row = line->samples[0]->kernel->gpu;
     const bool is_large = row->bm * row->bn >= 128 * 128;
+    if (is_free)
+        return HUGE_VAL;
     switch (i) {
     case 1: /* wait, start, finish */
     case 2:
@@ -280,9 +304,9 @@ static double descend(const line_t *line, const double present[NUM_CONSTANTS],
                 const double was = c[i];
                 c[i] *= exp(sign * step);
                 const double moved = c[i] / present[i];
-                const bool is_free = reach(line, i) == HUGE_VAL ||
-                                     (moved < reach(line, i) && 1.0 / moved < reach(line, i));
-                const double e = is_free ? loss_with(c, line) : HUGE_VAL;
+                const bool may = reach(line, i) == HUGE_VAL ||
+                                 (moved < reach(line, i) && 1.0 / moved < reach(line, i));
+                const double e = may ? loss_with(c, line) : HUGE_VAL;
                 if (e < least - 1e-9)
                     least = e, better = true;
                 else
@@ -294,18 +318,9 @@ static double descend(const line_t *line, const double present[NUM_CONSTANTS],
     return least;
 }
 
-static void find_own_costs(const line_t *line) {
-    num_own = 0;
-    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
-        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(i);
-        if (kernel->gpu && find_line(entry_of(kernel), false) == line)
-            own_cost[num_own++] = (tcgemm_gpu_cost_t *)tcgemm_gpu_cost_of(kernel);
-    }
-}
-
 static void fit_line(const line_t *line) {
     double best[NUM_CONSTANTS], c[NUM_CONSTANTS];
-    find_own_costs(line);
+    find_costs(line);
     get_constants(line, best);
     const double before = loss_with(best, line);
     double least = before;
@@ -323,7 +338,7 @@ static void fit_line(const line_t *line) {
         if (e < least)
             least = e, memcpy(best, c, sizeof best);
     }
-    set_constants(line, best);
+    set_constants(best);
     (void)fprintf(stderr, "%-44s %5d samples, loss each %.4f, was %.4f\n", line->name, line->count,
                   least / line->count, before / line->count);
 }
@@ -370,17 +385,27 @@ static void rewrite(const char *path) {
     (void)fclose(in);
 }
 
+static bool find_device(void) {
+    tcgemm_problem_t p = tight_problem(TCGEMM_BF16_F32, "NN", 64, 64, 64, 1);
+    tcgemm_plan_t *plan = NULL;
+    if (tcgemm_plan_create(context, &p, NULL, &plan) == TCGEMM_STATUS_OK)
+        device = plan->device; /* the context's */
+    tcgemm_plan_destroy(plan);
+    return device != NULL;
+}
+
 int main(int argc, char **argv) {
     tcgemm_context_options_t where = tcgemm_context_options();
-    int problems = 0;
     where.known_gpu = "h200";
-    if (argc < 3 || tcgemm_context_create(&where, &context) != TCGEMM_STATUS_OK) {
-        (void)fprintf(stderr, "fit_choices: cost.def and tables of choices.c are wanted\n");
+    is_free = argc > 1 && strcmp(argv[1], "--free") == 0;
+    argc -= is_free, argv += is_free;
+    if (argc < 3 || tcgemm_context_create(&where, &context) != TCGEMM_STATUS_OK || !find_device()) {
+        (void)fprintf(stderr, "fit: cost.def and tables of choices.c or sample.c are wanted\n");
         return 2;
     }
     for (int i = 2; i < argc; ++i) {
-        const int other = read_table(argv[i], &problems);
-        (void)fprintf(stderr, "%s: %d lines whose steps are not those of today\n", argv[i], other);
+        const int others = read_table(argv[i]);
+        (void)fprintf(stderr, "%s: %d lines whose steps are not those of today\n", argv[i], others);
     }
     report("before");
     for (int i = 0; i < num_lines; ++i)
