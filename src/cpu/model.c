@@ -94,13 +94,17 @@ static bool is_matrix(const tcgemm_cpu_ukernel_t *u) {
     return u->lane_bytes == 64;
 }
 
+bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    return is_matrix(u) || (u->ku > 1 && plan->g.b.row_stride != 1);
+}
+
 /* Few rows against a B that no cache near the core holds: what counts is how B is read. Then units
  * have all rows, and go down k in small steps (gemm.c). */
 static bool has_few_rows(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const bool can_pause = u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64;
-    return can_pause && !plan->packs && !g->a.packed_bytes && !g->b.packed_bytes && g->m > 0 &&
+    return !is_matrix(u) && u->family != TCGEMM_FAMILY_B1 && !plan->packs && !g->a.packed_bytes && !g->b.packed_bytes && g->m > 0 &&
            g->m <= MOST_FEW_ROWS && g->n >= FEW_ROWS_LEAST_COLS &&
            (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
 }
@@ -241,16 +245,20 @@ static int64_t most_columns(const struct tcgemm_plan *plan, int num_threads) {
         return num_threads >= MANY_THREADS && !is_matrix(u) ? min_i64(u->nb, MANY_COLS) : u->nb;
     if (plan->g.b.row_stride == 1) /* long pieces of the columns of B instead */
         return LEAST_OWN_COLS;
-    const int64_t most_bytes = is_matrix(u) ? OWN_SUMS_BYTES : FEW_ROWS_SUMS_BYTES;
+    const bool all = tcgemm_cpu_packs_whole_units(plan);
+    const int64_t most_bytes = all ? OWN_SUMS_BYTES : FEW_ROWS_SUMS_BYTES;
     const int64_t by_sums = most_bytes / (tcgemm_sum_bytes(u) * round_up(plan->g.m, u->mr));
-    return min_i64(is_matrix(u) ? MOST_OWN_COLS : FEW_ROWS_COLS, by_sums / u->nr * u->nr);
+    const int64_t most = is_matrix(u) ? MOST_OWN_COLS
+                         : all        ? TCGEMM_MOST_OWN_PANELS * u->nr
+                                      : FEW_ROWS_COLS;
+    return min_i64(most, by_sums / u->nr * u->nr);
 }
 
 /* Elements of k that are packed and multiplied at a time, where units pack. */
 static int64_t own_depth(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    if (!is_matrix(u))
-        return plan->g.b.row_stride == 1    ? FEW_ROWS_ALONG_K
+    if (!tcgemm_cpu_packs_whole_units(plan))
+        return plan->g.b.row_stride == 1    ? FEW_ROWS_ALONG_K * u->ku
                : plan->g.m <= VERY_FEW_ROWS ? FEW_ROWS_ACROSS_K
                                             : 2 * FEW_ROWS_ACROSS_K;
     const int64_t steps = OWN_PANEL_BYTES / (plan->cpu.nb * u->lane_bytes);

@@ -444,10 +444,47 @@ static TCGEMM_ALWAYS_INLINE void copy_bytes(const uint8_t *source, int64_t count
 #endif
 }
 
-/* Lines of bytes along k that are words as they lie. */
-static bool has_whole_words(const tcgemm_pack_t *pack, int64_t first) {
-    const uintptr_t start = (uintptr_t)pack->source + (uintptr_t)line_start(pack, first, 0);
-    return ((start | (uint64_t)pack->line_stride | (uint64_t)pack->k) & 3u) == 0;
+/* Lines along k, of elements of so many bytes, that are words as they lie. */
+static bool has_whole_words(const tcgemm_pack_t *pack, int64_t first, int bytes) {
+    const uintptr_t start = (uintptr_t)pack->source + (uintptr_t)(line_start(pack, first, 0) * bytes);
+    return ((start | (uint64_t)(pack->line_stride * bytes) | (uint64_t)(pack->k * bytes)) & 3u) == 0;
+}
+
+/* ---- bf16 ---- */
+
+/* The steps from element `index` on, of lines that lie side by side: two, or one and zeros. Returns
+ * true if a bf16 is subnormal. */
+static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int64_t index,
+                                                 bool has_two, int lines, uint32_t *out) {
+    bool subnormal = false;
+#ifdef __AVX512BW__
+    if (pack->dtype == TCGEMM_DTYPE_BF16) {
+        const uint16_t *const source = (const uint16_t *)pack->source + index;
+        __mmask32 found = 0;
+        for (int line = 0; line < lines; line += 32) {
+            __builtin_prefetch(source + 16 * pack->k_stride + line);
+            __builtin_prefetch(source + 17 * pack->k_stride + line);
+        }
+        for (int line = 0; line < lines; line += 16) {
+            const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
+            const __m256i low = _mm256_maskz_loadu_epi16(some, source + line);
+            const __m256i high = _mm256_maskz_loadu_epi16(has_two ? some : 0,
+                                                          source + pack->k_stride + line);
+            const __m512i pairs = _mm512_or_si512(
+                _mm512_cvtepu16_epi32(low), _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+            found |= subnormal_bf16(pairs);
+            _mm512_mask_storeu_epi32(out + line, some, pairs);
+        }
+        return found != 0;
+    }
+#endif
+    uint16_t pair[2][MAX_WIDTH] = {{0}};
+    subnormal |= convert_bf16(pack, index, lines, pair[0]);
+    if (has_two)
+        subnormal |= convert_bf16(pack, index + pack->k_stride, lines, pair[1]);
+    for (int line = 0; line < lines; ++line)
+        out[line] = pair[0][line] | (uint32_t)pair[1][line] << 16;
+    return subnormal;
 }
 
 /* ---- one function for each family ---- */
@@ -518,33 +555,37 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     (void)terms;
     clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
     if (pack->k_stride != 1) {
-        uint16_t pair[2][MAX_WIDTH];
-        for (int64_t q = 0; q < num_steps; ++q) {
-            for (int64_t h = 0; h < 2; ++h) {
-                if (2 * q + h < pack->k)
-                    subnormal |=
-                        convert_bf16(pack, line_start(pack, first, 2 * q + h), lines, pair[h]);
-                else
-                    memset(pair[h], 0, sizeof pair[h]);
-            }
-            for (int line = 0; line < lines; ++line)
-                out[q * width + line] = pair[0][line] | (uint32_t)pair[1][line] << 16;
-        }
+        for (int64_t q = 0; q < num_steps; ++q)
+            subnormal |= interleave_bf16(pack, line_start(pack, first, 2 * q), 2 * q + 1 < pack->k,
+                                         lines, out + q * width);
         return subnormal;
     }
-    uint16_t converted[MAX_WIDTH][2 * CHUNK];
-    const uint32_t *rows[MAX_WIDTH];
-    for (int64_t q = 0; q < num_steps; q += CHUNK) {
-        const int64_t steps = min_i64(CHUNK, num_steps - q);
-        const int64_t count = min_i64(2 * CHUNK, pack->k - 2 * q);
-        for (int line = 0; line < lines; ++line) {
-            subnormal |=
-                convert_bf16(pack, line_start(pack, first + line, 2 * q), count, converted[line]);
-            if (count & 1)
-                converted[line][count] = 0;
-            rows[line] = (const uint32_t *)(const void *)converted[line];
+    const bool is_in_place = false;
+    uint16_t converted[SET_OF_LINES][2 * LONG_CHUNK];
+    const uint32_t *rows[SET_OF_LINES];
+    for (int line = 0; line < lines; line += SET_OF_LINES) {
+        const int some = lines - line < SET_OF_LINES ? lines - line : SET_OF_LINES;
+        for (int64_t q = 0; q < num_steps; q += LONG_CHUNK) {
+            const int64_t steps = min_i64(LONG_CHUNK, num_steps - q);
+            const int64_t count = min_i64(2 * LONG_CHUNK, pack->k - 2 * q);
+            for (int i = 0; i < some; ++i) {
+                const int64_t at = line_start(pack, first + line + i, 2 * q);
+                if (is_in_place) {
+                    const uint16_t *const source = (const uint16_t *)pack->source + at;
+                    subnormal |= copy_bf16(source, count, NULL);
+                    rows[i] = (const uint32_t *)(const void *)source;
+                    continue;
+                }
+                if (q + LONG_CHUNK < num_steps)
+                    for (int j = 0; j < 2 * LONG_CHUNK; j += 32)
+                        __builtin_prefetch((const uint16_t *)pack->source + at + 2 * LONG_CHUNK + j);
+                subnormal |= convert_bf16(pack, at, count, converted[i]);
+                if (count & 1)
+                    converted[i][count] = 0;
+                rows[i] = (const uint32_t *)(const void *)converted[i];
+            }
+            transpose_u32(rows, some, steps, out + q * width + line, width);
         }
-        transpose_u32(rows, lines, steps, out + q * width, width);
     }
     return subnormal;
 }
@@ -573,7 +614,7 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
                 convert_bytes(pack, line_start(pack, first, 4 * q + h), lines, quad[h]);
             interleave_4(quad[0], MAX_WIDTH, rows, 0, lines, out + q * width);
         }
-    } else if (is_bytes && pack->flip == 0 && has_whole_words(pack, first)) {
+    } else if (is_bytes && pack->flip == 0 && has_whole_words(pack, first, 1)) {
         const uint32_t *rows[MAX_WIDTH];
         for (int line = 0; line < lines; ++line)
             rows[line] = (const uint32_t *)(const void *)((const uint8_t *)pack->source +
@@ -689,7 +730,7 @@ bool PACK_NAME(b1)(const tcgemm_pack_t *pack, int64_t first, int lines, int widt
 
 /* ---- rows of lanes ---- */
 
-void PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+bool PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
     const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
     const int64_t k = pack->k;
     uint8_t *row = rows;
@@ -708,17 +749,19 @@ void PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint
             terms[line] = pack->sum_factor * sum + pack->sum_offset;
         }
     }
+    return false;
 }
 
 /* Numbers that are no f32 as they lie. */
-void PACK_ROWS_NAME(f32)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+bool PACK_ROWS_NAME(f32)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
     float *row = rows;
     (void)terms;
     for (int line = 0; line < lines; ++line, row += pack->k)
         convert_f32(pack, line_start(pack, line, 0), pack->k, row);
+    return false;
 }
 
-void PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+bool PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
     const int64_t k = pack->k;
     int16_t *row = rows;
     (void)terms;
@@ -727,6 +770,27 @@ void PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint3
         if (k & 1)
             row[k] = 0;
     }
+    return false;
+}
+
+/* Where there are no rows, they are only looked at. */
+bool PACK_ROWS_NAME(bf16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+    const int64_t k = pack->k;
+    uint16_t *row = rows;
+    bool subnormal = false;
+    (void)terms;
+    for (int line = 0; line < lines; ++line) {
+        const int64_t at = line_start(pack, line, 0);
+        if (!row) {
+            subnormal |= copy_bf16((const uint16_t *)pack->source + at, k, NULL);
+            continue;
+        }
+        subnormal |= convert_bf16(pack, at, k, row);
+        if (k & 1)
+            row[k] = 0;
+        row += (k + 1) & ~INT64_C(1);
+    }
+    return subnormal;
 }
 
 #include "cpu/kernels/finish_tmpl.h"

@@ -25,6 +25,7 @@
  *   TILE_FIELD                     the member of union tcgemm_tile_scalar
  *   TILE_INTEGER                   1: scale and terms apply
  *   TILE_STEPS                     steps in a round of the loop, if that is not 1
+ *   TILE_IS_PACKED                 false: TILE_PACKED goes by strides, too
  */
 
 #define TILE_PASTE_(x, y) x##y
@@ -35,6 +36,9 @@
 #endif
 #ifndef TILE_STEPS
 #define TILE_STEPS 1
+#endif
+#ifndef TILE_IS_PACKED
+#define TILE_IS_PACKED true
 #endif
 
 /* One vector of D from one vector of sums. */
@@ -69,10 +73,10 @@ static TCGEMM_ALWAYS_INLINE bool TILE_LOCAL(is_plain)(const tcgemm_tile_t *t) {
 }
 
 #if TILE_INTEGER
-/* Where no factor comes between, sums begin with their terms. */
-static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(begin_with_terms)(const tcgemm_tile_t *t,
-                                                              TILE_VEC sum[TILE_MR][TILE_NV],
-                                                              const int mr, const int nv,
+/* Where no factor comes between, sums have their terms from the beginning. */
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(add_terms)(const tcgemm_tile_t *t,
+                                                       TILE_VEC sum[TILE_MR][TILE_NV],
+                                                       const int mr, const int nv,
                                                               TILE_MASK full, TILE_MASK tail) {
     if (t->scale != 1u)
         return;
@@ -82,7 +86,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(begin_with_terms)(const tcgemm_tile_
             const TILE_VEC term = TILE_GET(t->col_term + v * TILE_LANES, v + 1 < nv ? full : tail);
             TCGEMM_UNROLL
             for (int i = 0; i < mr; ++i)
-                sum[i][v] = term;
+                sum[i][v] = TILE_ADD(sum[i][v], term);
         }
     }
     if (t->row_term) {
@@ -158,11 +162,11 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         for (int v = 0; v < nv; ++v)
             sum[i][v] = TILE_ZERO();
     }
-#if TILE_INTEGER
-    TILE_LOCAL(begin_with_terms)(t, sum, mr, nv, full, tail);
-#endif
     if (t->resumes)
         TILE_LOCAL(resume)(t, sum, mr, nv, full);
+#if TILE_INTEGER
+    TILE_LOCAL(add_terms)(t, sum, mr, nv, full, tail);
+#endif
     if (!t->pauses)
         TILE_LOCAL(fetch)(t, mr, nv);
 
@@ -244,7 +248,7 @@ _Static_assert(TILE_NV == 3, "TILE_CASES lists the copies for 1 to 3 vectors");
 
 void TILE_PACKED(const tcgemm_tile_t *t) {
     switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
-        TILE_ALL_CASES(true)
+        TILE_ALL_CASES(TILE_IS_PACKED)
     default:
         break;
     }
@@ -291,3 +295,4 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
 #undef TILE_FIELD
 #undef TILE_INTEGER
 #undef TILE_STEPS
+#undef TILE_IS_PACKED

@@ -126,8 +126,9 @@ typedef bool tcgemm_pack_fn(const tcgemm_pack_t *pack, int64_t first, int lines,
                             void *panel, uint32_t *terms);
 
 /* Packs lines 0 .. lines - 1, which lie along k, as rows of lanes one behind the other, zero beyond
- * k. `terms` as above. Up to 63 bytes behind the last row are overwritten, too. */
-typedef void tcgemm_pack_rows_fn(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms);
+ * k. `terms` and what is returned as above. Up to 63 bytes behind the last row are overwritten, too.
+ * Lines of bf16 that stay where they are, `rows` NULL, are only looked at. */
+typedef bool tcgemm_pack_rows_fn(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms);
 
 /* Writes rows x cols sums as f16 or bf16: D = alpha * sums + beta * C, rounded once. */
 typedef struct tcgemm_finish {
@@ -152,7 +153,7 @@ typedef struct tcgemm_cpu_ukernel {
     int mc, nb; /* ... rows and columns of a unit of work */
     tcgemm_tile_fn *packed;
     tcgemm_tile_fn *strided;   /* reads A and B by a_row, a_step, b_step; NULL: none */
-    tcgemm_tile_fn *exact;     /* as packed, keeps bf16 subnormals; NULL: packed does */
+    tcgemm_tile_fn *exact;     /* as these, keeps bf16 subnormals; NULL: they do */
     tcgemm_dots_fn *dots;      /* of lines that lie along k; NULL: none */
     tcgemm_dots_fn *across;    /* of lines that lie across k; NULL only where dots is */
     int dots_width;            /* rows that they do at a time */
