@@ -601,8 +601,11 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     if (pack->k_stride != 1 && is_bytes) {
         const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
         int64_t q = 0;
-        for (; 4 * q + 4 <= pack->k; ++q, source += 4 * pack->k_stride)
+        for (; 4 * q + 4 <= pack->k; ++q, source += 4 * pack->k_stride) {
+            for (int h = 0; h < 4; ++h)
+                __builtin_prefetch(source + (16 + h) * pack->k_stride);
             interleave_4(source, pack->k_stride, 4, pack->flip, lines, out + q * width);
+        }
         if (4 * q < pack->k)
             interleave_4(source, pack->k_stride, (int)(pack->k - 4 * q), pack->flip, lines,
                          out + q * width);
