@@ -20,6 +20,7 @@
 #include "cpu/dots.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/packing.h"
+#include "host/caches.h"
 #include "host/clock.h"
 #include "host/features.h"
 
@@ -195,6 +196,9 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const double a_bytes = (double)g->m * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
+    const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
+    s->fetches = fmax(a_bytes, b_bytes) > (double)tcgemm_far_bytes();
     s->dots = dots_of(plan, &s->across);
     s->dots_by_tiles = s->dots && !s->across && u->tile_dots && volume(g) >= LEAST_TILE_DOTS_VOLUME;
     s->pack_a = s->pack_b = !s->dots;

@@ -20,6 +20,9 @@
  *   ACROSS_VECTORS(width)          of lines beside each other: 1, 2 or 4
  */
 
+#ifndef ACROSS_AHEAD
+#define ACROSS_AHEAD 1024
+#endif
 #define ACROSS_PASTE_(x, y) x##y
 #define ACROSS_PASTE(x, y)  ACROSS_PASTE_(x, y)
 #define ACROSS_LOCAL(name)  ACROSS_PASTE(ACROSS_PASTE(ACROSS_NAME, _), name)
@@ -41,6 +44,11 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int
     }
     for (int64_t p = t->steps; p > 0; --p) {
         DOTS_VEC step[4];
+        TCGEMM_UNROLL
+        for (int v = 0; v < vectors * (int)sizeof(step[0]); v += 64) {
+            if (t->fetches && (width <= 8 || sizeof(ACROSS_ELEMENT) == 2))
+                __builtin_prefetch((const char *)line + v + ACROSS_AHEAD);
+        }
         TCGEMM_UNROLL
         for (int v = 0; v < vectors; ++v)
             step[v] = is_whole ? ACROSS_LOAD(line + v * DOTS_LANES)

@@ -98,6 +98,7 @@ typedef struct tcgemm_dots {
     bool resumes;  /* the sums so far are in `partial` */
     bool pauses;   /* they are to be left there, and D as it is */
     bool is_exact; /* of tiles: x holds a bf16 subnormal */
+    bool fetches;  /* lines are to be fetched ahead: they lie beyond the caches */
 } tcgemm_dots_t;
 
 typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);
