@@ -517,6 +517,32 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     return x->u->packed;
 }
 
+enum { MOST_FETCHED_PANELS = 3, LEAST_FETCHED = 256, MOST_FETCHED = 1024 };
+
+/* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. */
+static void fetch_rows(const product_t *x, const step_t *step, int64_t i, int64_t rows, int64_t j,
+                       int64_t cols) {
+    const int64_t a_bytes = step->block.ks * x->u->lane_bytes;
+    tcgemm_tile_t tile;
+    for (int64_t r = i; r < i + rows; ++r) {
+        const char *const a = panel_of_a(x, step, NULL, r, 0);
+        for (int64_t at = 0; at < a_bytes; at += 64)
+            __builtin_prefetch(a + at);
+        place_output(x, step, r, j, &tile);
+        for (int64_t at = 0; at < cols * tcgemm_sum_bytes(x->u); at += 64)
+            __builtin_prefetch((const char *)tile.d + at, 1);
+    }
+}
+
+/* Where A lies beyond the caches, and few columns of D use it. */
+static bool fetches_rows(const product_t *x) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const int64_t a_bytes = x->plan->g.k * x->u->lane_bytes;
+    return s->fetches && !s->pack_a && x->plan->g.a.col_stride == 1 &&
+           x->plan->g.n <= MOST_FETCHED_PANELS * x->u->nr && a_bytes >= LEAST_FETCHED &&
+           a_bytes <= MOST_FETCHED;
+}
+
 static void multiply_unit(const product_t *x, int64_t unit) {
     const step_t *const step = &x->now;
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
@@ -574,11 +600,14 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
     const parts_t a = parts_of_a(x, step);
     const parts_t b = parts_of_b(x, step);
     const int64_t tile_rows = rows_of_tile(x, i1 - at.row);
+    const bool fetches = fetches_rows(x);
     tcgemm_tile_t tile = tile_of_block(x, step);
     for (int64_t i = at.row; i < i1; i += tile_rows) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
         tile.a = panel_of_a(x, step, a.panels, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
+        if (fetches && i + tile_rows < i1)
+            fetch_rows(x, step, i + tile_rows, min_i64(tile_rows, i1 - i - tile_rows), at.col, j1 - at.col);
         for (int64_t j = at.col; j < j1; j += tile.n) {
             tile.n = (int)columns_of_tile(x, j1 - j);
             if (s->pack_b)

@@ -97,7 +97,9 @@ static bool is_matrix(const tcgemm_cpu_ukernel_t *u) {
 
 bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    return is_matrix(u) || (u->ku > 1 && plan->g.b.row_stride != 1);
+    const bool reads_rows =
+        u->ku > 1 || (plan->g.m > VERY_FEW_ROWS && (plan->cpu.fetches || !tcgemm_is_wide(u)));
+    return is_matrix(u) || (reads_rows && plan->g.b.row_stride != 1);
 }
 
 /* Few rows against a B that no cache near the core holds: what counts is how B is read. Then units
@@ -157,7 +159,9 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
-    const int64_t most_across = matrix ? MOST_MATRIX_ACROSS : width;
+    const int64_t most_across = matrix                   ? MOST_MATRIX_ACROSS
+                                : lanes_are_elements(g) ? VERY_FEW_ROWS
+                                                        : width;
     *across = !lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME;
     if (!*across)
         return TCGEMM_DOTS_NONE;
@@ -219,7 +223,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     s->pack_a = a_ahead || !(tiny || few || narrow || stays || near_a);
     /* A vector of B needs its columns side by side. */
     s->pack_b =
-        b_ahead || !(g->b.col_stride == 1 && (tiny || few || near || near_b || g->m <= u->mr));
+        b_ahead || !(g->b.col_stride == 1 && (tiny || (few && !tcgemm_cpu_packs_whole_units(plan)) || near || near_b || g->m <= u->mr));
 }
 
 /* Rows of a unit of work. */
