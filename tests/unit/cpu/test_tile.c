@@ -174,7 +174,7 @@ static void run_in_parts(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_fn *function
 }
 
 static bool can_pause(const tcgemm_cpu_ukernel_t *u) {
-    return u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64;
+    return u->family != TCGEMM_FAMILY_B1 && !has_words(u);
 }
 
 static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, int m, int n,
@@ -234,8 +234,9 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
         bool packed;
     } functions[] = {{"packed", kernel->cpu->packed, true},
                      {"strided", kernel->cpu->strided, false},
-                     {"exact", kernel->cpu->exact, true}};
-    for (int f = 0; f < 3; ++f)
+                     {"exact", kernel->cpu->exact, true},
+                     {"exact, by strides", kernel->cpu->strided ? kernel->cpu->exact : NULL, false}};
+    for (int f = 0; f < 4; ++f)
         for (int m = 1; functions[f].function && m <= kernel->mr; ++m)
             for (int n = 1; n <= kernel->nr; ++n)
                 for (int way = 0; way < (can_pause(kernel->cpu) ? 4 : 2); ++way) {
