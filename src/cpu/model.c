@@ -60,6 +60,7 @@ enum {
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
     ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k */
+    MOST_BF16_DOTS = 8,               /* rows: more are worth packing for dot products */
     MOST_MATRIX_ACROSS =
         8, /* rows or columns that vectors multiply faster than tiles, which pack */
     LEAST_ACROSS_VOLUME = 1 << 15, /* less is read in place as fast by tiles, if it can be */
@@ -152,10 +153,12 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
         return TCGEMM_DOTS_NONE;
     const bool matrix = is_matrix(plan->kernel->cpu);
     const int width = plan->kernel->cpu->dots_width;
+    const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
+    const int64_t most_rows = is_bf16 ? MOST_BF16_DOTS : most_dots(plan, g->n);
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
     const int64_t most_cols = lanes_are_elements(g) ? width : most_dots(plan, g->m);
     if (g->b.row_stride == 1 && g->b.col_stride != 1 &&
-        are_dots(plan, g->m, most_dots(plan, g->n), g->n))
+        are_dots(plan, g->m, most_rows, g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
@@ -165,7 +168,8 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     *across = !lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME;
     if (!*across)
         return TCGEMM_DOTS_NONE;
-    if (g->b.col_stride == 1 && are_dots(plan, g->m, most_across, g->n))
+    if (g->b.col_stride == 1 &&
+        are_dots(plan, g->m, is_bf16 ? MOST_BF16_DOTS : most_across, g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.row_stride == 1 && are_dots(plan, g->n, most_across, g->m))
         return TCGEMM_DOTS_COLUMNS;
