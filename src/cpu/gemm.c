@@ -259,8 +259,8 @@ static void add_terms(const uint32_t *terms, int lines, uint32_t *sums) {
         sums[i] += terms[i];
 }
 
-/* Panels [i, end), a few steps of each in turn: a row of k that is 64 bytes in each panel is read as
- * one piece. */
+/* Panels [i, end), a few steps of each in turn: a row of k that is 64 bytes in each panel is read
+ * as one piece. */
 static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
     const int64_t ku = x->u->ku;
     const int64_t some = x->u->lane_bytes == 64 ? ku : STREAMS;
@@ -279,7 +279,9 @@ static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int6
                                 k / ku * p->width * x->u->lane_bytes;
             uint32_t *const all = p->terms ? p->terms + first : NULL;
             found[at - i] |= x->u->pack(&part, first, lines, p->width, panel,
-                                        !all ? NULL : k == 0 ? all : terms);
+                                        !all     ? NULL
+                                        : k == 0 ? all
+                                                 : terms);
             if (all && k > 0)
                 add_terms(terms, lines, all);
         }
@@ -607,7 +609,8 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
         tile.a = panel_of_a(x, step, a.panels, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
         if (fetches && i + tile_rows < i1)
-            fetch_rows(x, step, i + tile_rows, min_i64(tile_rows, i1 - i - tile_rows), at.col, j1 - at.col);
+            fetch_rows(x, step, i + tile_rows, min_i64(tile_rows, i1 - i - tile_rows), at.col,
+                       j1 - at.col);
         for (int64_t j = at.col; j < j1; j += tile.n) {
             tile.n = (int)columns_of_tile(x, j1 - j);
             if (s->pack_b)
@@ -890,8 +893,9 @@ static uint64_t special_rows(const small_t *x, const tcgemm_pack_t *pack, char *
     for (int64_t i = 0, tile = 0; i < g->m; i += tile_rows, ++tile) {
         some.origin = pack->origin + i * pack->line_stride;
         const int count = (int)min_i64(tile_rows, g->m - i);
-        special |= (uint64_t)u->pack_rows(&some, count, rows ? rows + tile * tile_bytes : NULL, NULL)
-                   << tile;
+        special |=
+            (uint64_t)u->pack_rows(&some, count, rows ? rows + tile * tile_bytes : NULL, NULL)
+            << tile;
     }
     return g->flags & TCGEMM_FLAG_REPRODUCIBLE ? UINT64_MAX : special;
 }
@@ -948,11 +952,10 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
     const tcgemm_pack_t pack =
         tcgemm_pack_of_a(g, u->family, &x->signs, x->call->a, item * g->a.batch_stride, &all);
     if (x->has_rows)
-        return rows_of_a(
-            x, &pack, p,
-            tcgemm_element_at(x->call->a, item * g->a.batch_stride,
-                              u->family == TCGEMM_FAMILY_BF16 ? 2 : 1),
-            tile_rows);
+        return rows_of_a(x, &pack, p,
+                         tcgemm_element_at(x->call->a, item * g->a.batch_stride,
+                                           u->family == TCGEMM_FAMILY_BF16 ? 2 : 1),
+                         tile_rows);
     return panels_of_small_a(x, &pack, p, tile_rows);
 }
 

@@ -60,7 +60,7 @@ enum {
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
     ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k */
-    MOST_BF16_DOTS = 8,               /* rows: more are worth packing for dot products */
+    MOST_BF16_DOTS = 8,          /* rows: more are worth packing for dot products */
     MOST_MATRIX_ACROSS =
         8, /* rows or columns that vectors multiply faster than tiles, which pack */
     LEAST_ACROSS_VOLUME = 1 << 15, /* less is read in place as fast by tiles, if it can be */
@@ -108,8 +108,8 @@ bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan) {
 static bool has_few_rows(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    return !is_matrix(u) && u->family != TCGEMM_FAMILY_B1 && !plan->packs && !g->a.packed_bytes && !g->b.packed_bytes && g->m > 0 &&
-           g->m <= MOST_FEW_ROWS && g->n >= FEW_ROWS_LEAST_COLS &&
+    return !is_matrix(u) && u->family != TCGEMM_FAMILY_B1 && !plan->packs && !g->a.packed_bytes &&
+           !g->b.packed_bytes && g->m > 0 && g->m <= MOST_FEW_ROWS && g->n >= FEW_ROWS_LEAST_COLS &&
            (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
@@ -157,19 +157,17 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     const int64_t most_rows = is_bf16 ? MOST_BF16_DOTS : most_dots(plan, g->n);
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
     const int64_t most_cols = lanes_are_elements(g) ? width : most_dots(plan, g->m);
-    if (g->b.row_stride == 1 && g->b.col_stride != 1 &&
-        are_dots(plan, g->m, most_rows, g->n))
+    if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most_rows, g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
-    const int64_t most_across = matrix                   ? MOST_MATRIX_ACROSS
+    const int64_t most_across = matrix                  ? MOST_MATRIX_ACROSS
                                 : lanes_are_elements(g) ? VERY_FEW_ROWS
                                                         : width;
     *across = !lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME;
     if (!*across)
         return TCGEMM_DOTS_NONE;
-    if (g->b.col_stride == 1 &&
-        are_dots(plan, g->m, is_bf16 ? MOST_BF16_DOTS : most_across, g->n))
+    if (g->b.col_stride == 1 && are_dots(plan, g->m, is_bf16 ? MOST_BF16_DOTS : most_across, g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.row_stride == 1 && are_dots(plan, g->n, most_across, g->m))
         return TCGEMM_DOTS_COLUMNS;
@@ -226,8 +224,9 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
         near_b && g->a.row_stride == 1 && is_near(plan, g->a.col_stride, g->k, max_threads);
     s->pack_a = a_ahead || !(tiny || few || narrow || stays || near_a);
     /* A vector of B needs its columns side by side. */
-    s->pack_b =
-        b_ahead || !(g->b.col_stride == 1 && (tiny || (few && !tcgemm_cpu_packs_whole_units(plan)) || near || near_b || g->m <= u->mr));
+    s->pack_b = b_ahead ||
+                !(g->b.col_stride == 1 && (tiny || (few && !tcgemm_cpu_packs_whole_units(plan)) ||
+                                           near || near_b || g->m <= u->mr));
 }
 
 /* Rows of a unit of work. */

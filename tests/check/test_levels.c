@@ -254,8 +254,8 @@ static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     }
 }
 
-/* The same of types with several elements of k in a lane, whose units pack whole rows of B: parts of
- * k, terms of both operands, more than a block of k. */
+/* The same of types with several elements of k in a lane, whose units pack whole rows of B: parts
+ * of k, terms of both operands, more than a block of k. */
 static void few_rows_of_lanes(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t m[] = {1, 7, 19, 40};
     (void)info;

@@ -20,10 +20,10 @@
  *   ACROSS_VECTORS(width)          of lines beside each other: 1, 2 or 4
  */
 
-/* Bytes that each row of k is fetched ahead, and rows of x with which that does not take longer than
- * it gains. */
+/* Bytes that each row of k is fetched ahead, and rows of x with which that does not take longer
+ * than it gains. */
 #ifndef ACROSS_AHEAD
-#define ACROSS_AHEAD 1024
+#define ACROSS_AHEAD        1024
 #define ACROSS_MOST_FETCHED 8
 #endif
 #define ACROSS_PASTE_(x, y) x##y

@@ -153,9 +153,28 @@ static void transpose_4x4_f64(const double *const rows[], int64_t q, double *pan
 /* All steps of some lines from `line` on. Where lines are left over behind the last group, another
  * group ends where they do: it may do some lines of the one before again. */
 #ifdef __AVX2__
+/* Long lines are fetched ahead, and where they end, those of the next group: prefetchers lose them
+ * there. */
+enum { STEPS_AHEAD = 128, LEAST_FETCHED_STEPS = 320 };
+
+static TCGEMM_ALWAYS_INLINE void fetch_8_lines(const uint32_t *const rows[], int line, int lines,
+                                               int64_t q, int64_t steps) {
+    const bool is_here = q + STEPS_AHEAD < steps;
+    const int from = is_here || line + 16 > lines ? line : line + 8;
+    const uintptr_t at = (uintptr_t)((is_here ? q : q - steps) + STEPS_AHEAD) * 4;
+    for (int i = from; i < from + 8; ++i)
+        __builtin_prefetch((const void *)((uintptr_t)rows[i] + at));
+}
+
 static TCGEMM_ALWAYS_INLINE void transpose_8_lines(const uint32_t *const rows[], int line,
-                                                   int64_t steps, uint32_t *panel, int width) {
+                                                   int lines, int64_t steps, uint32_t *panel,
+                                                   int width) {
     int64_t q = 0;
+    for (; steps >= LEAST_FETCHED_STEPS && q + 16 <= steps; q += 16) {
+        fetch_8_lines(rows, line, lines, q, steps);
+        for (int64_t p = q; p < q + 16; p += 4)
+            transpose_8x4(rows + line, p, panel + line, width);
+    }
     for (; q + 4 <= steps; q += 4)
         transpose_8x4(rows + line, q, panel + line, width);
     for (; q < steps; ++q)
@@ -190,7 +209,7 @@ static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps
     int line = 0;
 #ifdef __AVX2__
     for (; line + 8 <= lines; line += 8)
-        transpose_8_lines(rows, line, steps, panel, width);
+        transpose_8_lines(rows, line, lines, steps, panel, width);
 #endif
 #if defined(__AVX2__) || defined(__ARM_NEON)
     for (; line + 4 <= lines; line += 4)
@@ -265,6 +284,16 @@ static void clear_missing_lines(void *panel, int lane_bytes, int64_t steps, int 
 static void clear_missing_terms(uint32_t *terms, int lines, int width) {
     if (terms)
         memset(terms + lines, 0, (size_t)(width - lines) * sizeof *terms);
+}
+
+/* Rows of k that lie across it are fetched so far ahead: a panel's part of each is too short for
+ * prefetchers. */
+enum { ROWS_AHEAD = 16 };
+
+static TCGEMM_ALWAYS_INLINE void fetch_row(const char *source, int64_t offset, int bytes) {
+    const uintptr_t at = (uintptr_t)source + (uintptr_t)offset;
+    for (int i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const void *)(at + (uintptr_t)i));
 }
 
 static inline int64_t line_start(const tcgemm_pack_t *pack, int64_t line, int64_t k) {
@@ -444,10 +473,10 @@ static TCGEMM_ALWAYS_INLINE void copy_bytes(const uint8_t *source, int64_t count
 #endif
 }
 
-/* Lines along k, of elements of so many bytes, that are words as they lie. */
-static bool has_whole_words(const tcgemm_pack_t *pack, int64_t first, int bytes) {
-    const uintptr_t start = (uintptr_t)pack->source + (uintptr_t)(line_start(pack, first, 0) * bytes);
-    return ((start | (uint64_t)(pack->line_stride * bytes) | (uint64_t)(pack->k * bytes)) & 3u) == 0;
+/* Lines of bytes along k that are words as they lie. */
+static bool has_whole_words(const tcgemm_pack_t *pack, int64_t first) {
+    const uintptr_t start = (uintptr_t)pack->source + (uintptr_t)line_start(pack, first, 0);
+    return ((start | (uint64_t)pack->line_stride | (uint64_t)pack->k) & 3u) == 0;
 }
 
 /* ---- bf16 ---- */
@@ -461,15 +490,13 @@ static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int6
     if (pack->dtype == TCGEMM_DTYPE_BF16) {
         const uint16_t *const source = (const uint16_t *)pack->source + index;
         __mmask32 found = 0;
-        for (int line = 0; line < lines; line += 32) {
-            __builtin_prefetch(source + 16 * pack->k_stride + line);
-            __builtin_prefetch(source + 17 * pack->k_stride + line);
-        }
+        for (int h = 0; h < 2; ++h)
+            fetch_row((const char *)source, (ROWS_AHEAD + h) * pack->k_stride * 2, 2 * lines);
         for (int line = 0; line < lines; line += 16) {
             const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
             const __m256i low = _mm256_maskz_loadu_epi16(some, source + line);
-            const __m256i high = _mm256_maskz_loadu_epi16(has_two ? some : 0,
-                                                          source + pack->k_stride + line);
+            const __m256i high =
+                _mm256_maskz_loadu_epi16(has_two ? some : 0, source + pack->k_stride + line);
             const __m512i pairs = _mm512_or_si512(
                 _mm512_cvtepu16_epi32(low), _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
             found |= subnormal_bf16(pairs);
@@ -547,6 +574,14 @@ bool PACK_NAME(f64)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     return false;
 }
 
+/* What is converted after this: prefetchers do not follow pieces so short. */
+static TCGEMM_ALWAYS_INLINE void fetch_chunk(const tcgemm_pack_t *pack, int64_t index) {
+    const int bytes = pack->dtype == TCGEMM_DTYPE_BF16 ? 2 : 1;
+    const uintptr_t at = (uintptr_t)pack->source + (uintptr_t)(index * bytes);
+    for (int i = 0; i < 2 * LONG_CHUNK * bytes; i += 64)
+        __builtin_prefetch((const void *)(at + (uintptr_t)i));
+}
+
 bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
                      uint32_t *terms) {
     uint32_t *out = panel;
@@ -560,9 +595,10 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
                                          lines, out + q * width);
         return subnormal;
     }
-    const bool is_in_place = false;
     uint16_t converted[SET_OF_LINES][2 * LONG_CHUNK];
     const uint32_t *rows[SET_OF_LINES];
+    for (int i = 0; i < SET_OF_LINES; ++i)
+        rows[i] = (const uint32_t *)(const void *)converted[i];
     for (int line = 0; line < lines; line += SET_OF_LINES) {
         const int some = lines - line < SET_OF_LINES ? lines - line : SET_OF_LINES;
         for (int64_t q = 0; q < num_steps; q += LONG_CHUNK) {
@@ -570,19 +606,13 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
             const int64_t count = min_i64(2 * LONG_CHUNK, pack->k - 2 * q);
             for (int i = 0; i < some; ++i) {
                 const int64_t at = line_start(pack, first + line + i, 2 * q);
-                if (is_in_place) {
-                    const uint16_t *const source = (const uint16_t *)pack->source + at;
-                    subnormal |= copy_bf16(source, count, NULL);
-                    rows[i] = (const uint32_t *)(const void *)source;
-                    continue;
-                }
                 if (q + LONG_CHUNK < num_steps)
-                    for (int j = 0; j < 2 * LONG_CHUNK; j += 32)
-                        __builtin_prefetch((const uint16_t *)pack->source + at + 2 * LONG_CHUNK + j);
+                    fetch_chunk(pack, at + 2 * LONG_CHUNK);
+                else if (num_steps > LONG_CHUNK)
+                    fetch_chunk(pack, line_start(pack, first + line + i + SET_OF_LINES, 0));
                 subnormal |= convert_bf16(pack, at, count, converted[i]);
                 if (count & 1)
                     converted[i][count] = 0;
-                rows[i] = (const uint32_t *)(const void *)converted[i];
             }
             transpose_u32(rows, some, steps, out + q * width + line, width);
         }
@@ -603,7 +633,7 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
         int64_t q = 0;
         for (; 4 * q + 4 <= pack->k; ++q, source += 4 * pack->k_stride) {
             for (int h = 0; h < 4; ++h)
-                __builtin_prefetch(source + (16 + h) * pack->k_stride);
+                fetch_row((const char *)source, (ROWS_AHEAD + h) * pack->k_stride, lines);
             interleave_4(source, pack->k_stride, 4, pack->flip, lines, out + q * width);
         }
         if (4 * q < pack->k)
@@ -617,7 +647,7 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
                 convert_bytes(pack, line_start(pack, first, 4 * q + h), lines, quad[h]);
             interleave_4(quad[0], MAX_WIDTH, rows, 0, lines, out + q * width);
         }
-    } else if (is_bytes && pack->flip == 0 && has_whole_words(pack, first, 1)) {
+    } else if (is_bytes && pack->flip == 0 && has_whole_words(pack, first)) {
         const uint32_t *rows[MAX_WIDTH];
         for (int line = 0; line < lines; ++line)
             rows[line] = (const uint32_t *)(const void *)((const uint8_t *)pack->source +

@@ -75,9 +75,9 @@ static TCGEMM_ALWAYS_INLINE bool TILE_LOCAL(is_plain)(const tcgemm_tile_t *t) {
 #if TILE_INTEGER
 /* Where no factor comes between, sums have their terms from the beginning. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(add_terms)(const tcgemm_tile_t *t,
-                                                       TILE_VEC sum[TILE_MR][TILE_NV],
-                                                       const int mr, const int nv,
-                                                              TILE_MASK full, TILE_MASK tail) {
+                                                       TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
+                                                       const int nv, TILE_MASK full,
+                                                       TILE_MASK tail) {
     if (t->scale != 1u)
         return;
     if (t->col_term) {

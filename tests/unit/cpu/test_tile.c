@@ -232,10 +232,11 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
         const char *name;
         tcgemm_tile_fn *function;
         bool packed;
-    } functions[] = {{"packed", kernel->cpu->packed, true},
-                     {"strided", kernel->cpu->strided, false},
-                     {"exact", kernel->cpu->exact, true},
-                     {"exact, by strides", kernel->cpu->strided ? kernel->cpu->exact : NULL, false}};
+    } functions[] = {
+        {"packed", kernel->cpu->packed, true},
+        {"strided", kernel->cpu->strided, false},
+        {"exact", kernel->cpu->exact, true},
+        {"exact, by strides", kernel->cpu->strided ? kernel->cpu->exact : NULL, false}};
     for (int f = 0; f < 4; ++f)
         for (int m = 1; functions[f].function && m <= kernel->mr; ++m)
             for (int n = 1; n <= kernel->nr; ++n)
