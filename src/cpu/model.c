@@ -5,10 +5,10 @@
  *     pack      for each 4 bytes of the panels of A and B, by the way they lie in memory
  *     store     for each 8 bytes of D and each step of k
  * divided among the threads, some for the call, and some for each barrier of the threads. The
- * constants of each type were measured, on a Zen 5 (base/types.def); for Intel's processors with
- * AVX2 more is counted, with constants of each type and instruction set (cost.h). How well that
- * fits: docs/measuring.md. Cycles become seconds by the nominal clock (host/clock.h): a plan must
- * not depend on how busy the machine is.
+ * constants of each type were measured, on a Zen 5 (base/types.def); with AVX2 more is
+ * counted, with constants of each type and instruction set of an Intel Xeon and of a Zen 5
+ * (cost.h). How well that fits: docs/measuring.md. Cycles become seconds by the nominal clock
+ * (host/clock.h): a plan must not depend on how busy the machine is.
  */
 #include "cpu/model.h"
 
@@ -420,7 +420,7 @@ typedef struct cycles {
     double pack, multiply, store;
 } cycles_t;
 
-/* By what was measured (cost.def). */
+/* By what was measured (cost.h). */
 static cycles_t measured_cycles(const struct tcgemm_plan *plan, const double *cost) {
     double count[TCGEMM_NUM_COUNTS];
     cycles_t c = {0};
