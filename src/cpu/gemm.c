@@ -136,6 +136,7 @@ typedef struct panels {
     int64_t even_from; /* the line from which panels are about as wide, those of the last unit */
     char *data;
     uint32_t *terms;
+    bool has_terms; /* of elements of k before: more are added */
     bool *special;
 } panels_t;
 
@@ -254,9 +255,17 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
         p->special[i] = found;
 }
 
-static void add_terms(const uint32_t *terms, int lines, uint32_t *sums) {
-    for (int i = 0; i < lines; ++i)
-        sums[i] += terms[i];
+/* Lines from `first` on as a panel of `p`, some elements of k of them; their terms are added to
+ * those that are there, or are the first. */
+static bool pack_part(const product_t *x, const panels_t *p, const tcgemm_pack_t *part,
+                      int64_t first, bool adds, char *panel) {
+    const int lines = (int)min_i64(p->width, p->lines - first);
+    uint32_t terms[MOST_WIDTH];
+    uint32_t *const all = p->terms ? p->terms + first : NULL;
+    const bool found = x->u->pack(part, first, lines, p->width, panel, all && adds ? terms : all);
+    for (int i = 0; all && adds && i < lines; ++i)
+        all[i] += terms[i];
+    return found;
 }
 
 /* Panels [i, end), a few steps of each in turn: a row of k that is 64 bytes in each panel is read
@@ -267,23 +276,15 @@ static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int6
     const int64_t steps = tcgemm_panel_steps(p->pack.k, (int)ku);
     tcgemm_pack_t part = p->pack;
     bool found[MOST_OF_GROUP] = {false};
-    uint32_t terms[MOST_WIDTH];
     for (int64_t k = 0; k < p->pack.k; k += some) {
         part.k = min_i64(some, p->pack.k - k);
         part.origin = p->pack.origin + k * p->pack.k_stride;
         part.sum_offset = k == 0 ? p->pack.sum_offset : 0;
         for (int64_t at = i; at < end; ++at) {
             const int64_t first = at * p->width;
-            const int lines = (int)min_i64(p->width, p->lines - first);
             char *const panel = p->data + tcgemm_panel_at(first, steps, x->u->lane_bytes) +
                                 k / ku * p->width * x->u->lane_bytes;
-            uint32_t *const all = p->terms ? p->terms + first : NULL;
-            found[at - i] |= x->u->pack(&part, first, lines, p->width, panel,
-                                        !all     ? NULL
-                                        : k == 0 ? all
-                                                 : terms);
-            if (all && k > 0)
-                add_terms(terms, lines, all);
+            found[at - i] |= pack_part(x, p, &part, first, p->has_terms || k > 0, panel);
         }
     }
     for (int64_t at = i; x->u->exact && at < end; ++at)
@@ -636,7 +637,6 @@ typedef struct own_unit {
     panels_t b;                     /* kb elements of k of all columns */
     char *partials;                 /* the tiles' sums in between, down the rows first */
     bool is_special[MOST_OF_GROUP]; /* panels of B in which a bf16 subnormal was found */
-    uint32_t some_terms[MOST_OF_GROUP * MOST_WIDTH]; /* of the elements of k at hand */
 } own_unit_t;
 
 /* Else a panel is packed when it is needed, where the last one was. */
@@ -670,36 +670,22 @@ static panels_t own_panels(const product_t *x, const own_unit_t *own, int64_t k)
     panels_t b = own->b;
     b.pack.origin += k * b.pack.k_stride;
     b.pack.k = min_i64(x->plan->cpu.kb, own->step->block.ks - k);
-    if (k > 0)
+    b.has_terms = k > 0;
+    if (b.has_terms)
         b.pack.sum_offset = 0;
     return b;
 }
 
-static void pack_own_panel(const product_t *x, const panels_t *b, own_unit_t *own, int64_t panel,
-                           int64_t k) {
-    const int64_t first = panel * b->width;
-    const int lines = (int)min_i64(b->width, b->lines - first);
-    uint32_t some[MOST_WIDTH];
-    uint32_t *const terms = b->terms ? b->terms + first : NULL;
-    const bool found = x->u->pack(&b->pack, first, lines, b->width, b->data,
-                                  !terms  ? NULL
-                                  : k > 0 ? some
-                                          : terms);
-    if (terms && k > 0)
-        add_terms(some, lines, terms);
+static void pack_own_panel(const product_t *x, const panels_t *b, own_unit_t *own, int64_t panel) {
+    const bool found = pack_part(x, b, &b->pack, panel * b->width, b->has_terms, b->data);
     if (x->u->exact)
         own->is_special[panel] |= found;
 }
 
 static void pack_own_b(const product_t *x, own_unit_t *own, int64_t k) {
-    panels_t b = own_panels(x, own, k);
-    uint32_t *const terms = b.terms;
-    if (terms && k > 0)
-        b.terms = own->some_terms;
+    const panels_t b = own_panels(x, own, k);
     for (int64_t group = 0; group < num_groups(&b); ++group)
         pack_group(x, &b, group);
-    if (terms && k > 0)
-        add_terms(own->some_terms, (int)b.lines, terms);
     for (int64_t j = 0; x->u->exact && j < b.count; ++j)
         own->is_special[j] |= b.special[j];
 }
@@ -739,7 +725,7 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
         tile.b = own_panel_of_b(x, own, j, k, steps);
         tile.col_term = x->signs.use_b_terms && is_last ? own->b.terms + j - own->j0 : NULL;
         if (packs_here)
-            pack_own_panel(x, &b, own, panel, k);
+            pack_own_panel(x, &b, own, panel);
         for (int64_t i = 0; i < own->i1; i += tile_rows) {
             const bool is_exact =
                 u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a.special[i / u->mr]);
