@@ -892,7 +892,7 @@ static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_pa
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
     const bool stays = has_lanes_in_place(x, a);
     const int64_t row_bytes =
-        stays ? g->a.row_stride * u->lane_bytes / u->ku : x->tile.steps * u->lane_bytes;
+        stays ? g->a.row_stride * (u->lane_bytes / u->ku) : x->tile.steps * u->lane_bytes;
     small_a_t tiles = {.first = stays ? a : p->a, .pitch = tile_rows * row_bytes};
     const uint64_t start = start_packing(x);
     if (u->exact)

@@ -108,7 +108,7 @@ bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan) {
 static bool has_few_rows(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    return !is_matrix(u) && u->family != TCGEMM_FAMILY_B1 && !plan->packs && !g->a.packed_bytes &&
+    return tcgemm_can_pause(u->family) && !plan->packs && !g->a.packed_bytes &&
            !g->b.packed_bytes && g->m > 0 && g->m <= MOST_FEW_ROWS && g->n >= FEW_ROWS_LEAST_COLS &&
            (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
 }

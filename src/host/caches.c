@@ -3,7 +3,6 @@
 #include "host/caches.h"
 
 #include <pthread.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -290,8 +290,9 @@ static void clear_missing_terms(uint32_t *terms, int lines, int width) {
  * prefetchers. */
 enum { ROWS_AHEAD = 16 };
 
-static TCGEMM_ALWAYS_INLINE void fetch_row(const char *source, int64_t offset, int bytes) {
-    const uintptr_t at = (uintptr_t)source + (uintptr_t)offset;
+static TCGEMM_ALWAYS_INLINE void fetch_row(const void *source, int64_t rows, int64_t stride,
+                                           int bytes) {
+    const uintptr_t at = (uintptr_t)source + (uintptr_t)rows * (uintptr_t)stride;
     for (int i = 0; i < bytes; i += 64)
         __builtin_prefetch((const void *)(at + (uintptr_t)i));
 }
@@ -491,7 +492,7 @@ static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int6
         const uint16_t *const source = (const uint16_t *)pack->source + index;
         __mmask32 found = 0;
         for (int h = 0; h < 2; ++h)
-            fetch_row((const char *)source, (ROWS_AHEAD + h) * pack->k_stride * 2, 2 * lines);
+            fetch_row(source, 2 * (ROWS_AHEAD + h), pack->k_stride, 2 * lines);
         for (int line = 0; line < lines; line += 16) {
             const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
             const __m256i low = _mm256_maskz_loadu_epi16(some, source + line);
@@ -575,11 +576,13 @@ bool PACK_NAME(f64)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
 }
 
 /* What is converted after this: prefetchers do not follow pieces so short. */
-static TCGEMM_ALWAYS_INLINE void fetch_chunk(const tcgemm_pack_t *pack, int64_t index) {
-    const int bytes = pack->dtype == TCGEMM_DTYPE_BF16 ? 2 : 1;
-    const uintptr_t at = (uintptr_t)pack->source + (uintptr_t)(index * bytes);
-    for (int i = 0; i < 2 * LONG_CHUNK * bytes; i += 64)
-        __builtin_prefetch((const void *)(at + (uintptr_t)i));
+static TCGEMM_ALWAYS_INLINE void fetch_chunk(const tcgemm_pack_t *pack, int64_t line, int64_t k) {
+    const uintptr_t bytes = pack->dtype == TCGEMM_DTYPE_BF16 ? 2 : 1;
+    const uintptr_t index =
+        (uintptr_t)pack->origin + (uintptr_t)k + (uintptr_t)line * (uintptr_t)pack->line_stride;
+    const uintptr_t at = (uintptr_t)pack->source + index * bytes;
+    for (uintptr_t i = 0; i < 2 * LONG_CHUNK * bytes; i += 64)
+        __builtin_prefetch((const void *)(at + i));
 }
 
 bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
@@ -607,9 +610,9 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
             for (int i = 0; i < some; ++i) {
                 const int64_t at = line_start(pack, first + line + i, 2 * q);
                 if (q + LONG_CHUNK < num_steps)
-                    fetch_chunk(pack, at + 2 * LONG_CHUNK);
+                    fetch_chunk(pack, first + line + i, 2 * (q + LONG_CHUNK));
                 else if (num_steps > LONG_CHUNK)
-                    fetch_chunk(pack, line_start(pack, first + line + i + SET_OF_LINES, 0));
+                    fetch_chunk(pack, first + line + i + SET_OF_LINES, 0);
                 subnormal |= convert_bf16(pack, at, count, converted[i]);
                 if (count & 1)
                     converted[i][count] = 0;
@@ -633,7 +636,7 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
         int64_t q = 0;
         for (; 4 * q + 4 <= pack->k; ++q, source += 4 * pack->k_stride) {
             for (int h = 0; h < 4; ++h)
-                fetch_row((const char *)source, (ROWS_AHEAD + h) * pack->k_stride, lines);
+                fetch_row(source, ROWS_AHEAD + h, pack->k_stride, lines);
             interleave_4(source, pack->k_stride, 4, pack->flip, lines, out + q * width);
         }
         if (4 * q < pack->k)

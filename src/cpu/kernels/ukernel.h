@@ -69,7 +69,7 @@ typedef struct tcgemm_tile {
     bool continues; /* C holds this product's own sums so far, alpha and beta are 1 */
     bool streams;   /* D is larger than caches are: past them */
     const struct tcgemm_finish *finish; /* the sums become this narrow D, and D is not written */
-    /* Matrix tiles may stop and go on later: mr x nr sums on a 64-byte boundary. */
+    /* Tiles may stop and go on later (tcgemm_can_pause): mr x nr sums on a 64-byte boundary. */
     void *partial;
     bool resumes; /* the sums so far are in `partial` */
     bool pauses;  /* they are to be left there, and D as it is */
@@ -172,6 +172,14 @@ typedef struct tcgemm_cpu_ukernel {
 /* Of a sum, in a register or where a tile pauses. */
 static inline int tcgemm_sum_bytes(const tcgemm_cpu_ukernel_t *u) {
     return u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
+}
+
+/* Its tiles, of vectors, may stop and go on later; those of matrix units, which do as well, have
+ * ways of their own. */
+static inline bool tcgemm_can_pause(tcgemm_family_t family) {
+    return family == TCGEMM_FAMILY_F32 || family == TCGEMM_FAMILY_F64 ||
+           family == TCGEMM_FAMILY_BF16 || family == TCGEMM_FAMILY_U8S8 ||
+           family == TCGEMM_FAMILY_S16;
 }
 
 /* Of `rows` rows, those of a tile, about as many in each, lest the last one be too small to keep

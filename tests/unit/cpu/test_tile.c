@@ -173,10 +173,6 @@ static void run_in_parts(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_fn *function
     }
 }
 
-static bool can_pause(const tcgemm_cpu_ukernel_t *u) {
-    return u->family != TCGEMM_FAMILY_B1 && !has_words(u);
-}
-
 static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, int m, int n,
                        bool packed, bool with_c, bool in_parts) {
     const tcgemm_cpu_ukernel_t *u = kernel->cpu;
@@ -240,7 +236,7 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
     for (int f = 0; f < 4; ++f)
         for (int m = 1; functions[f].function && m <= kernel->mr; ++m)
             for (int n = 1; n <= kernel->nr; ++n)
-                for (int way = 0; way < (can_pause(kernel->cpu) ? 4 : 2); ++way) {
+                for (int way = 0; way < (tcgemm_can_pause(kernel->cpu->family) ? 4 : 2); ++way) {
                     const bool with_c = way & 1;
                     const bool in_parts = way & 2;
                     if (!is_tried(m, kernel->mr) ||
