@@ -108,8 +108,9 @@ bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan) {
 static bool has_few_rows(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    return tcgemm_can_pause(u->family) && !plan->packs && !g->a.packed_bytes &&
-           !g->b.packed_bytes && g->m > 0 && g->m <= MOST_FEW_ROWS && g->n >= FEW_ROWS_LEAST_COLS &&
+    const bool pauses = tcgemm_can_pause(u->family) && u->family != TCGEMM_FAMILY_S16;
+    return pauses && !plan->packs && !g->a.packed_bytes && !g->b.packed_bytes && g->m > 0 &&
+           g->m <= MOST_FEW_ROWS && g->n >= FEW_ROWS_LEAST_COLS &&
            (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 

@@ -287,8 +287,8 @@ static void clear_missing_terms(uint32_t *terms, int lines, int width) {
 }
 
 /* Rows of k that lie across it are fetched so far ahead: a panel's part of each is too short for
- * prefetchers. */
-enum { ROWS_AHEAD = 16 };
+ * prefetchers. Not those of small matrices, which lie in a cache. */
+enum { ROWS_AHEAD = 16, LEAST_FETCHED_STRIDE = 1024 };
 
 static TCGEMM_ALWAYS_INLINE void fetch_row(const void *source, int64_t rows, int64_t stride,
                                            int bytes) {
@@ -491,7 +491,7 @@ static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int6
     if (pack->dtype == TCGEMM_DTYPE_BF16) {
         const uint16_t *const source = (const uint16_t *)pack->source + index;
         __mmask32 found = 0;
-        for (int h = 0; h < 2; ++h)
+        for (int h = 0; h < 2 && pack->k_stride >= LEAST_FETCHED_STRIDE / 2; ++h)
             fetch_row(source, 2 * (ROWS_AHEAD + h), pack->k_stride, 2 * lines);
         for (int line = 0; line < lines; line += 16) {
             const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
@@ -635,7 +635,7 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
         const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
         int64_t q = 0;
         for (; 4 * q + 4 <= pack->k; ++q, source += 4 * pack->k_stride) {
-            for (int h = 0; h < 4; ++h)
+            for (int h = 0; h < 4 && pack->k_stride >= LEAST_FETCHED_STRIDE; ++h)
                 fetch_row(source, ROWS_AHEAD + h, pack->k_stride, lines);
             interleave_4(source, pack->k_stride, 4, pack->flip, lines, out + q * width);
         }

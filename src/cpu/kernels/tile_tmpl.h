@@ -73,11 +73,11 @@ static TCGEMM_ALWAYS_INLINE bool TILE_LOCAL(is_plain)(const tcgemm_tile_t *t) {
 }
 
 #if TILE_INTEGER
-/* Where no factor comes between, sums have their terms from the beginning. */
-static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(add_terms)(const tcgemm_tile_t *t,
-                                                       TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
-                                                       const int nv, TILE_MASK full,
-                                                       TILE_MASK tail) {
+/* Where no factor comes between, sums begin with their terms. */
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(begin_with_terms)(const tcgemm_tile_t *t,
+                                                              TILE_VEC sum[TILE_MR][TILE_NV],
+                                                              const int mr, const int nv,
+                                                              TILE_MASK full, TILE_MASK tail) {
     if (t->scale != 1u)
         return;
     if (t->col_term) {
@@ -86,7 +86,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(add_terms)(const tcgemm_tile_t *t,
             const TILE_VEC term = TILE_GET(t->col_term + v * TILE_LANES, v + 1 < nv ? full : tail);
             TCGEMM_UNROLL
             for (int i = 0; i < mr; ++i)
-                sum[i][v] = TILE_ADD(sum[i][v], term);
+                sum[i][v] = term;
         }
     }
     if (t->row_term) {
@@ -100,7 +100,8 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(add_terms)(const tcgemm_tile_t *t,
 }
 #endif
 
-/* The sums of a tile that stops at some k and goes on later, as they are: nothing is rounded. */
+/* The sums of a tile that stops at some k and goes on later, as they are: nothing is rounded.
+ * Integers are added to the terms. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(resume)(const tcgemm_tile_t *t,
                                                     TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
                                                     const int nv, TILE_MASK full) {
@@ -109,7 +110,12 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(resume)(const tcgemm_tile_t *t,
     for (int i = 0; i < mr; ++i) {
         TCGEMM_UNROLL
         for (int v = 0; v < nv; ++v)
+#if TILE_INTEGER
+            sum[i][v] =
+                TILE_ADD(sum[i][v], TILE_GET(partial + (i * TILE_NV + v) * TILE_LANES, full));
+#else
             sum[i][v] = TILE_GET(partial + (i * TILE_NV + v) * TILE_LANES, full);
+#endif
     }
 }
 
@@ -162,11 +168,11 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         for (int v = 0; v < nv; ++v)
             sum[i][v] = TILE_ZERO();
     }
+#if TILE_INTEGER
+    TILE_LOCAL(begin_with_terms)(t, sum, mr, nv, full, tail);
+#endif
     if (t->resumes)
         TILE_LOCAL(resume)(t, sum, mr, nv, full);
-#if TILE_INTEGER
-    TILE_LOCAL(add_terms)(t, sum, mr, nv, full, tail);
-#endif
     if (!t->pauses)
         TILE_LOCAL(fetch)(t, mr, nv);
 
