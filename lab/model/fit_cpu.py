@@ -9,6 +9,7 @@ are from the time.
 """
 import collections
 import csv
+import os
 import sys
 import textwrap
 
@@ -59,9 +60,9 @@ def fit(path, processor, names):
         print("%-7s %-10s %4d samples: median error %4.1f %%, nine in ten within %3.0f %%"
               % (isa_name, type_name, len(rows), np.median(error), np.quantile(error, 0.9)))
     print("all: median error %.1f %%" % (100 * np.median(errors)))
-    head = ("/* cost.def - written by `bash lab/model/run.sh cpu fit`: cycles of the nominal clock for each\n"
+    head = ("/* %s - written by `bash lab/model/run.sh cpu fit`: cycles of the nominal clock for each\n"
             " * thing that cost.h counts, in its order, by instruction set and type. One thread, %d products\n"
-            " * of random shapes. Processor: %s. */\n" % (len(errors), processor))
+            " * of random shapes. Processor: %s. */\n" % (os.path.basename(path), len(errors), processor))
     with open(path, "w") as out:
         out.write(head + "/* clang-format off */\n" + "\n".join(lines))
         out.write("\n/* clang-format on */\n#undef COST\n")

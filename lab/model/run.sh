@@ -7,7 +7,8 @@
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
-# TCGEMM_ARCH), those of the fit and those that judge it from different seeds.
+# TCGEMM_ARCH, and on other makers' than Intel's, which are fitted to src/cpu/cost_zen5.def, "native avx2", the
+# first of which hides nothing), those of the fit and those that judge it from different seeds.
 # BUILD names the folder of the build whose library is measured (build-gpu, build).
 set -e
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -28,7 +29,9 @@ cpu)
     what=${1-} folder=${2:?'a folder for the samples'} count=${3-}
     mkdir -p "$folder"
     compile "${BUILD:-$root/build}" lab/model/sample_cpu
-    for level in ${LEVELS:-amx avx512 avx2}; do
+    costs=cost_zen5.def levels="native avx2"
+    ! grep -q GenuineIntel /proc/cpuinfo || costs=cost.def levels="amx avx512 avx2"
+    for level in ${LEVELS:-$levels}; do
         case $what in
         fit) TCGEMM_ARCH=$level "$build/sample_cpu" 1 "${count:-150}" >"$folder/fit-$level.csv" ;;
         judge)
@@ -41,7 +44,7 @@ cpu)
     done
     cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
     [ "$what" != fit ] ||
-        exec python3 "$root/lab/model/fit_cpu.py" fit "$root/src/cpu/cost.def" "$cpu" "$folder"/fit-*.csv
+        exec python3 "$root/lab/model/fit_cpu.py" fit "$root/src/cpu/$costs" "$cpu" "$folder"/fit-*.csv
     ;;
 fit | rechoose)
     compile "${BUILD:-$root/build}" lab/model/$task

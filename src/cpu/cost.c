@@ -146,22 +146,31 @@ void tcgemm_cpu_work(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_COU
 
 enum { COSTS_avx2, COSTS_avx512, COSTS_amx, NUM_SETS };
 
-static const double costs[NUM_SETS][TCGEMM_NUM_TYPES + 1][TCGEMM_NUM_COUNTS] = {
+typedef double costs_t[NUM_SETS][TCGEMM_NUM_TYPES + 1][TCGEMM_NUM_COUNTS];
+
+static const costs_t costs_of_intel = {
 #define COST(isa, TYPE, ...) [COSTS_##isa][TCGEMM_##TYPE] = {__VA_ARGS__},
 #include "cpu/cost.def"
 };
 
-/* They were measured on an Intel processor; VDPBF16PS, which is slow there, was not. */
+static const costs_t costs_of_zen5 = {
+#define COST(isa, TYPE, ...) [COSTS_##isa][TCGEMM_##TYPE] = {__VA_ARGS__},
+#include "cpu/cost_zen5.def"
+};
+
+/* Those of a Zen 5 are the others', too: there are no more. VDPBF16PS, which is slow on Intel's,
+ * was not measured there. */
 const double *tcgemm_cpu_costs(const struct tcgemm_plan *plan) {
     const tcgemm_kernel_t *row = plan->kernel;
-    if (row->cpu->family == TCGEMM_FAMILY_BF16 ||
-        strcmp(tcgemm_cpuid()->vendor, "GenuineIntel") != 0)
+    const bool is_intel = strcmp(tcgemm_cpuid()->vendor, "GenuineIntel") == 0;
+    const costs_t *const costs = is_intel ? &costs_of_intel : &costs_of_zen5;
+    if (is_intel && row->cpu->family == TCGEMM_FAMILY_BF16)
         return NULL;
     const int set = is_matrix(row->cpu)                 ? COSTS_amx
                     : row->features & TCGEMM_CPU_AVX512 ? COSTS_avx512
                     : row->features & TCGEMM_CPU_AVX2   ? COSTS_avx2
                                                         : NUM_SETS;
-    if (set == NUM_SETS || costs[set][plan->g.type->type][TCGEMM_COUNT_MULTIPLY] <= 0.0)
+    if (set == NUM_SETS || (*costs)[set][plan->g.type->type][TCGEMM_COUNT_MULTIPLY] <= 0.0)
         return NULL;
-    return costs[set][plan->g.type->type];
+    return (*costs)[set][plan->g.type->type];
 }

@@ -121,6 +121,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .plan = plan,
         .call = call,
         .whole = {.dtype = lines->dtype,
+                  .fetches = plan->cpu.fetches,
                   .steps = g->k,
                   .lines = is_rows ? call->b : call->a,
                   .line_stride = is_rows ? lines->col_stride : lines->row_stride,

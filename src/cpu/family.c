@@ -191,7 +191,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 /* Rows of lanes of what is converted, for strided tiles. */
 #define ROWS_OF_f32(kernels)     tcgemm_pack_rows_##kernels##_f32
 #define ROWS_OF_f64(kernels)     NULL
-#define ROWS_OF_bf16(kernels)    NULL
+#define ROWS_OF_bf16(kernels)    tcgemm_pack_rows_##kernels##_bf16
 #define ROWS_OF_u8s8(kernels)    tcgemm_pack_rows_##kernels##_u8s8
 #define ROWS_OF_s16(kernels)     tcgemm_pack_rows_##kernels##_s16
 #define ROWS_OF_b1(kernels)      NULL

@@ -136,6 +136,7 @@ typedef struct panels {
     int64_t even_from; /* the line from which panels are about as wide, those of the last unit */
     char *data;
     uint32_t *terms;
+    bool has_terms; /* of elements of k before: more are added */
     bool *special;
 } panels_t;
 
@@ -222,7 +223,12 @@ static int64_t width_of_panel(const product_t *x, int64_t cols) {
     return !has_even_columns(x) || some > 2 * lanes ? x->u->nr : some > lanes ? 2 * lanes : lanes;
 }
 
-enum { PANELS_OF_GROUP = 4, MOST_OF_GROUP = 64 };
+enum {
+    PANELS_OF_GROUP = 4,
+    MOST_OF_GROUP = TCGEMM_MOST_OWN_PANELS,
+    STREAMS = 16,   /* rows of k that prefetchers follow */
+    MOST_WIDTH = 48 /* of a panel */
+};
 
 /* The line at which panel i begins. */
 static int64_t first_of_panel(const product_t *x, const panels_t *p, int64_t i) {
@@ -249,21 +255,36 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
         p->special[i] = found;
 }
 
-/* Panels [i, end), a step of each in turn: a row of k that is 64 bytes in each panel is read as
- * one piece. Only for kernels without terms. */
+/* Lines from `first` on as a panel of `p`, some elements of k of them; their terms are added to
+ * those that are there, or are the first. */
+static bool pack_part(const product_t *x, const panels_t *p, const tcgemm_pack_t *part,
+                      int64_t first, bool adds, char *panel) {
+    const int lines = (int)min_i64(p->width, p->lines - first);
+    uint32_t terms[MOST_WIDTH];
+    uint32_t *const all = p->terms ? p->terms + first : NULL;
+    const bool found = x->u->pack(part, first, lines, p->width, panel, all && adds ? terms : all);
+    for (int i = 0; all && adds && i < lines; ++i)
+        all[i] += terms[i];
+    return found;
+}
+
+/* Panels [i, end), a few steps of each in turn: a row of k that is 64 bytes in each panel is read
+ * as one piece. */
 static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
-    const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku);
+    const int64_t ku = x->u->ku;
+    const int64_t some = x->u->lane_bytes == 64 ? ku : STREAMS;
+    const int64_t steps = tcgemm_panel_steps(p->pack.k, (int)ku);
     tcgemm_pack_t part = p->pack;
     bool found[MOST_OF_GROUP] = {false};
-    for (int64_t step = 0; step < steps; ++step) {
-        part.k = min_i64(x->u->ku, p->pack.k - step * x->u->ku);
-        part.origin = p->pack.origin + step * x->u->ku * p->pack.k_stride;
+    for (int64_t k = 0; k < p->pack.k; k += some) {
+        part.k = min_i64(some, p->pack.k - k);
+        part.origin = p->pack.origin + k * p->pack.k_stride;
+        part.sum_offset = k == 0 ? p->pack.sum_offset : 0;
         for (int64_t at = i; at < end; ++at) {
             const int64_t first = at * p->width;
             char *const panel = p->data + tcgemm_panel_at(first, steps, x->u->lane_bytes) +
-                                step * p->width * x->u->lane_bytes;
-            found[at - i] |= x->u->pack(&part, first, (int)min_i64(p->width, p->lines - first),
-                                        p->width, panel, NULL);
+                                k / ku * p->width * x->u->lane_bytes;
+            found[at - i] |= pack_part(x, p, &part, first, p->has_terms || k > 0, panel);
         }
     }
     for (int64_t at = i; x->u->exact && at < end; ++at)
@@ -499,6 +520,32 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     return x->u->packed;
 }
 
+enum { MOST_FETCHED_PANELS = 3, LEAST_FETCHED = 256, MOST_FETCHED = 1024 };
+
+/* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. */
+static void fetch_rows(const product_t *x, const step_t *step, int64_t i, int64_t rows, int64_t j,
+                       int64_t cols) {
+    const int64_t a_bytes = step->block.ks * x->u->lane_bytes;
+    tcgemm_tile_t tile;
+    for (int64_t r = i; r < i + rows; ++r) {
+        const char *const a = panel_of_a(x, step, NULL, r, 0);
+        for (int64_t at = 0; at < a_bytes; at += 64)
+            __builtin_prefetch(a + at);
+        place_output(x, step, r, j, &tile);
+        for (int64_t at = 0; at < cols * tcgemm_sum_bytes(x->u); at += 64)
+            __builtin_prefetch((const char *)tile.d + at, 1);
+    }
+}
+
+/* Where A lies beyond the caches, and few columns of D use it. */
+static bool fetches_rows(const product_t *x) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const int64_t a_bytes = x->plan->g.k * x->u->lane_bytes;
+    return s->fetches && !s->pack_a && x->plan->g.a.col_stride == 1 &&
+           x->plan->g.n <= MOST_FETCHED_PANELS * x->u->nr && a_bytes >= LEAST_FETCHED &&
+           a_bytes <= MOST_FETCHED;
+}
+
 static void multiply_unit(const product_t *x, int64_t unit) {
     const step_t *const step = &x->now;
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
@@ -556,11 +603,15 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
     const parts_t a = parts_of_a(x, step);
     const parts_t b = parts_of_b(x, step);
     const int64_t tile_rows = rows_of_tile(x, i1 - at.row);
+    const bool fetches = fetches_rows(x);
     tcgemm_tile_t tile = tile_of_block(x, step);
     for (int64_t i = at.row; i < i1; i += tile_rows) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
         tile.a = panel_of_a(x, step, a.panels, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
+        if (fetches && i + tile_rows < i1)
+            fetch_rows(x, step, i + tile_rows, min_i64(tile_rows, i1 - i - tile_rows), at.col,
+                       j1 - at.col);
         for (int64_t j = at.col; j < j1; j += tile.n) {
             tile.n = (int)columns_of_tile(x, j1 - j);
             if (s->pack_b)
@@ -588,6 +639,11 @@ typedef struct own_unit {
     bool is_special[MOST_OF_GROUP]; /* panels of B in which a bf16 subnormal was found */
 } own_unit_t;
 
+/* Else a panel is packed when it is needed, where the last one was. */
+static bool packs_all_panels(const product_t *x) {
+    return tcgemm_cpu_packs_whole_units(x->plan);
+}
+
 static own_unit_t own_unit(const product_t *x, int64_t unit, int t) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     const tcgemm_unit_t at = tcgemm_unit_at(unit, x->now.block.rows, s->mc, s->nb);
@@ -602,7 +658,9 @@ static own_unit_t own_unit(const product_t *x, int64_t unit, int t) {
     own.b = panels_of_b(x, own.step, own.j0, own.j1 - own.j0);
     own.b.data += t * cols * tcgemm_panel_steps(s->kb, x->u->ku) * x->u->lane_bytes;
     own.b.special += t * cols / x->u->nr;
-    if (own.b.group > 1)
+    if (own.b.terms)
+        own.b.terms += t * cols;
+    if (packs_all_panels(x) && x->plan->g.b.row_stride != 1)
         own.b.group = MOST_OF_GROUP; /* whole rows of the unit: long pieces of each page */
     return own;
 }
@@ -612,19 +670,16 @@ static panels_t own_panels(const product_t *x, const own_unit_t *own, int64_t k)
     panels_t b = own->b;
     b.pack.origin += k * b.pack.k_stride;
     b.pack.k = min_i64(x->plan->cpu.kb, own->step->block.ks - k);
+    b.has_terms = k > 0;
+    if (b.has_terms)
+        b.pack.sum_offset = 0;
     return b;
 }
 
-/* Vectors are multiplied from the first-level cache, so a panel is packed when it is needed, where
- * the last one was; and long lanes all at once, so that rows of the unit are read as one piece. */
-static bool packs_by_panel(const product_t *x) {
-    return x->u->lane_bytes != 64;
-}
-
-static void pack_own_panel(const product_t *x, const panels_t *b, int64_t panel) {
-    const int64_t first = panel * b->width;
-    const int lines = (int)min_i64(b->width, b->lines - first);
-    (void)x->u->pack(&b->pack, first, lines, b->width, b->data, NULL);
+static void pack_own_panel(const product_t *x, const panels_t *b, own_unit_t *own, int64_t panel) {
+    const bool found = pack_part(x, b, &b->pack, panel * b->width, b->has_terms, b->data);
+    if (x->u->exact)
+        own->is_special[panel] |= found;
 }
 
 static void pack_own_b(const product_t *x, own_unit_t *own, int64_t k) {
@@ -640,7 +695,7 @@ static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int
                                   int64_t steps) {
     if (x->plan->cpu.pack_b)
         return own->b.data +
-               (packs_by_panel(x) ? 0 : tcgemm_panel_at(j - own->j0, steps, x->u->lane_bytes));
+               (packs_all_panels(x) ? tcgemm_panel_at(j - own->j0, steps, x->u->lane_bytes) : 0);
     const parts_t in_place = {0};
     return (const char *)panel_of_b(x, own->step, &in_place, j) +
            k * x->plan->g.b.row_stride * x->u->lane_bytes;
@@ -649,12 +704,12 @@ static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int
 /* All tiles for elements k .. k + kb, whose panels of B are there or are packed one by one. A tile
  * with a subnormal of B anywhere along k is to be computed by the exact kernel from the first k on,
  * but that is known only at the end: such tiles are left alone then, and done in a second round. */
-static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, bool is_again) {
+static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is_again) {
     const tcgemm_cpu_ukernel_t *u = x->u;
     const step_t *step = own->step;
     const parts_t a = parts_of_a(x, step);
     const panels_t b = own_panels(x, own, k);
-    const bool packs_here = x->plan->cpu.pack_b && packs_by_panel(x);
+    const bool packs_here = x->plan->cpu.pack_b && !packs_all_panels(x);
     const bool is_in_place = !x->plan->cpu.pack_a || !x->plan->cpu.pack_b;
     const int64_t steps = tcgemm_panel_steps(b.pack.k, u->ku);
     const bool is_last = k + x->plan->cpu.kb >= step->block.ks;
@@ -668,8 +723,9 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
         tile.n = (int)(x->plan->cpu.pack_b ? min_i64(u->nr, own->j1 - j)
                                            : columns_of_tile(x, own->j1 - j));
         tile.b = own_panel_of_b(x, own, j, k, steps);
+        tile.col_term = x->signs.use_b_terms && is_last ? own->b.terms + j - own->j0 : NULL;
         if (packs_here)
-            pack_own_panel(x, &b, panel);
+            pack_own_panel(x, &b, own, panel);
         for (int64_t i = 0; i < own->i1; i += tile_rows) {
             const bool is_exact =
                 u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a.special[i / u->mr]);
@@ -678,6 +734,7 @@ static void multiply_own(const product_t *x, const own_unit_t *own, int64_t k, b
                 continue;
             tile.m = (int)min_i64(tile_rows, own->i1 - i);
             tile.a = panel_of_a(x, step, a.panels, i, k);
+            tile.row_term = x->signs.use_a_terms && is_last ? a.terms + i : NULL;
             tile.partial = own->partials + (panel * ceil_div(own->i1, u->mr) + i / tile_rows) *
                                                u->mr * u->nr * tcgemm_sum_bytes(u);
             place_output(x, step, i, j, &tile);
@@ -697,7 +754,7 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
     own_unit_t own = own_unit(x, unit, t);
     bool is_special = false;
     for (int64_t k = 0; k < ks; k += kb) {
-        if (!packs_by_panel(x))
+        if (packs_all_panels(x))
             pack_own_b(x, &own, k);
         multiply_own(x, &own, k, false);
     }
@@ -708,7 +765,8 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
     for (int64_t j = 0; x->u->exact && j < own.b.count; ++j)
         is_special |= own.is_special[j];
     for (int64_t k = 0; k < ks && is_special; k += kb) {
-        pack_own_b(x, &own, k);
+        if (packs_all_panels(x))
+            pack_own_b(x, &own, k);
         multiply_own(x, &own, k, true);
     }
 }
@@ -797,28 +855,54 @@ typedef struct small_a {
     uint64_t special; /* bit i: only the exact kernel takes tile i */
 } small_a_t;
 
-/* Whole lanes of bytes as the kernel takes them, on boundaries of lanes. */
+/* Whole lanes of bytes or bf16 as the kernel takes them, on boundaries of lanes. */
 static bool has_lanes_in_place(const small_t *x, const char *a) {
     const tcgemm_canonical_t *const g = &x->plan->g;
-    return x->plan->kernel->cpu->family == TCGEMM_FAMILY_U8S8 && g->a.dtype == TCGEMM_DTYPE_U8 &&
-           !x->signs.use_a_terms &&
-           (((uint64_t)g->k | (uint64_t)g->a.row_stride | (uintptr_t)a) & 3u) == 0;
+    const tcgemm_family_t family = x->plan->kernel->cpu->family;
+    const bool is_lane = family == TCGEMM_FAMILY_BF16   ? g->a.dtype == TCGEMM_DTYPE_BF16
+                         : family == TCGEMM_FAMILY_U8S8 ? g->a.dtype == TCGEMM_DTYPE_U8
+                                                        : false;
+    const uint64_t bytes = family == TCGEMM_FAMILY_BF16 ? 2 : 1;
+    return is_lane && !x->signs.use_a_terms &&
+           (((uint64_t)g->k * bytes | (uint64_t)g->a.row_stride * bytes | (uintptr_t)a) & 3u) == 0;
+}
+
+/* Packs the rows of each tile, if there is room for them, or looks at them: which tiles have a bf16
+ * subnormal. */
+static uint64_t special_rows(const small_t *x, const tcgemm_pack_t *pack, char *rows,
+                             int64_t tile_rows) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    const int64_t tile_bytes = tile_rows * x->tile.steps * u->lane_bytes;
+    tcgemm_pack_t some = *pack;
+    uint64_t special = 0;
+    for (int64_t i = 0, tile = 0; i < g->m; i += tile_rows, ++tile) {
+        some.origin = pack->origin + i * pack->line_stride;
+        const int count = (int)min_i64(tile_rows, g->m - i);
+        special |=
+            (uint64_t)u->pack_rows(&some, count, rows ? rows + tile * tile_bytes : NULL, NULL)
+            << tile;
+    }
+    return g->flags & TCGEMM_FLAG_REPRODUCIBLE ? UINT64_MAX : special;
 }
 
 static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
                            const char *a, int64_t tile_rows) {
     const tcgemm_canonical_t *const g = &x->plan->g;
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
-    x->tile.a_step = 1;
-    if (has_lanes_in_place(x, a)) {
-        x->tile.a_row = g->a.row_stride / 4;
-        return (small_a_t){.first = a, .pitch = tile_rows * g->a.row_stride};
-    }
+    const bool stays = has_lanes_in_place(x, a);
+    const int64_t row_bytes =
+        stays ? g->a.row_stride * (u->lane_bytes / u->ku) : x->tile.steps * u->lane_bytes;
+    small_a_t tiles = {.first = stays ? a : p->a, .pitch = tile_rows * row_bytes};
     const uint64_t start = start_packing(x);
-    u->pack_rows(pack, (int)g->m, p->a, p->a_terms);
+    if (u->exact)
+        tiles.special = special_rows(x, pack, stays ? NULL : p->a, tile_rows);
+    else if (!stays)
+        (void)u->pack_rows(pack, (int)g->m, p->a, p->a_terms);
     stop_packing(x, start);
-    x->tile.a_row = x->tile.steps;
-    return (small_a_t){.first = p->a, .pitch = tile_rows * x->tile.steps * u->lane_bytes};
+    x->tile.a_step = 1;
+    x->tile.a_row = row_bytes / u->lane_bytes;
+    return tiles;
 }
 
 static small_a_t panels_of_small_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
@@ -854,7 +938,9 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
     const tcgemm_pack_t pack =
         tcgemm_pack_of_a(g, u->family, &x->signs, x->call->a, item * g->a.batch_stride, &all);
     if (x->has_rows)
-        return rows_of_a(x, &pack, p, (const char *)x->call->a + item * g->a.batch_stride,
+        return rows_of_a(x, &pack, p,
+                         tcgemm_element_at(x->call->a, item * g->a.batch_stride,
+                                           u->family == TCGEMM_FAMILY_BF16 ? 2 : 1),
                          tile_rows);
     return panels_of_small_a(x, &pack, p, tile_rows);
 }

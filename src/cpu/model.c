@@ -5,10 +5,10 @@
  *     pack      for each 4 bytes of the panels of A and B, by the way they lie in memory
  *     store     for each 8 bytes of D and each step of k
  * divided among the threads, some for the call, and some for each barrier of the threads. The
- * constants of each type were measured, on a Zen 5 (base/types.def); for Intel's processors with
- * AVX2 more is counted, with constants of each type and instruction set (cost.h). How well that
- * fits: docs/measuring.md. Cycles become seconds by the nominal clock (host/clock.h): a plan must
- * not depend on how busy the machine is.
+ * constants of each type were measured, on a Zen 5 (base/types.def); with AVX2 more is
+ * counted, with constants of each type and instruction set of an Intel Xeon and of a Zen 5
+ * (cost.h). How well that fits: docs/measuring.md. Cycles become seconds by the nominal clock
+ * (host/clock.h): a plan must not depend on how busy the machine is.
  */
 #include "cpu/model.h"
 
@@ -20,6 +20,7 @@
 #include "cpu/dots.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/packing.h"
+#include "host/caches.h"
 #include "host/clock.h"
 #include "host/features.h"
 
@@ -59,6 +60,7 @@ enum {
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
     ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k */
+    MOST_BF16_DOTS = 8,          /* rows: more are worth packing for dot products */
     MOST_MATRIX_ACROSS =
         8, /* rows or columns that vectors multiply faster than tiles, which pack */
     LEAST_ACROSS_VOLUME = 1 << 15, /* less is read in place as fast by tiles, if it can be */
@@ -94,13 +96,20 @@ static bool is_matrix(const tcgemm_cpu_ukernel_t *u) {
     return u->lane_bytes == 64;
 }
 
+bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const bool reads_rows =
+        u->ku > 1 || (plan->g.m > VERY_FEW_ROWS && (plan->cpu.fetches || !tcgemm_is_wide(u)));
+    return is_matrix(u) || (reads_rows && plan->g.b.row_stride != 1);
+}
+
 /* Few rows against a B that no cache near the core holds: what counts is how B is read. Then units
  * have all rows, and go down k in small steps (gemm.c). */
 static bool has_few_rows(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const bool can_pause = u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64;
-    return can_pause && !plan->packs && !g->a.packed_bytes && !g->b.packed_bytes && g->m > 0 &&
+    const bool pauses = tcgemm_can_pause(u->family) && u->family != TCGEMM_FAMILY_S16;
+    return pauses && !plan->packs && !g->a.packed_bytes && !g->b.packed_bytes && g->m > 0 &&
            g->m <= MOST_FEW_ROWS && g->n >= FEW_ROWS_LEAST_COLS &&
            (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
 }
@@ -145,18 +154,21 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
         return TCGEMM_DOTS_NONE;
     const bool matrix = is_matrix(plan->kernel->cpu);
     const int width = plan->kernel->cpu->dots_width;
+    const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
+    const int64_t most_rows = is_bf16 ? MOST_BF16_DOTS : most_dots(plan, g->n);
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
     const int64_t most_cols = lanes_are_elements(g) ? width : most_dots(plan, g->m);
-    if (g->b.row_stride == 1 && g->b.col_stride != 1 &&
-        are_dots(plan, g->m, most_dots(plan, g->n), g->n))
+    if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most_rows, g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
-    const int64_t most_across = matrix ? MOST_MATRIX_ACROSS : width;
+    const int64_t most_across = matrix                  ? MOST_MATRIX_ACROSS
+                                : lanes_are_elements(g) ? VERY_FEW_ROWS
+                                                        : width;
     *across = !lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME;
     if (!*across)
         return TCGEMM_DOTS_NONE;
-    if (g->b.col_stride == 1 && are_dots(plan, g->m, most_across, g->n))
+    if (g->b.col_stride == 1 && are_dots(plan, g->m, is_bf16 ? MOST_BF16_DOTS : most_across, g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.row_stride == 1 && are_dots(plan, g->n, most_across, g->m))
         return TCGEMM_DOTS_COLUMNS;
@@ -191,6 +203,9 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const double a_bytes = (double)g->m * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
+    const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
+    s->fetches = fmax(a_bytes, b_bytes) > (double)tcgemm_far_bytes();
     s->dots = dots_of(plan, &s->across);
     s->dots_by_tiles = s->dots && !s->across && u->tile_dots && volume(g) >= LEAST_TILE_DOTS_VOLUME;
     s->pack_a = s->pack_b = !s->dots;
@@ -210,8 +225,9 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
         near_b && g->a.row_stride == 1 && is_near(plan, g->a.col_stride, g->k, max_threads);
     s->pack_a = a_ahead || !(tiny || few || narrow || stays || near_a);
     /* A vector of B needs its columns side by side. */
-    s->pack_b =
-        b_ahead || !(g->b.col_stride == 1 && (tiny || few || near || near_b || g->m <= u->mr));
+    s->pack_b = b_ahead ||
+                !(g->b.col_stride == 1 && (tiny || (few && !tcgemm_cpu_packs_whole_units(plan)) ||
+                                           near || near_b || g->m <= u->mr));
 }
 
 /* Rows of a unit of work. */
@@ -241,16 +257,20 @@ static int64_t most_columns(const struct tcgemm_plan *plan, int num_threads) {
         return num_threads >= MANY_THREADS && !is_matrix(u) ? min_i64(u->nb, MANY_COLS) : u->nb;
     if (plan->g.b.row_stride == 1) /* long pieces of the columns of B instead */
         return LEAST_OWN_COLS;
-    const int64_t most_bytes = is_matrix(u) ? OWN_SUMS_BYTES : FEW_ROWS_SUMS_BYTES;
+    const bool all = tcgemm_cpu_packs_whole_units(plan);
+    const int64_t most_bytes = all ? OWN_SUMS_BYTES : FEW_ROWS_SUMS_BYTES;
     const int64_t by_sums = most_bytes / (tcgemm_sum_bytes(u) * round_up(plan->g.m, u->mr));
-    return min_i64(is_matrix(u) ? MOST_OWN_COLS : FEW_ROWS_COLS, by_sums / u->nr * u->nr);
+    const int64_t most = is_matrix(u) ? MOST_OWN_COLS
+                         : all        ? TCGEMM_MOST_OWN_PANELS * u->nr
+                                      : FEW_ROWS_COLS;
+    return min_i64(most, by_sums / u->nr * u->nr);
 }
 
 /* Elements of k that are packed and multiplied at a time, where units pack. */
 static int64_t own_depth(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    if (!is_matrix(u))
-        return plan->g.b.row_stride == 1    ? FEW_ROWS_ALONG_K
+    if (!tcgemm_cpu_packs_whole_units(plan))
+        return plan->g.b.row_stride == 1    ? FEW_ROWS_ALONG_K * u->ku
                : plan->g.m <= VERY_FEW_ROWS ? FEW_ROWS_ACROSS_K
                                             : 2 * FEW_ROWS_ACROSS_K;
     const int64_t steps = OWN_PANEL_BYTES / (plan->cpu.nb * u->lane_bytes);
@@ -401,7 +421,7 @@ typedef struct cycles {
     double pack, multiply, store;
 } cycles_t;
 
-/* By what was measured (cost.def). */
+/* By what was measured (cost.h). */
 static cycles_t measured_cycles(const struct tcgemm_plan *plan, const double *cost) {
     double count[TCGEMM_NUM_COUNTS];
     cycles_t c = {0};

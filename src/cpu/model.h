@@ -21,4 +21,12 @@ double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel);
 /* True if small products (plan.h) pack A as rows of lanes: lines along k that are converted. */
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan);
 
+/* True if who takes a unit (plan.h, packs_units) packs all panels of some elements of k before the
+ * first tile. Vectors are multiplied from the first-level cache, so that others pack a panel when
+ * it is needed, where the last one was; but what lies across k and has several elements of it in a
+ * lane is read by rows of the unit, as one piece. */
+bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan);
+
+enum { TCGEMM_MOST_OWN_PANELS = 64 }; /* of such a unit */
+
 #endif

@@ -2,6 +2,7 @@
  * is right in containers, too; some hypervisors make it up, so CPUID is asked as well. */
 #include "host/caches.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,4 +73,18 @@ tcgemm_caches_t tcgemm_cpu_caches(void) {
             *bytes = of_sysconf(level);
     }
     return c;
+}
+
+static size_t far_bytes;
+
+static void find_far_bytes(void) {
+    const tcgemm_caches_t c = tcgemm_cpu_caches();
+    const size_t last = c.bytes[2] ? c.bytes[2] : c.bytes[1];
+    far_bytes = last / 4 > c.bytes[1] ? last / 4 : last ? last : 8 << 20;
+}
+
+size_t tcgemm_far_bytes(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, find_far_bytes);
+    return far_bytes;
 }

@@ -94,6 +94,7 @@ typedef struct tcgemm_cpu_blocking {
     bool across;           /* the lines of the other one lie across k, else along it */
     bool dots_by_tiles;    /* by matrix tiles, else by vectors */
     int64_t lines;         /* of them in a unit of work */
+    bool fetches;          /* the larger operand lies beyond the caches: it is fetched ahead */
     bool overlaps;         /* panels of the next step are packed while this one is multiplied */
     bool split_batch;      /* each thread computes whole items of the batch */
     int64_t

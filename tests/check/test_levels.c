@@ -254,9 +254,32 @@ static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     }
 }
 
+/* The same of types with several elements of k in a lane, whose units pack whole rows of B: parts
+ * of k, terms of both operands, more than a block of k. */
+static void few_rows_of_lanes(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    const int64_t m[] = {1, 7, 19, 40};
+    (void)info;
+    if (getenv("TCGEMM_TEST_KERNEL") ||
+        (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 && type != TCGEMM_S8U8_S32 &&
+         type != TCGEMM_U8S8_S32 && type != TCGEMM_BF16_F32 && type != TCGEMM_E4M3_BF16))
+        return;
+    for (int i = 0; i < 8; ++i) {
+        testcase_t t = testcase_make(
+            NULL, tcgemm_problem(type, m[i / 2], 1150 + i, i == 4 ? 3301 : 811 + i), 20);
+        t.p.op_b = i & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_a = i % 3 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.fill = FILL_UNIFORM;
+        t.alpha = i == 2 ? 1 : -3;
+        t.beta = i > 3 ? 2 : 0;
+        t.num_threads = 1 + i / 3;
+        (void)testcase_check(&t);
+    }
+}
+
 static void few_rows_of_large_products(void **state) {
     (void)state;
     for_each_type(few_rows);
+    for_each_type(few_rows_of_lanes);
 }
 
 /* One row of D, and one column, whose other operand lies along k have the bits that they have in a

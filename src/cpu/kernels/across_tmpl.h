@@ -20,6 +20,12 @@
  *   ACROSS_VECTORS(width)          of lines beside each other: 1, 2 or 4
  */
 
+/* Bytes that each row of k is fetched ahead, and rows of x with which that does not take longer
+ * than it gains. */
+#ifndef ACROSS_AHEAD
+#define ACROSS_AHEAD        1024
+#define ACROSS_MOST_FETCHED 8
+#endif
 #define ACROSS_PASTE_(x, y) x##y
 #define ACROSS_PASTE(x, y)  ACROSS_PASTE_(x, y)
 #define ACROSS_LOCAL(name)  ACROSS_PASTE(ACROSS_PASTE(ACROSS_NAME, _), name)
@@ -41,6 +47,11 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int
     }
     for (int64_t p = t->steps; p > 0; --p) {
         DOTS_VEC step[4];
+        TCGEMM_UNROLL
+        for (int v = 0; v < vectors * (int)sizeof(step[0]); v += 64) {
+            if (t->fetches && (width <= ACROSS_MOST_FETCHED || sizeof(ACROSS_ELEMENT) == 2))
+                __builtin_prefetch((const char *)line + v + ACROSS_AHEAD);
+        }
         TCGEMM_UNROLL
         for (int v = 0; v < vectors; ++v)
             step[v] = is_whole ? ACROSS_LOAD(line + v * DOTS_LANES)

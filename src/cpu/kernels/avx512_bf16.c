@@ -18,6 +18,7 @@ static TCGEMM_ALWAYS_INLINE __m512 high_halves(__m512i pairs) {
 
 #include "cpu/kernels/avx512_f32_output.h"
 #define TILE_PACKED               tcgemm_tile_avx512_bf16
+#define TILE_STRIDED              tcgemm_tile_avx512_bf16_strided
 #define TILE_LANE                 uint32_t
 #define TILE_BVEC                 __m512i
 #define TILE_LOAD(p)              _mm512_loadu_si512(p)
@@ -28,6 +29,7 @@ static TCGEMM_ALWAYS_INLINE __m512 high_halves(__m512i pairs) {
 
 #include "cpu/kernels/avx512_f32_output.h"
 #define TILE_PACKED               tcgemm_tile_avx512_bf16_exact
+#define TILE_IS_PACKED            false
 #define TILE_LANE                 uint32_t
 #define TILE_BVEC                 __m512i
 #define TILE_LOAD(p)              _mm512_loadu_si512(p)

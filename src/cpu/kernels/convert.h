@@ -87,18 +87,41 @@ static inline void convert_f32(const tcgemm_pack_t *pack, int64_t index, int64_t
     }
 }
 
+#ifdef __AVX512BW__
+/* Which of 32 bf16 are subnormal. */
+static inline __mmask32 subnormal_bf16(__m512i x) {
+    const __mmask32 least = _mm512_testn_epi16_mask(x, _mm512_set1_epi16(0x7F80));
+    return _mm512_mask_test_epi16_mask(least, x, _mm512_set1_epi16(0x007F));
+}
+
+/* Copies them to `row`, if that is not NULL. */
+static inline bool copy_bf16(const uint16_t *source, int64_t count, uint16_t *row) {
+    __mmask32 subnormal = 0;
+    for (int64_t i = 0; i < count; i += 32) {
+        const __mmask32 some = count - i < 32 ? (1u << (count - i)) - 1u : UINT32_MAX;
+        const __m512i x = _mm512_maskz_loadu_epi16(some, source + i);
+        subnormal |= subnormal_bf16(x);
+        if (row)
+            _mm512_mask_storeu_epi16(row + i, some, x);
+    }
+    return subnormal != 0;
+}
+#else
+static inline bool copy_bf16(const uint16_t *source, int64_t count, uint16_t *row) {
+    unsigned subnormal = 0;
+    if (row)
+        memcpy(row, source, (size_t)count * sizeof *row);
+    for (int64_t i = 0; i < count; ++i)
+        subnormal |= (unsigned)((uint16_t)((source[i] & 0x7FFFu) - 1u) < 0x7Fu);
+    return subnormal != 0;
+}
+#endif
+
 /* As bf16, which holds every fp8 value exactly. Returns true if a bf16 is subnormal. */
 static inline bool convert_bf16(const tcgemm_pack_t *pack, int64_t index, int64_t count,
                                 uint16_t *row) {
-    if (pack->dtype == TCGEMM_DTYPE_BF16) {
-        const uint16_t *source = (const uint16_t *)pack->source + index;
-        unsigned subnormal = 0;
-        for (int64_t i = 0; i < count; ++i) {
-            row[i] = source[i];
-            subnormal |= (unsigned)((uint16_t)((source[i] & 0x7FFFu) - 1u) < 0x7Fu);
-        }
-        return subnormal != 0;
-    }
+    if (pack->dtype == TCGEMM_DTYPE_BF16)
+        return copy_bf16((const uint16_t *)pack->source + index, count, row);
     const uint8_t *source = (const uint8_t *)pack->source + index;
     if (pack->dtype == TCGEMM_DTYPE_E4M3) {
         for (int64_t i = 0; i < count; ++i)

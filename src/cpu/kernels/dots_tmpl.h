@@ -113,7 +113,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(store)(const tcgemm_dots_t *t, DOTS_
 /* Lines that are missing are line 0 once more, and are not stored. */
 static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int first,
                                                   const int width, const int sets) {
-    enum { BURST = 64 / sizeof(DOTS_ELEMENT) };
+    enum { BURST = 64 / sizeof(DOTS_ELEMENT), AHEAD = 8 * BURST };
     const DOTS_ELEMENT *line[2][DOTS_LANES];
     DOTS_VEC sum[2][DOTS_MOST];
     const DOTS_TYPE *const x = t->x;
@@ -129,6 +129,8 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
     }
     int64_t p = 0;
     for (; p + BURST <= t->steps; p += BURST) {
+        for (int l = 0; t->fetches && l < sets * DOTS_LANES; ++l)
+            __builtin_prefetch(line[l / DOTS_LANES][l % DOTS_LANES] + p + AHEAD);
         TCGEMM_UNROLL
         for (int set = 0; set < sets; ++set)
             for (int64_t q = p; q < p + BURST; q += DOTS_STEPS)

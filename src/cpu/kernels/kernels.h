@@ -32,7 +32,7 @@
     tcgemm_pack_fn tcgemm_pack_##isa##_f32, tcgemm_pack_##isa##_f64, tcgemm_pack_##isa##_bf16,     \
         tcgemm_pack_##isa##_u8s8, tcgemm_pack_##isa##_s16, tcgemm_pack_##isa##_b1;                 \
     tcgemm_pack_rows_fn tcgemm_pack_rows_##isa##_f32, tcgemm_pack_rows_##isa##_u8s8,               \
-        tcgemm_pack_rows_##isa##_s16;                                                              \
+        tcgemm_pack_rows_##isa##_s16, tcgemm_pack_rows_##isa##_bf16;                               \
     tcgemm_finish_fn tcgemm_finish_##isa;
 TCGEMM_DECLARE_PACK(any)
 TCGEMM_DECLARE_PACK(avx2)
@@ -62,7 +62,8 @@ tcgemm_tile_fn tcgemm_tile_avx512_f32, tcgemm_tile_avx512_f32_strided;
 tcgemm_tile_fn tcgemm_tile_avx512_f64, tcgemm_tile_avx512_f64_strided;
 tcgemm_tile_fn tcgemm_tile_avx512_s16, tcgemm_tile_avx512_s16_strided;
 
-tcgemm_tile_fn tcgemm_tile_avx512_bf16, tcgemm_tile_avx512_bf16_exact;
+tcgemm_tile_fn tcgemm_tile_avx512_bf16, tcgemm_tile_avx512_bf16_strided,
+    tcgemm_tile_avx512_bf16_exact;
 tcgemm_tile_fn tcgemm_tile_avx512_u8s8, tcgemm_tile_avx512_u8s8_strided;
 tcgemm_tile_fn tcgemm_tile_avx512_b1;
 

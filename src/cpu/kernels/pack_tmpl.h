@@ -153,9 +153,28 @@ static void transpose_4x4_f64(const double *const rows[], int64_t q, double *pan
 /* All steps of some lines from `line` on. Where lines are left over behind the last group, another
  * group ends where they do: it may do some lines of the one before again. */
 #ifdef __AVX2__
+/* Long lines are fetched ahead, and where they end, those of the next group: prefetchers lose them
+ * there. */
+enum { STEPS_AHEAD = 128, LEAST_FETCHED_STEPS = 320 };
+
+static TCGEMM_ALWAYS_INLINE void fetch_8_lines(const uint32_t *const rows[], int line, int lines,
+                                               int64_t q, int64_t steps) {
+    const bool is_here = q + STEPS_AHEAD < steps;
+    const int from = is_here || line + 16 > lines ? line : line + 8;
+    const uintptr_t at = (uintptr_t)((is_here ? q : q - steps) + STEPS_AHEAD) * 4;
+    for (int i = from; i < from + 8; ++i)
+        __builtin_prefetch((const void *)((uintptr_t)rows[i] + at));
+}
+
 static TCGEMM_ALWAYS_INLINE void transpose_8_lines(const uint32_t *const rows[], int line,
-                                                   int64_t steps, uint32_t *panel, int width) {
+                                                   int lines, int64_t steps, uint32_t *panel,
+                                                   int width) {
     int64_t q = 0;
+    for (; steps >= LEAST_FETCHED_STEPS && q + 16 <= steps; q += 16) {
+        fetch_8_lines(rows, line, lines, q, steps);
+        for (int64_t p = q; p < q + 16; p += 4)
+            transpose_8x4(rows + line, p, panel + line, width);
+    }
     for (; q + 4 <= steps; q += 4)
         transpose_8x4(rows + line, q, panel + line, width);
     for (; q < steps; ++q)
@@ -190,7 +209,7 @@ static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps
     int line = 0;
 #ifdef __AVX2__
     for (; line + 8 <= lines; line += 8)
-        transpose_8_lines(rows, line, steps, panel, width);
+        transpose_8_lines(rows, line, lines, steps, panel, width);
 #endif
 #if defined(__AVX2__) || defined(__ARM_NEON)
     for (; line + 4 <= lines; line += 4)
@@ -265,6 +284,17 @@ static void clear_missing_lines(void *panel, int lane_bytes, int64_t steps, int 
 static void clear_missing_terms(uint32_t *terms, int lines, int width) {
     if (terms)
         memset(terms + lines, 0, (size_t)(width - lines) * sizeof *terms);
+}
+
+/* Rows of k that lie across it are fetched so far ahead: a panel's part of each is too short for
+ * prefetchers. Not those of small matrices, which lie in a cache. */
+enum { ROWS_AHEAD = 16, LEAST_FETCHED_STRIDE = 1024 };
+
+static TCGEMM_ALWAYS_INLINE void fetch_row(const void *source, int64_t rows, int64_t stride,
+                                           int bytes) {
+    const uintptr_t at = (uintptr_t)source + (uintptr_t)rows * (uintptr_t)stride;
+    for (int i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const void *)(at + (uintptr_t)i));
 }
 
 static inline int64_t line_start(const tcgemm_pack_t *pack, int64_t line, int64_t k) {
@@ -450,6 +480,41 @@ static bool has_whole_words(const tcgemm_pack_t *pack, int64_t first) {
     return ((start | (uint64_t)pack->line_stride | (uint64_t)pack->k) & 3u) == 0;
 }
 
+/* ---- bf16 ---- */
+
+/* The steps from element `index` on, of lines that lie side by side: two, or one and zeros. Returns
+ * true if a bf16 is subnormal. */
+static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int64_t index,
+                                                 bool has_two, int lines, uint32_t *out) {
+    bool subnormal = false;
+#ifdef __AVX512BW__
+    if (pack->dtype == TCGEMM_DTYPE_BF16) {
+        const uint16_t *const source = (const uint16_t *)pack->source + index;
+        __mmask32 found = 0;
+        for (int h = 0; h < 2 && pack->k_stride >= LEAST_FETCHED_STRIDE / 2; ++h)
+            fetch_row(source, 2 * (ROWS_AHEAD + h), pack->k_stride, 2 * lines);
+        for (int line = 0; line < lines; line += 16) {
+            const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
+            const __m256i low = _mm256_maskz_loadu_epi16(some, source + line);
+            const __m256i high =
+                _mm256_maskz_loadu_epi16(has_two ? some : 0, source + pack->k_stride + line);
+            const __m512i pairs = _mm512_or_si512(
+                _mm512_cvtepu16_epi32(low), _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+            found |= subnormal_bf16(pairs);
+            _mm512_mask_storeu_epi32(out + line, some, pairs);
+        }
+        return found != 0;
+    }
+#endif
+    uint16_t pair[2][MAX_WIDTH] = {{0}};
+    subnormal |= convert_bf16(pack, index, lines, pair[0]);
+    if (has_two)
+        subnormal |= convert_bf16(pack, index + pack->k_stride, lines, pair[1]);
+    for (int line = 0; line < lines; ++line)
+        out[line] = pair[0][line] | (uint32_t)pair[1][line] << 16;
+    return subnormal;
+}
+
 /* ---- one function for each family ---- */
 
 bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
@@ -510,6 +575,16 @@ bool PACK_NAME(f64)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     return false;
 }
 
+/* What is converted after this: prefetchers do not follow pieces so short. */
+static TCGEMM_ALWAYS_INLINE void fetch_chunk(const tcgemm_pack_t *pack, int64_t line, int64_t k) {
+    const uintptr_t bytes = pack->dtype == TCGEMM_DTYPE_BF16 ? 2 : 1;
+    const uintptr_t index =
+        (uintptr_t)pack->origin + (uintptr_t)k + (uintptr_t)line * (uintptr_t)pack->line_stride;
+    const uintptr_t at = (uintptr_t)pack->source + index * bytes;
+    for (uintptr_t i = 0; i < 2 * LONG_CHUNK * bytes; i += 64)
+        __builtin_prefetch((const void *)(at + i));
+}
+
 bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
                      uint32_t *terms) {
     uint32_t *out = panel;
@@ -518,33 +593,32 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     (void)terms;
     clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
     if (pack->k_stride != 1) {
-        uint16_t pair[2][MAX_WIDTH];
-        for (int64_t q = 0; q < num_steps; ++q) {
-            for (int64_t h = 0; h < 2; ++h) {
-                if (2 * q + h < pack->k)
-                    subnormal |=
-                        convert_bf16(pack, line_start(pack, first, 2 * q + h), lines, pair[h]);
-                else
-                    memset(pair[h], 0, sizeof pair[h]);
-            }
-            for (int line = 0; line < lines; ++line)
-                out[q * width + line] = pair[0][line] | (uint32_t)pair[1][line] << 16;
-        }
+        for (int64_t q = 0; q < num_steps; ++q)
+            subnormal |= interleave_bf16(pack, line_start(pack, first, 2 * q), 2 * q + 1 < pack->k,
+                                         lines, out + q * width);
         return subnormal;
     }
-    uint16_t converted[MAX_WIDTH][2 * CHUNK];
-    const uint32_t *rows[MAX_WIDTH];
-    for (int64_t q = 0; q < num_steps; q += CHUNK) {
-        const int64_t steps = min_i64(CHUNK, num_steps - q);
-        const int64_t count = min_i64(2 * CHUNK, pack->k - 2 * q);
-        for (int line = 0; line < lines; ++line) {
-            subnormal |=
-                convert_bf16(pack, line_start(pack, first + line, 2 * q), count, converted[line]);
-            if (count & 1)
-                converted[line][count] = 0;
-            rows[line] = (const uint32_t *)(const void *)converted[line];
+    uint16_t converted[SET_OF_LINES][2 * LONG_CHUNK];
+    const uint32_t *rows[SET_OF_LINES];
+    for (int i = 0; i < SET_OF_LINES; ++i)
+        rows[i] = (const uint32_t *)(const void *)converted[i];
+    for (int line = 0; line < lines; line += SET_OF_LINES) {
+        const int some = lines - line < SET_OF_LINES ? lines - line : SET_OF_LINES;
+        for (int64_t q = 0; q < num_steps; q += LONG_CHUNK) {
+            const int64_t steps = min_i64(LONG_CHUNK, num_steps - q);
+            const int64_t count = min_i64(2 * LONG_CHUNK, pack->k - 2 * q);
+            for (int i = 0; i < some; ++i) {
+                const int64_t at = line_start(pack, first + line + i, 2 * q);
+                if (q + LONG_CHUNK < num_steps)
+                    fetch_chunk(pack, first + line + i, 2 * (q + LONG_CHUNK));
+                else if (num_steps > LONG_CHUNK)
+                    fetch_chunk(pack, first + line + i + SET_OF_LINES, 0);
+                subnormal |= convert_bf16(pack, at, count, converted[i]);
+                if (count & 1)
+                    converted[i][count] = 0;
+            }
+            transpose_u32(rows, some, steps, out + q * width + line, width);
         }
-        transpose_u32(rows, lines, steps, out + q * width, width);
     }
     return subnormal;
 }
@@ -560,8 +634,11 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     if (pack->k_stride != 1 && is_bytes) {
         const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
         int64_t q = 0;
-        for (; 4 * q + 4 <= pack->k; ++q, source += 4 * pack->k_stride)
+        for (; 4 * q + 4 <= pack->k; ++q, source += 4 * pack->k_stride) {
+            for (int h = 0; h < 4 && pack->k_stride >= LEAST_FETCHED_STRIDE; ++h)
+                fetch_row(source, ROWS_AHEAD + h, pack->k_stride, lines);
             interleave_4(source, pack->k_stride, 4, pack->flip, lines, out + q * width);
+        }
         if (4 * q < pack->k)
             interleave_4(source, pack->k_stride, (int)(pack->k - 4 * q), pack->flip, lines,
                          out + q * width);
@@ -689,7 +766,7 @@ bool PACK_NAME(b1)(const tcgemm_pack_t *pack, int64_t first, int lines, int widt
 
 /* ---- rows of lanes ---- */
 
-void PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+bool PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
     const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
     const int64_t k = pack->k;
     uint8_t *row = rows;
@@ -708,17 +785,19 @@ void PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint
             terms[line] = pack->sum_factor * sum + pack->sum_offset;
         }
     }
+    return false;
 }
 
 /* Numbers that are no f32 as they lie. */
-void PACK_ROWS_NAME(f32)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+bool PACK_ROWS_NAME(f32)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
     float *row = rows;
     (void)terms;
     for (int line = 0; line < lines; ++line, row += pack->k)
         convert_f32(pack, line_start(pack, line, 0), pack->k, row);
+    return false;
 }
 
-void PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+bool PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
     const int64_t k = pack->k;
     int16_t *row = rows;
     (void)terms;
@@ -727,6 +806,27 @@ void PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint3
         if (k & 1)
             row[k] = 0;
     }
+    return false;
+}
+
+/* Where there are no rows, they are only looked at. */
+bool PACK_ROWS_NAME(bf16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+    const int64_t k = pack->k;
+    uint16_t *row = rows;
+    bool subnormal = false;
+    (void)terms;
+    for (int line = 0; line < lines; ++line) {
+        const int64_t at = line_start(pack, line, 0);
+        if (!row) {
+            subnormal |= copy_bf16((const uint16_t *)pack->source + at, k, NULL);
+            continue;
+        }
+        subnormal |= convert_bf16(pack, at, k, row);
+        if (k & 1)
+            row[k] = 0;
+        row += (k + 1) & ~INT64_C(1);
+    }
+    return subnormal;
 }
 
 #include "cpu/kernels/finish_tmpl.h"

@@ -25,6 +25,7 @@
  *   TILE_FIELD                     the member of union tcgemm_tile_scalar
  *   TILE_INTEGER                   1: scale and terms apply
  *   TILE_STEPS                     steps in a round of the loop, if that is not 1
+ *   TILE_IS_PACKED                 false: TILE_PACKED goes by strides, too
  */
 
 #define TILE_PASTE_(x, y) x##y
@@ -35,6 +36,9 @@
 #endif
 #ifndef TILE_STEPS
 #define TILE_STEPS 1
+#endif
+#ifndef TILE_IS_PACKED
+#define TILE_IS_PACKED true
 #endif
 
 /* One vector of D from one vector of sums. */
@@ -96,7 +100,8 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(begin_with_terms)(const tcgemm_tile_
 }
 #endif
 
-/* The sums of a tile that stops at some k and goes on later, as they are: nothing is rounded. */
+/* The sums of a tile that stops at some k and goes on later, as they are: nothing is rounded.
+ * Integers are added to the terms. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(resume)(const tcgemm_tile_t *t,
                                                     TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
                                                     const int nv, TILE_MASK full) {
@@ -105,7 +110,12 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(resume)(const tcgemm_tile_t *t,
     for (int i = 0; i < mr; ++i) {
         TCGEMM_UNROLL
         for (int v = 0; v < nv; ++v)
+#if TILE_INTEGER
+            sum[i][v] =
+                TILE_ADD(sum[i][v], TILE_GET(partial + (i * TILE_NV + v) * TILE_LANES, full));
+#else
             sum[i][v] = TILE_GET(partial + (i * TILE_NV + v) * TILE_LANES, full);
+#endif
     }
 }
 
@@ -244,7 +254,7 @@ _Static_assert(TILE_NV == 3, "TILE_CASES lists the copies for 1 to 3 vectors");
 
 void TILE_PACKED(const tcgemm_tile_t *t) {
     switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
-        TILE_ALL_CASES(true)
+        TILE_ALL_CASES(TILE_IS_PACKED)
     default:
         break;
     }
@@ -291,3 +301,4 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
 #undef TILE_FIELD
 #undef TILE_INTEGER
 #undef TILE_STEPS
+#undef TILE_IS_PACKED

@@ -69,7 +69,7 @@ typedef struct tcgemm_tile {
     bool continues; /* C holds this product's own sums so far, alpha and beta are 1 */
     bool streams;   /* D is larger than caches are: past them */
     const struct tcgemm_finish *finish; /* the sums become this narrow D, and D is not written */
-    /* Matrix tiles may stop and go on later: mr x nr sums on a 64-byte boundary. */
+    /* Tiles may stop and go on later (tcgemm_can_pause): mr x nr sums on a 64-byte boundary. */
     void *partial;
     bool resumes; /* the sums so far are in `partial` */
     bool pauses;  /* they are to be left there, and D as it is */
@@ -98,6 +98,7 @@ typedef struct tcgemm_dots {
     bool resumes;  /* the sums so far are in `partial` */
     bool pauses;   /* they are to be left there, and D as it is */
     bool is_exact; /* of tiles: x holds a bf16 subnormal */
+    bool fetches;  /* lines are to be fetched ahead: they lie beyond the caches */
 } tcgemm_dots_t;
 
 typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);
@@ -126,8 +127,9 @@ typedef bool tcgemm_pack_fn(const tcgemm_pack_t *pack, int64_t first, int lines,
                             void *panel, uint32_t *terms);
 
 /* Packs lines 0 .. lines - 1, which lie along k, as rows of lanes one behind the other, zero beyond
- * k. `terms` as above. Up to 63 bytes behind the last row are overwritten, too. */
-typedef void tcgemm_pack_rows_fn(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms);
+ * k. `terms` and what is returned as above. Up to 63 bytes behind the last row are overwritten,
+ * too. Lines of bf16 that stay where they are, `rows` NULL, are only looked at. */
+typedef bool tcgemm_pack_rows_fn(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms);
 
 /* Writes rows x cols sums as f16 or bf16: D = alpha * sums + beta * C, rounded once. */
 typedef struct tcgemm_finish {
@@ -152,7 +154,7 @@ typedef struct tcgemm_cpu_ukernel {
     int mc, nb; /* ... rows and columns of a unit of work */
     tcgemm_tile_fn *packed;
     tcgemm_tile_fn *strided;   /* reads A and B by a_row, a_step, b_step; NULL: none */
-    tcgemm_tile_fn *exact;     /* as packed, keeps bf16 subnormals; NULL: packed does */
+    tcgemm_tile_fn *exact;     /* as these, keeps bf16 subnormals; NULL: they do */
     tcgemm_dots_fn *dots;      /* of lines that lie along k; NULL: none */
     tcgemm_dots_fn *across;    /* of lines that lie across k; NULL only where dots is */
     int dots_width;            /* rows that they do at a time */
@@ -170,6 +172,14 @@ typedef struct tcgemm_cpu_ukernel {
 /* Of a sum, in a register or where a tile pauses. */
 static inline int tcgemm_sum_bytes(const tcgemm_cpu_ukernel_t *u) {
     return u->family == TCGEMM_FAMILY_F64 ? 8 : 4;
+}
+
+/* Its tiles, of vectors, may stop and go on later; those of matrix units, which do as well, have
+ * ways of their own. */
+static inline bool tcgemm_can_pause(tcgemm_family_t family) {
+    return family == TCGEMM_FAMILY_F32 || family == TCGEMM_FAMILY_F64 ||
+           family == TCGEMM_FAMILY_BF16 || family == TCGEMM_FAMILY_U8S8 ||
+           family == TCGEMM_FAMILY_S16;
 }
 
 /* Of `rows` rows, those of a tile, about as many in each, lest the last one be too small to keep

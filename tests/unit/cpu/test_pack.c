@@ -215,7 +215,14 @@ static void check_rows(const packing_t *x) {
     const int64_t bytes = steps * x->lines * 4;
     memset(rows, 0xA5, sizeof rows);
     memset(terms, 0xA5, sizeof terms);
-    x->kernel->cpu->pack_rows(&x->pack, x->lines, rows, x->wants_terms ? terms : NULL);
+    const bool found =
+        x->kernel->cpu->pack_rows(&x->pack, x->lines, rows, x->wants_terms ? terms : NULL);
+    if (found != expected_flag(x))
+        fail_packing(x, "as rows flag is %lld, expected %llu (%llu)", found, expected_flag(x), 0);
+    if (x->kernel->cpu->exact && x->pack.dtype == TCGEMM_DTYPE_BF16 &&
+        x->kernel->cpu->pack_rows(&x->pack, x->lines, NULL, NULL) != expected_flag(x))
+        fail_packing(x, "rows that stay: flag is %lld, expected %llu (%llu)", !expected_flag(x),
+                     expected_flag(x), 0);
     for (int64_t i = 0; i < steps * x->lines; ++i) {
         uint32_t got;
         memcpy(&got, rows + i * 4, sizeof got);

@@ -173,10 +173,6 @@ static void run_in_parts(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_fn *function
     }
 }
 
-static bool can_pause(const tcgemm_cpu_ukernel_t *u) {
-    return u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64;
-}
-
 static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, int m, int n,
                        bool packed, bool with_c, bool in_parts) {
     const tcgemm_cpu_ukernel_t *u = kernel->cpu;
@@ -232,13 +228,15 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
         const char *name;
         tcgemm_tile_fn *function;
         bool packed;
-    } functions[] = {{"packed", kernel->cpu->packed, true},
-                     {"strided", kernel->cpu->strided, false},
-                     {"exact", kernel->cpu->exact, true}};
-    for (int f = 0; f < 3; ++f)
+    } functions[] = {
+        {"packed", kernel->cpu->packed, true},
+        {"strided", kernel->cpu->strided, false},
+        {"exact", kernel->cpu->exact, true},
+        {"exact, by strides", kernel->cpu->strided ? kernel->cpu->exact : NULL, false}};
+    for (int f = 0; f < 4; ++f)
         for (int m = 1; functions[f].function && m <= kernel->mr; ++m)
             for (int n = 1; n <= kernel->nr; ++n)
-                for (int way = 0; way < (can_pause(kernel->cpu) ? 4 : 2); ++way) {
+                for (int way = 0; way < (tcgemm_can_pause(kernel->cpu->family) ? 4 : 2); ++way) {
                     const bool with_c = way & 1;
                     const bool in_parts = way & 2;
                     if (!is_tried(m, kernel->mr) ||
