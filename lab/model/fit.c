@@ -6,11 +6,12 @@
  *     bash lab/model/run.sh fit [--free] src/gpu/measured/cost.def choices.csv|samples.csv ...
  * >new.def
  *
- * Lines without samples stay as they are; --free lets the others go as far as they want (a new row,
- * whose line is a guess). What the planner wants is the order of the rows: so those that are near
- * the best of a problem count more, and those that are slower are not to be promised below it. One
- * line of constants after the other, by coordinate descent from what stands there and from round
- * numbers. A line of another type whose kernels take the same time is the same line.
+ * Lines without samples stay as they are, and those of rows for which such tables say little
+ * (is_kept); --free lets all go as far as they want (a new row, whose line is a guess). What the
+ * planner wants is the order of the rows: so those that are near the best of a problem count more,
+ * and those that are slower are not to be promised below it. One line of constants after the other,
+ * by coordinate descent from what stands there and from round numbers. A line of another type whose
+ * kernels take the same time is the same line.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -275,22 +276,29 @@ static double loss_with(const double c[NUM_CONSTANTS], const line_t *line) {
     return loss_of(line);
 }
 
-/* How far a constant may move: random problems say little of large products, and nothing of what a
- * kernel's units cannot do. Tiles of large products stay near where those have put them. */
-static double reach(const line_t *line, int i) {
+/* Problems of choices.c are small and stay in the L2 from call to call. So they say little of large
+ * products, and of operands that come from memory, as those of few rows of D mostly do: lines of
+ * such rows stay as other measurements have put them. */
+static bool is_kept(const line_t *line) {
     const tcgemm_gpu_row_t *row = line->samples[0]->kernel->gpu;
-    const bool is_large = row->bm * row->bn >= 128 * 128;
-    if (is_free)
-        return HUGE_VAL;
+    return !is_free && (row->bm * row->bn >= 128 * 128 || row->bm <= 16 || row->bn <= 16 ||
+                        strcmp(row->tag, "deep") == 0 || row->type == TCGEMM_F64_F64);
+}
+
+/* How far a constant may move: not to what a kernel's units cannot do. */
+static double reach(const line_t *line, int i) {
+    const bool has_boxes = line->samples[0]->kernel->gpu->tensor_maps;
     switch (i) {
     case 1: /* wait, start, finish */
     case 2:
     case 3:
         return HUGE_VAL;
     case 0:
-        return is_large ? 1.04 : 1.5;
+        return is_free ? HUGE_VAL : 2.5;
+    case 4:
+        return is_free ? HUGE_VAL : has_boxes ? 1.0 : 2.0; /* of boxes: bytes from memory */
     default:
-        return is_large ? 1.15 : 1.4;
+        return is_free ? HUGE_VAL : 2.0;
     }
 }
 
@@ -373,7 +381,7 @@ static void rewrite(const char *path) {
     while (fgets(text, sizeof text, in)) {
         const line_t *line =
             sscanf(text, "TCGEMM_COST(%95[a-z0-9_]", name) == 1 ? find_line(name, false) : NULL;
-        if (!line || line->count < LEAST_SAMPLES) {
+        if (!line || line->count < LEAST_SAMPLES || is_kept(line)) {
             (void)fputs(text, stdout);
             continue;
         }
@@ -409,7 +417,7 @@ int main(int argc, char **argv) {
     }
     report("before");
     for (int i = 0; i < num_lines; ++i)
-        if (lines[i].count >= LEAST_SAMPLES)
+        if (lines[i].count >= LEAST_SAMPLES && !is_kept(&lines[i]))
             fit_line(&lines[i]);
     report("after");
     rewrite(argv[1]);

@@ -33,18 +33,18 @@
 static const double launch_seconds = 2.25e-6;
 static const double least_seconds = 3.6e-6; /* from one launch to the next, however small */
 static const double step_seconds = 3.1e-6;  /* of one more launch, beside its bytes ... */
-static const double step_efficiency = 0.65; /* ... which come at this part of the bandwidth */
-static const double memory_efficiency = 0.9;
-static const double near_efficiency = 1.05; /* operands that fit in the L2 */
-static const double copying = 1.65;         /* times longer: what threads bring themselves */
-static const double again = 0.43;           /* bytes of a box that another block has read, too */
+static const double step_efficiency = 0.70; /* ... which come at this part of the bandwidth */
+static const double memory_efficiency = 0.85;
+static const double near_efficiency = 0.95; /* operands that fit in the L2 */
+static const double copying = 1.1;          /* times longer: what threads bring themselves */
+static const double again = 0.2;            /* bytes of a box that another block has read, too */
 static const double unaligned_d = 3.4;      /* D whose rows begin inside a sector ... */
-static const double scattered_d = 5.7;      /* ... and are not written along the rows */
+static const double scattered_d = 6.0;      /* ... and are not written along the rows */
 static const double unaligned_finish = 3.3; /* and `finish` then, of kernels without boxes */
-static const double beyond = 1.35;          /* rows of boxes beyond an edge, to the other side's */
+static const double beyond = 1.0;           /* rows of boxes beyond an edge, to the other side's */
 /* From the request of a box to its arrival: a ring that is full of requests brings one ring's worth
  * in that time, and no SM draws more. Operands from memory, and those below a third of the L2. */
-static const double box_latency = 1.45e-6;
+static const double box_latency = 1.07e-6;
 static const double near_latency = 0.65e-6;
 static const double near_share = 1.0 / 3.0;
 /* Ranks of a cluster: to meet twice, and what each draws from the others. */
