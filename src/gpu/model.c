@@ -48,7 +48,7 @@ static const double box_latency = 1.07e-6;
 static const double near_latency = 0.65e-6;
 static const double near_share = 1.0 / 3.0;
 /* Ranks of a cluster: to meet twice, and what each draws from the others. */
-static const double cluster_barriers = 0.7e-6;
+static const double cluster_barriers = 1.25e-6;
 static const double cluster_bytes_per_clock = 16.0;
 static const double sms_of_large_clusters = 120.0 / 132.0;
 static const double part_of_peak = 0.9;
@@ -378,8 +378,11 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
         t.memory = fmax(
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,
             t.rounds * rings(&q) * (is_near(&q, near_share) ? near_latency : box_latency));
-    t.total = fmax(least_seconds,
-                   t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory) + t.cluster);
+    t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory) + t.cluster;
+    if (t.total < least_seconds) {
+        t.launch += least_seconds - t.total;
+        t.total = least_seconds;
+    }
     return t;
 }
 
