@@ -48,9 +48,8 @@ enum {
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing */
     STREAM_PITCH = 1024,           /* from row to row of B: prefetchers see one stream */
-    NEAR_BYTES = 5 << 18,          /* of an operand that stays in the L2 cache as it is, or ... */
-    SHARED_BYTES = 5 << 20,        /* ... in those of many threads; ... */
-    NEAR_PITCH = 6144,             /* ... its lines so far apart at most, and ... */
+    SHARED_BYTES = 5 << 20,        /* of an operand that stays as it is in the L2 caches of many */
+    NEAR_PITCH = 6144,             /* threads; its lines so far apart at most, and ... */
     BAD_PITCH = 4096,              /* ... not in one set of the first-level cache */
     MOST_TILE_DOTS = 128,      /* rows of matrix tiles, for each 32 of which lines are read ... */
     MOST_NEAR_TILE_DOTS = 64,  /* ... again; fewer where ... */
@@ -181,7 +180,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
  * caches of those that packed them. */
 static bool is_near(const struct tcgemm_plan *plan, int64_t pitch, int64_t lines, int max_threads) {
     const int lane_bytes = plan->kernel->cpu->lane_bytes;
-    const int64_t most = max_threads >= MANY_THREADS ? SHARED_BYTES : NEAR_BYTES;
+    const int64_t most = max_threads >= MANY_THREADS ? SHARED_BYTES : (int64_t)tcgemm_near_bytes();
     return pitch <= NEAR_PITCH / lane_bytes && pitch * lane_bytes % BAD_PITCH != 0 &&
            (double)(pitch * lane_bytes) * (double)lines <= (double)most;
 }

@@ -75,16 +75,26 @@ tcgemm_caches_t tcgemm_cpu_caches(void) {
     return c;
 }
 
-static size_t far_bytes;
+static size_t near_bytes, far_bytes;
 
-static void find_far_bytes(void) {
+static void find_bytes(void) {
     const tcgemm_caches_t c = tcgemm_cpu_caches();
     const size_t last = c.bytes[2] ? c.bytes[2] : c.bytes[1];
+    near_bytes = (c.bytes[1] ? c.bytes[1] : 1 << 20) / 8 * 5;
     far_bytes = last / 4 > c.bytes[1] ? last / 4 : last ? last : 8 << 20;
 }
 
-size_t tcgemm_far_bytes(void) {
+static void find_bytes_once(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, find_far_bytes);
+    (void)pthread_once(&once, find_bytes);
+}
+
+size_t tcgemm_near_bytes(void) {
+    find_bytes_once();
+    return near_bytes;
+}
+
+size_t tcgemm_far_bytes(void) {
+    find_bytes_once();
     return far_bytes;
 }

@@ -16,6 +16,10 @@ tcgemm_caches_t tcgemm_cpu_caches(void);
 /* The same of processor `cpu` from sysfs below `root` ("" for this machine's). */
 tcgemm_caches_t tcgemm_caches_of_sysfs(const char *root, int cpu);
 
+/* Bytes of a matrix that stays in the L2 cache while others pass through it: five eighths. Likewise
+ * the same for the life of the process. */
+size_t tcgemm_near_bytes(void);
+
 /* Bytes beyond which a matrix that is read again and again lies in no cache: a part of the last
  * one, which others share. The same for the life of the process. */
 size_t tcgemm_far_bytes(void);
