@@ -3,8 +3,7 @@
  * are moved until what the plans expect comes near to what was found. The new cost.def goes to
  * stdout.
  *
- *     bash lab/model/run.sh fit [--free] src/gpu/measured/cost.def choices.csv|samples.csv ...
- * >new.def
+ *     bash lab/model/run.sh fit [--free] src/gpu/measured/cost.def TABLE ... >new.def
  *
  * Lines without samples stay as they are, and those of rows for which such tables say little
  * (is_kept); --free lets all go as far as they want (a new row, whose line is a guess). What the
@@ -27,7 +26,7 @@
 #include "gpu/model.h"
 #include "plan/plan.h"
 
-enum { LINE = 512, NAME = 96, MAX_LINES = 400, LEAST_SAMPLES = 12, NUM_CONSTANTS = 8 };
+enum { NAME = CHOICE_NAME, MAX_LINES = 400, LEAST_SAMPLES = 12, NUM_CONSTANTS = 8 };
 
 typedef struct sample {
     const tcgemm_kernel_t *kernel;
@@ -139,33 +138,24 @@ static sample_t *sample_of(const tcgemm_problem_t *p, const char *kernel, const 
     return s;
 }
 
-/* A line of a table: of choices.c, or with no `steps` of sample.c. */
-typedef struct measured {
-    long long problem, m, n, k, batch, splits;
-    unsigned flags;
-    char type[NAME], ops[8], kernel[NAME], steps[8];
-    double seconds;
-} measured_t;
-
-static bool read_choice(const char *text, measured_t *x) {
-    return sscanf(text, "%lld,%95[^,],%7[^,],%lld,%lld,%lld,%lld,%u,%95[^,],%7[^,],%lld,%*d,%lf",
-                  &x->problem, x->type, x->ops, &x->m, &x->n, &x->k, &x->batch, &x->flags,
-                  x->kernel, x->steps, &x->splits, &x->seconds) == 12;
+/* The GPU row of that name, or NULL. */
+static const tcgemm_kernel_t *kernel_named(const char *name) {
+    for (int i = 0; i < tcgemm_num_kernels(); ++i)
+        if (strcmp(tcgemm_kernel_at(i)->name, name) == 0)
+            return tcgemm_kernel_at(i);
+    return NULL;
 }
 
-static bool read_sample(const char *text, measured_t *x) {
+/* A line of a table of sample.c: a problem of its own, of one step. */
+static bool read_sample_line(const char *text, choice_line_t *x) {
     if (sscanf(text, "%95[^,],%7[^,],%lld,%lld,%lld,%lld,%lf", x->kernel, x->ops, &x->m, &x->n,
                &x->k, &x->batch, &x->seconds) != 7)
         return false;
-    tcgemm_kernel_info_t row = {.struct_size = sizeof row};
-    for (int i = 0; tcgemm_kernel_get_info(i, &row) == TCGEMM_STATUS_OK; ++i)
-        if (strcmp(row.name, x->kernel) == 0)
-            for (int type = 1; type <= TCGEMM_NUM_TYPES; ++type)
-                if (row.types >> (type - 1) & 1)
-                    (void)snprintf(x->type, NAME, "%s",
-                                   tcgemm_type_info((tcgemm_type_t)type)->name);
-    ++x->problem; /* each by itself */
+    const tcgemm_kernel_t *row = kernel_named(x->kernel);
+    (void)snprintf(x->type, sizeof x->type, "%s",
+                   row && row->gpu ? tcgemm_type_info(row->gpu->type)->name : "");
     (void)snprintf(x->steps, sizeof x->steps, "P");
+    x->number += 1;
     x->splits = 1;
     return true;
 }
@@ -184,8 +174,8 @@ static void end_problem(double best) {
 /* Adds the lines of a table; returns how many do not take the steps of today. */
 static int read_table(const char *path) {
     FILE *file = fopen(path, "r");
-    char text[LINE];
-    measured_t x = {.problem = -1};
+    char text[CHOICE_LINE];
+    choice_line_t x = {.number = -1};
     int others = 0;
     long long last = -1;
     double best = HUGE_VAL;
@@ -195,18 +185,16 @@ static int read_table(const char *path) {
     }
     const bool is_choices = strncmp(text, "problem,", 8) == 0;
     while (fgets(text, sizeof text, file) &&
-           (is_choices ? read_choice(text, &x) : read_sample(text, &x))) {
-        tcgemm_type_t type;
-        if (x.problem != last) {
+           (is_choices ? read_choice_line(text, &x) : read_sample_line(text, &x))) {
+        tcgemm_problem_t p;
+        if (x.number != last) {
             end_problem(best);
             best = HUGE_VAL;
-            last = x.problem;
+            last = x.number;
         }
         best = fmin(best, x.seconds);
-        if (tcgemm_type_from_name(x.type, &type) != TCGEMM_STATUS_OK)
+        if (!problem_of_choice(&x, &p))
             continue; /* a row that is no more */
-        tcgemm_problem_t p = tight_problem(type, x.ops, x.m, x.n, x.k, x.batch);
-        p.flags = x.flags;
         sample_t *s = sample_of(&p, x.kernel, x.steps, x.splits);
         if (!s || num_of_problem == MOST_ROWS) {
             ++others;
@@ -287,18 +275,19 @@ static bool is_kept(const line_t *line) {
 
 /* How far a constant may move: not to what a kernel's units cannot do. */
 static double reach(const line_t *line, int i) {
-    const bool has_boxes = line->samples[0]->kernel->gpu->tensor_maps;
+    if (is_free)
+        return HUGE_VAL;
     switch (i) {
+    case 0:
+        return 2.5;
     case 1: /* wait, start, finish */
     case 2:
     case 3:
         return HUGE_VAL;
-    case 0:
-        return is_free ? HUGE_VAL : 2.5;
     case 4:
-        return is_free ? HUGE_VAL : has_boxes ? 1.0 : 2.0; /* of boxes: bytes from memory */
+        return line->samples[0]->kernel->gpu->tensor_maps ? 1.0 : 2.0; /* of boxes: bytes */
     default:
-        return is_free ? HUGE_VAL : 2.0;
+        return 2.0;
     }
 }
 
@@ -375,7 +364,7 @@ static void report(const char *when) {
 
 static void rewrite(const char *path) {
     FILE *in = fopen(path, "r");
-    char text[LINE], name[NAME];
+    char text[CHOICE_LINE], name[NAME];
     if (!in)
         exit(1);
     while (fgets(text, sizeof text, in)) {

@@ -1,12 +1,15 @@
-/* problem.h - a problem as the tables of this folder name one: types, ops ("NT") and sizes, its
- * matrices row-major, one after the other and without gaps. */
+/* problem.h - a problem as the tables of this folder name one, and a line of those of choices.c:
+ * types, ops ("NT") and sizes, its matrices row-major, one after the other and without gaps. */
 #ifndef LAB_MODEL_PROBLEM_H
 #define LAB_MODEL_PROBLEM_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "tcgemm/tcgemm.h"
 
-static tcgemm_problem_t tight_problem(tcgemm_type_t type, const char *ops, int64_t m, int64_t n,
-                                      int64_t k, int64_t batch) {
+static inline tcgemm_problem_t tight_problem(tcgemm_type_t type, const char *ops, int64_t m,
+                                             int64_t n, int64_t k, int64_t batch) {
     tcgemm_problem_t p = tcgemm_problem(type, m, n, k);
     p.op_a = ops[0] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
     p.op_b = ops[1] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
@@ -17,6 +20,32 @@ static tcgemm_problem_t tight_problem(tcgemm_type_t type, const char *ops, int64
     p.stride_b = k * n;
     p.stride_c = p.stride_d = m * n;
     return p;
+}
+
+/* A line of a table of choices.c: a row that was timed for a problem. */
+enum { CHOICE_LINE = 512, CHOICE_NAME = 96 };
+typedef struct choice_line {
+    long long number, m, n, k, batch, splits;
+    unsigned flags;
+    char type[CHOICE_NAME], ops[8], kernel[CHOICE_NAME], steps[8];
+    int chosen;
+    double seconds, predicted;
+} choice_line_t;
+
+static inline bool read_choice_line(const char *text, choice_line_t *x) {
+    return sscanf(text, "%lld,%95[^,],%7[^,],%lld,%lld,%lld,%lld,%u,%95[^,],%7[^,],%lld,%d,%lf,%lf",
+                  &x->number, x->type, x->ops, &x->m, &x->n, &x->k, &x->batch, &x->flags, x->kernel,
+                  x->steps, &x->splits, &x->chosen, &x->seconds, &x->predicted) == 14;
+}
+
+/* False for a type that is no more. */
+static inline bool problem_of_choice(const choice_line_t *x, tcgemm_problem_t *p) {
+    tcgemm_type_t type;
+    if (tcgemm_type_from_name(x->type, &type) != TCGEMM_STATUS_OK)
+        return false;
+    *p = tight_problem(type, x->ops, x->m, x->n, x->k, x->batch);
+    p->flags = x->flags;
+    return true;
 }
 
 #endif

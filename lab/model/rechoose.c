@@ -12,38 +12,21 @@
 
 #include "problem.h"
 
-enum { LINE = 512, NAME = 96 };
-
-typedef struct line {
-    long long number, m, n, k, batch, splits;
-    unsigned flags;
-    char type[NAME], ops[8], kernel[NAME], steps[8];
-    int chosen;
-    double seconds, predicted;
-} line_t;
-
 static tcgemm_context_t *context;
 
-static tcgemm_problem_t problem_of(const line_t *x) {
-    tcgemm_type_t type;
-    if (tcgemm_type_from_name(x->type, &type) != TCGEMM_STATUS_OK)
-        exit(2);
-    tcgemm_problem_t p = tight_problem(type, x->ops, x->m, x->n, x->k, x->batch);
-    p.flags = x->flags;
-    return p;
-}
-
 /* The name of the row that is taken, and the time that is expected of it. */
-static double predict(const line_t *x, const char *kernel, char name[NAME]) {
-    const tcgemm_problem_t p = problem_of(x);
+static double predict(const choice_line_t *x, const char *kernel, char name[CHOICE_NAME]) {
+    tcgemm_problem_t p;
     tcgemm_plan_options_t o = tcgemm_plan_options();
     tcgemm_plan_t *plan = NULL;
     tcgemm_plan_info_t info = {.struct_size = sizeof info};
     o.kernel = kernel;
+    if (!problem_of_choice(x, &p))
+        exit(2);
     if (tcgemm_plan_create(context, &p, &o, &plan) != TCGEMM_STATUS_OK)
         return 0;
     (void)tcgemm_plan_get_info(plan, &info);
-    (void)snprintf(name, NAME, "%s", info.kernel);
+    (void)snprintf(name, CHOICE_NAME, "%s", info.kernel);
     tcgemm_plan_destroy(plan);
     return info.predicted_seconds;
 }
@@ -51,7 +34,7 @@ static double predict(const line_t *x, const char *kernel, char name[NAME]) {
 int main(int argc, char **argv) {
     FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
     tcgemm_context_options_t where = tcgemm_context_options();
-    char text[LINE], name[NAME], chosen[NAME] = "";
+    char text[CHOICE_LINE], name[CHOICE_NAME], chosen[CHOICE_NAME] = "";
     long long last = -1;
     where.known_gpu = "h200";
     if (!file || !fgets(text, sizeof text, file) ||
@@ -61,11 +44,8 @@ int main(int argc, char **argv) {
     }
     (void)fputs(text, stdout);
     while (fgets(text, sizeof text, file)) {
-        line_t x;
-        if (sscanf(text,
-                   "%lld,%95[^,],%7[^,],%lld,%lld,%lld,%lld,%u,%95[^,],%7[^,],%lld,%d,%lf,%lf",
-                   &x.number, x.type, x.ops, &x.m, &x.n, &x.k, &x.batch, &x.flags, x.kernel,
-                   x.steps, &x.splits, &x.chosen, &x.seconds, &x.predicted) != 14)
+        choice_line_t x;
+        if (!read_choice_line(text, &x))
             return 2;
         if (x.number != last)
             (void)predict(&x, NULL, chosen);
