@@ -110,6 +110,20 @@ struct row_share {
     }
 };
 
+/* Calls row(from, to, share) for each share of this thread: From and To are elements of the operand
+ * and of the copy. */
+template <class From, class To, class Row>
+static __device__ __forceinline__ void each_row(const tcgemm_gpu_args_t &args, const row_cut &cut,
+                                                const Row &row) {
+#pragma unroll 1
+    for (int64_t unit = blockIdx.x; unit < cut.units; unit += gridDim.x) {
+        const row_share my(cut, unit);
+        if (my.exists)
+            row((const From *)args.a + my.item * args.stride_a + my.row * args.lda,
+                (uint4 *)((To *)args.d + my.item * args.stride_d + my.row * args.ldd), my);
+    }
+}
+
 /* ---- pieces from anywhere ---- */
 
 /* Elements i .. of a row, those from `length` on zero. */
@@ -224,16 +238,10 @@ static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
     enum { COUNT = PIECE / sizeof(Element) };
     const row_cut cut(args, (args.k + COUNT - 1) / COUNT, TCGEMM_PACK_LEAST);
     const surroundings around(args);
-#pragma unroll 1
-    for (int64_t unit = blockIdx.x; unit < cut.units; unit += gridDim.x) {
-        const row_share my(cut, unit);
-        if (!my.exists)
-            continue;
-        const Element *from = (const Element *)args.a + my.item * args.stride_a + my.row * args.lda;
-        Element *to = (Element *)args.d + my.item * args.stride_d + my.row * args.ldd;
+    each_row<Element, Element>(args, cut, [&](const Element *from, uint4 *to, const row_share &my) {
         const int64_t before = around.before(my.item, my.row);
-        pack_row(from, (uint4 *)to, args.k, before, around.end(before), my.first, cut.across);
-    }
+        pack_row(from, to, args.k, before, around.end(before), my.first, cut.across);
+    });
     tcgemm_wait_for_grids();
 }
 
@@ -325,15 +333,10 @@ static __device__ __forceinline__ void widen(const tcgemm_gpu_args_t &args) {
     const bool is_aligned =
         ((uintptr_t)args.a | (uintptr_t)args.lda | (uintptr_t)args.stride_a) % TCGEMM_WIDEN_PIECE ==
         0;
-#pragma unroll 1
-    for (int64_t unit = blockIdx.x; unit < cut.units; unit += gridDim.x) {
-        const row_share my(cut, unit);
-        if (!my.exists)
-            continue;
-        const uint8_t *from = (const uint8_t *)args.a + my.item * args.stride_a + my.row * args.lda;
-        uint16_t *to = (uint16_t *)args.d + my.item * args.stride_d + my.row * args.ldd;
-        widen_row<Format>(from, (uint4 *)to, args.k, my.first, cut.across, is_aligned);
-    }
+    each_row<uint8_t, uint16_t>(
+        args, cut, [&](const uint8_t *from, uint4 *to, const row_share &my) {
+            widen_row<Format>(from, to, args.k, my.first, cut.across, is_aligned);
+        });
     tcgemm_wait_for_grids();
 }
 
