@@ -163,19 +163,13 @@ void tcgemm_emulate_cluster_arrive(int releases) {
 }
 
 void tcgemm_emulate_cluster_wait(void) {
-    thread_t *self = self_thread();
-    warp_t *warp = &tcgemm_machine.warps[self->warp];
+    const thread_t *self = self_thread();
     tcgemm_machine_meet(OP_CLUSTER_WAIT);
     if (!self->has_arrived) {
         tcgemm_machine_fault("the thread waits at the cluster's barrier, where it has not arrived");
         tcgemm_machine_stop();
     }
-    self->request.op = OP_CLUSTER_WAIT;
-    warp->ready &= ~(1u << self->lane);
-    warp->at_cluster |= 1u << self->lane;
-    if (warp->at_cluster == ALL)
-        tcgemm_trace_barrier(self);
-    tcgemm_machine_leave();
+    tcgemm_machine_wait_at(OP_CLUSTER_WAIT, &tcgemm_machine.warps[self->warp].at_cluster);
 }
 
 uint32_t tcgemm_emulate_cluster_rank(void) {

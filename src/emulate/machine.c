@@ -219,16 +219,18 @@ void tcgemm_emulate_here(const char *file, uint32_t line) {
     self->line = line;
 }
 
-void tcgemm_emulate_syncthreads(void) {
-    machine_t *m = &tcgemm_machine;
-    thread_t *self = m->self;
-    warp_t *warp = &m->warps[self->warp];
-    self->request.op = OP_SYNCTHREADS;
-    warp->ready &= ~(1u << self->lane);
-    warp->at_barrier |= 1u << self->lane;
-    if (warp->at_barrier == ALL)
+void tcgemm_machine_wait_at(operation_t barrier, uint32_t *lanes) {
+    thread_t *self = self_thread();
+    self->request.op = barrier;
+    tcgemm_machine.warps[self->warp].ready &= ~(1u << self->lane);
+    *lanes |= 1u << self->lane;
+    if (*lanes == ALL)
         tcgemm_trace_barrier(self);
     tcgemm_machine_leave();
+}
+
+void tcgemm_emulate_syncthreads(void) {
+    tcgemm_machine_wait_at(OP_SYNCTHREADS, &tcgemm_machine.warps[self_thread()->warp].at_barrier);
 }
 
 /* ---- static shared memory: behind the dynamic one ---- */

@@ -209,6 +209,10 @@ void *tcgemm_fiber_make(char *stack, size_t bytes, void (*start)(void));
 
 /* Leaves a thread that waits or has ended; one that need not. */
 void tcgemm_machine_leave(void);
+
+/* The calling thread waits at a barrier of all threads of the block or of its cluster: `lanes` of
+ * its warp are there, and a warp that is there as a whole is traced. */
+void tcgemm_machine_wait_at(operation_t barrier, uint32_t *lanes);
 void tcgemm_machine_give_way(void);
 bool tcgemm_machine_is_elsewhere(const thread_t *x, const thread_t *y);
 const char *tcgemm_machine_name_of(operation_t op);
