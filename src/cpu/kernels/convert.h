@@ -29,6 +29,8 @@ static inline void f32_of_f16_row(const uint16_t *source, int64_t count, float *
 #elif defined(__F16C__)
     for (; i + 8 <= count; i += 8)
         _mm256_storeu_ps(row + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(source + i))));
+    for (; i + 4 <= count; i += 4)
+        _mm_storeu_ps(row + i, _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(source + i))));
 #elif defined(__ARM_NEON)
     for (; i + 4 <= count; i += 4)
         vst1q_f32(row + i, vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(source + i))));
@@ -45,7 +47,19 @@ static inline void f32_of_bf16_row(const uint16_t *source, int64_t count, float 
         _mm512_mask_storeu_epi32(row + i, some, _mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
     }
 #else
-    for (int64_t i = 0; i < count; ++i)
+    int64_t i = 0;
+#ifdef __AVX2__
+    for (; i + 8 <= count; i += 8) {
+        const __m128i half = _mm_loadu_si128((const __m128i *)(source + i));
+        _mm256_storeu_si256((__m256i *)(row + i),
+                            _mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16));
+    }
+    for (; i + 4 <= count; i += 4) {
+        const __m128i half = _mm_loadl_epi64((const __m128i *)(source + i));
+        _mm_storeu_si128((__m128i *)(row + i), _mm_slli_epi32(_mm_cvtepu16_epi32(half), 16));
+    }
+#endif
+    for (; i < count; ++i)
         row[i] = tcgemm_f32_of_bf16(source[i]);
 #endif
 }

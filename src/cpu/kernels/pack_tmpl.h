@@ -250,19 +250,43 @@ static __mmask16 first_words(int64_t bytes) {
 }
 #endif
 
+#ifndef __AVX512F__
+/* `bytes` is a constant where this is inlined: one or a few loads and stores, no call. */
+static TCGEMM_ALWAYS_INLINE void copy_pieces(const char *source, int64_t stride, int64_t steps,
+                                             const size_t bytes, char *panel, int64_t pitch) {
+    for (int64_t p = 0; p < steps; ++p, source += stride, panel += pitch)
+        memcpy(panel, source, bytes);
+}
+#endif
+
 /* `bytes` of each step, a multiple of 4, from pieces `stride` bytes apart. */
 static void copy_steps(const char *source, int64_t stride, int64_t steps, int64_t bytes,
                        char *panel, int64_t pitch) {
-    for (int64_t p = 0; p < steps; ++p, source += stride, panel += pitch) {
 #ifdef __AVX512F__
+    for (int64_t p = 0; p < steps; ++p, source += stride, panel += pitch)
         for (int64_t i = 0; i < bytes; i += 64) {
             const __mmask16 words = first_words(bytes - i);
             _mm512_mask_storeu_epi32(panel + i, words, _mm512_maskz_loadu_epi32(words, source + i));
         }
 #else
-        memcpy(panel, source, (size_t)bytes);
-#endif
+    switch (bytes) { /* whole panels */
+    case 16:
+        copy_pieces(source, stride, steps, 16, panel, pitch);
+        break;
+    case 32:
+        copy_pieces(source, stride, steps, 32, panel, pitch);
+        break;
+    case 48:
+        copy_pieces(source, stride, steps, 48, panel, pitch);
+        break;
+    case 96:
+        copy_pieces(source, stride, steps, 96, panel, pitch);
+        break;
+    default:
+        copy_pieces(source, stride, steps, (size_t)bytes, panel, pitch);
+        break;
     }
+#endif
 }
 
 /* Zeros in the lanes of the lines that the panel has and the matrix has not. */
@@ -314,9 +338,14 @@ static TCGEMM_ALWAYS_INLINE void put_words(uint32_t *out, int count, __m256i wor
 #elif defined(__AVX2__)
 static TCGEMM_ALWAYS_INLINE __m128i some_bytes(const uint8_t *source, int count) {
     uint64_t bytes = 0;
+    uint32_t word = 0;
     if (count >= 8)
         return _mm_loadl_epi64((const __m128i *)source);
-    for (int i = 0; i < count; ++i)
+    if (count >= 4) { /* a panel of A: 4 rows */
+        memcpy(&word, source, sizeof word);
+        bytes = word;
+    }
+    for (int i = count >= 4 ? 4 : 0; i < count; ++i)
         bytes |= (uint64_t)source[i] << (8 * i);
     return _mm_cvtsi64_si128((long long)bytes);
 }
@@ -325,6 +354,10 @@ static TCGEMM_ALWAYS_INLINE void put_words(uint32_t *out, int count, __m256i wor
     uint32_t all[8];
     if (count >= 8) {
         _mm256_storeu_si256((__m256i *)out, words);
+        return;
+    }
+    if (count == 4) {
+        _mm_storeu_si128((__m128i *)out, _mm256_castsi256_si128(words));
         return;
     }
     _mm256_storeu_si256((__m256i *)all, words);
