@@ -249,11 +249,24 @@ static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
            plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
 }
 
+/* Of a unit whose part of B is read again for each panel of A: no more than stay in the L2 cache.
+ */
+static int64_t near_columns(const struct tcgemm_plan *plan, int num_threads) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const int64_t most = num_threads >= MANY_THREADS ? min_i64(u->nb, MANY_COLS) : u->nb;
+    const int64_t depth = plan->g.k > 0 ? min_i64(plan->cpu.kc, plan->g.k) : 1;
+    const int64_t column_bytes = ceil_div(depth, u->ku) * u->lane_bytes;
+    const int64_t panels = (int64_t)tcgemm_near_bytes() / column_bytes / u->nr;
+    if (!plan->cpu.pack_b || plan->g.m <= u->mc)
+        return most;
+    return min_i64(most, (panels > 2 ? panels : 2) * u->nr);
+}
+
 /* Columns of a unit of work. */
 static int64_t most_columns(const struct tcgemm_plan *plan, int num_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (!plan->cpu.packs_units)
-        return num_threads >= MANY_THREADS && !is_matrix(u) ? min_i64(u->nb, MANY_COLS) : u->nb;
+        return is_matrix(u) ? u->nb : near_columns(plan, num_threads);
     if (plan->g.b.row_stride == 1) /* long pieces of the columns of B instead */
         return LEAST_OWN_COLS;
     const bool all = tcgemm_cpu_packs_whole_units(plan);
