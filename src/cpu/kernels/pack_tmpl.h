@@ -548,6 +548,30 @@ static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int6
     return subnormal;
 }
 
+#ifdef __AVX512BW__
+/* All steps of eight lines that lie side by side, a panel of A, from element `index` on. */
+static bool interleave_8_bf16(const tcgemm_pack_t *pack, int64_t index, uint32_t *out, int width) {
+    const uint16_t *source = (const uint16_t *)pack->source + index;
+    const int64_t stride = pack->k_stride;
+    const bool fetches = stride >= LEAST_FETCHED_STRIDE / 2;
+    __m256i least = _mm256_set1_epi16(-1); /* magnitude of a number less 1, as unsigned */
+    for (int64_t p = 0; p < pack->k; p += 2, source += 2 * stride, out += width) {
+        for (int h = 0; fetches && h < 2; ++h)
+            fetch_row(source, 2 * (ROWS_AHEAD + h), stride, 16);
+        const __m128i low = _mm_loadu_si128((const __m128i *)source);
+        const __m128i high = p + 1 < pack->k ? _mm_loadu_si128((const __m128i *)(source + stride))
+                                             : _mm_setzero_si128();
+        const __m256i pairs =
+            _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(low, high)),
+                                    _mm_unpackhi_epi16(low, high), 1);
+        const __m256i size = _mm256_and_si256(pairs, _mm256_set1_epi16(0x7FFF));
+        least = _mm256_min_epu16(least, _mm256_sub_epi16(size, _mm256_set1_epi16(1)));
+        _mm256_storeu_si256((__m256i *)out, pairs);
+    }
+    return _mm256_cmplt_epu16_mask(least, _mm256_set1_epi16(0x7F)) != 0;
+}
+#endif
+
 /* ---- one function for each family ---- */
 
 bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
@@ -625,6 +649,10 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     bool subnormal = false;
     (void)terms;
     clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
+#ifdef __AVX512BW__
+    if (pack->k_stride != 1 && lines == 8 && pack->dtype == TCGEMM_DTYPE_BF16)
+        return interleave_8_bf16(pack, line_start(pack, first, 0), out, width);
+#endif
     if (pack->k_stride != 1) {
         for (int64_t q = 0; q < num_steps; ++q)
             subnormal |= interleave_bf16(pack, line_start(pack, first, 2 * q), 2 * q + 1 < pack->k,
