@@ -1,14 +1,17 @@
 /* choices.c - the planner's choice beside every row that could have been chosen.
  *
- *     bash lab/model/run.sh choices [problems [seed [milliseconds]]] >choices.csv
+ *     bash lab/model/run.sh choices [problems [seed [milliseconds [regular]]]] >choices.csv
  *
  * Random problems (400 of them), drawn anew from the seed (1): all types that a GPU multiplies, the
  * four layouts, sizes spread evenly over their logarithms: cubes, few rows, few columns, deep k,
- * batches, any; one in three odd. Each row that may be chosen is planned by its name, with the
- * packing and the parts of k that the planner gives it, and timed for `milliseconds` (3), three
- * times; an eighth of that where it is far behind. A line is a row for a problem: its steps (A, B:
- * packed, P: product, R: parts added up), what it took and was expected to take, and whether the
- * planner took it. lab/model/choices.py draws the sum, also with the planner of another day.
+ * batches, any; one in three odd, the others multiples of 16. Those that are `regular` are larger,
+ * up to 8192^3, and all sizes from 128 on multiples of 128, as most are that people choose: rows of
+ * matrices begin with a line of the L2, which chance alone would hardly give. Each row that may be
+ * chosen is planned by its name, with the packing and the parts of k that the planner gives it, and
+ * timed for `milliseconds` (3), three times; an eighth of that where it is far behind. A line is a
+ * row for a problem: its steps (A, B: packed, P: product, R: parts added up), what it took and was
+ * expected to take, and whether the planner took it. lab/model/choices.py draws the sum, also with
+ * the planner of another day.
  */
 #include <math.h>
 #include <stdint.h>
@@ -24,6 +27,7 @@ static const tcgemm_type_t types[NUM_TYPES] = {
     TCGEMM_E4M3_F32, TCGEMM_E4M3_BF16, TCGEMM_E5M2_BF16};
 
 static uint64_t state;
+static bool is_regular;
 
 static uint64_t draw(uint64_t below) {
     state ^= state << 13;
@@ -32,19 +36,20 @@ static uint64_t draw(uint64_t below) {
     return (state >> 11) % below;
 }
 
-/* From low to high, evenly over the logarithm; a multiple of 16, or any number. */
+/* From low to high, evenly over the logarithm; a multiple of 16 (128), or any number. */
 static int64_t draw_size(double low, double high, bool odd) {
     const double at = (double)draw(1 << 20) / (1 << 20);
     const int64_t size = (int64_t)(low * pow(high / low, at));
-    return odd || size < 32 ? size : size / 16 * 16;
+    const int64_t step = is_regular ? 128 : 16;
+    return odd || size < step ? size : size / step * step;
 }
 
 static tcgemm_problem_t draw_problem(void) {
     const tcgemm_type_t type = types[draw(NUM_TYPES)];
-    const bool odd = draw(3) == 0;
+    const bool odd = !is_regular && draw(3) == 0;
     const uint64_t layout = draw(4), kind = draw(6);
     const bool wide = type == TCGEMM_F64_F64 || type == TCGEMM_F32_F32;
-    const double high = wide ? 4096 : 10000;
+    const double high = wide ? 4096 : is_regular ? 16384 : 10000;
     int64_t m = draw_size(64, high, odd), n = draw_size(64, high, odd),
             k = draw_size(64, high, odd);
     int64_t batch = 1;
@@ -141,9 +146,10 @@ static void measure(int number, const tcgemm_problem_t *p, double sample_seconds
 static bool fits(const tcgemm_problem_t *p) {
     const double products = (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
     const double most = (double)timing_most_elements / 2;
-    return products < (p->type == TCGEMM_F64_F64 || p->type == TCGEMM_F32_F32 ? 3e10 : 2e11) &&
-           (double)(p->m * p->k * p->batch) < most && (double)(p->k * p->n * p->batch) < most &&
-           (double)(p->m * p->n * p->batch) < most;
+    const bool is_wide = p->type == TCGEMM_F64_F64 || p->type == TCGEMM_F32_F32;
+    const double most_products = is_wide ? 3e10 : is_regular ? 5.6e11 : 2e11;
+    return products < most_products && (double)(p->m * p->k * p->batch) < most &&
+           (double)(p->k * p->n * p->batch) < most && (double)(p->m * p->n * p->batch) < most;
 }
 
 int main(int argc, char **argv) {
@@ -154,6 +160,7 @@ int main(int argc, char **argv) {
         (void)fprintf(stderr, "choices: problems, seed and milliseconds are more than 0\n");
         return 2;
     }
+    is_regular = argc > 4 && strcmp(argv[4], "regular") == 0;
     if (!timing_start())
         return 77;
     state = (uint64_t)seed * UINT64_C(0x9E3779B97F4A7C15);

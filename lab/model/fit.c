@@ -3,14 +3,16 @@
  * are moved until what the plans expect comes near to what was found. The new cost.def goes to
  * stdout.
  *
- *     bash lab/model/run.sh fit [--free] src/gpu/measured/cost.def TABLE ... >new.def
+ *     bash lab/model/run.sh fit [--free | --choices] src/gpu/measured/cost.def TABLE ... >new.def
  *
  * Lines without samples stay as they are, and those of rows for which such tables say little
  * (is_kept); --free lets all go as far as they want (a new row, whose line is a guess). What the
  * planner wants is the order of the rows: so those that are near the best of a problem count more,
- * and those that are slower are not to be promised below it. One line of constants after the other,
- * by coordinate descent from what stands there and from round numbers. A line of another type whose
- * kernels take the same time is the same line.
+ * and those that are slower are not to be promised below it. --choices minds nothing but the order:
+ * all lines move, a little, until the rows that are chosen lose least, and times that are promised
+ * well count a third of that. One line of constants after the other, by coordinate descent from
+ * what stands there and from round numbers. A line of another type whose kernels take the same time
+ * is the same line.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -34,7 +36,14 @@ typedef struct sample {
     int ranks;               /* of a cluster */
     double others;           /* seconds expected of the other steps */
     double seconds, best;    /* measured: of this row, of the best of the problem */
+    double predicted;        /* as the constants stand */
+    struct group *group;     /* the rows of its problem */
 } sample_t;
+
+typedef struct group {
+    int count;
+    sample_t *rows[];
+} group_t;
 
 /* A line of cost.def, shared by the rows that have its name or that of its like. */
 typedef struct line {
@@ -47,7 +56,7 @@ static line_t lines[MAX_LINES];
 static int num_lines;
 static tcgemm_context_t *context;
 static const tcgemm_device_t *device; /* the H200 of known_gpus.def */
-static bool is_free;
+static bool is_free, is_by_choices;
 
 /* ---- names ---- */
 
@@ -127,8 +136,10 @@ static sample_t *sample_of(const tcgemm_problem_t *p, const char *kernel, const 
     if (tcgemm_plan_create(context, p, &o, &plan) != TCGEMM_STATUS_OK)
         return NULL;
     const tcgemm_step_t *product = tcgemm_plan_product(plan);
-    if (is_as_measured(plan, steps, splits) && !plan->kernel->gpu->items_a_warp &&
-        (s = calloc(1, sizeof *s))) {
+    /* A row of clusters without any is never chosen. */
+    const bool is_of_use = !plan->kernel->gpu->items_a_warp &&
+                           (plan->kernel->gpu->max_ranks <= 1 || product->ranks > 1);
+    if (is_as_measured(plan, steps, splits) && is_of_use && (s = calloc(1, sizeof *s))) {
         s->kernel = plan->kernel;
         s->seen = tcgemm_gpu_step_problem(plan, product);
         s->ranks = product->ranks;
@@ -166,8 +177,16 @@ static sample_t *of_problem[MOST_ROWS];
 static int num_of_problem;
 
 static void end_problem(double best) {
-    for (int i = 0; i < num_of_problem; ++i)
+    const size_t bytes = (size_t)num_of_problem * sizeof(sample_t *);
+    group_t *group = malloc(sizeof *group + bytes);
+    if (!group)
+        exit(1);
+    group->count = num_of_problem;
+    memcpy(group->rows, of_problem, bytes);
+    for (int i = 0; i < num_of_problem; ++i) {
         of_problem[i]->best = best;
+        of_problem[i]->group = group;
+    }
     num_of_problem = 0;
 }
 
@@ -245,8 +264,37 @@ static double predicted_of(const sample_t *s) {
     return s->others + tcgemm_gpu_time(s->kernel, &s->seen, s->ranks, device).total;
 }
 
+/* What the choice among the rows of a problem loses, in parts of the best one's time. Rows that are
+ * promised the same within some percent are chosen by halves, so that the loss has a slope. */
+static double loss_of_choice(const group_t *group) {
+    double least = HUGE_VAL, weights = 0.0, seconds = 0.0;
+    for (int i = 0; i < group->count; ++i)
+        least = fmin(least, group->rows[i]->predicted);
+    for (int i = 0; i < group->count; ++i) {
+        const sample_t *s = group->rows[i];
+        const double weight = exp((1.0 - s->predicted / least) / 0.02);
+        weights += weight;
+        seconds += weight * fmin(s->seconds, 1.5 * s->best);
+    }
+    return seconds / weights / group->rows[0]->best - 1.0;
+}
+
+static double loss_of_choices(const line_t *line) {
+    double total = 0.0;
+    for (int i = 0; i < line->count; ++i) {
+        sample_t *s = line->samples[i];
+        s->predicted = predicted_of(s);
+        total += loss_of_choice(s->group);
+        if (s->seconds < 1.15 * s->best)
+            total += 0.3 * fmin(0.5, fabs(log(s->predicted / s->seconds)));
+    }
+    return total;
+}
+
 static double loss_of(const line_t *line) {
     double total = 0.0;
+    if (is_by_choices)
+        return loss_of_choices(line);
     for (int i = 0; i < line->count; ++i) {
         const sample_t *s = line->samples[i];
         const double predicted = predicted_of(s);
@@ -269,14 +317,18 @@ static double loss_with(const double c[NUM_CONSTANTS], const line_t *line) {
  * such rows stay as other measurements have put them. */
 static bool is_kept(const line_t *line) {
     const tcgemm_gpu_row_t *row = line->samples[0]->kernel->gpu;
-    return !is_free && (row->bm * row->bn >= 128 * 128 || row->bm <= 16 || row->bn <= 16 ||
-                        strcmp(row->tag, "deep") == 0 || row->type == TCGEMM_F64_F64);
+    return !is_free && !is_by_choices &&
+           (row->bm * row->bn >= 128 * 128 || row->bm <= 16 || row->bn <= 16 ||
+            strcmp(row->tag, "deep") == 0 || row->type == TCGEMM_F64_F64);
 }
 
 /* How far a constant may move: not to what a kernel's units cannot do. */
 static double reach(const line_t *line, int i) {
+    const tcgemm_gpu_row_t *row = line->samples[0]->kernel->gpu;
     if (is_free)
         return HUGE_VAL;
+    if (is_by_choices) /* in each pass */
+        return row->bm * row->bn >= 128 * 128 ? 1.2 : 1.6;
     switch (i) {
     case 0:
         return 2.5;
@@ -285,7 +337,7 @@ static double reach(const line_t *line, int i) {
     case 3:
         return HUGE_VAL;
     case 4:
-        return line->samples[0]->kernel->gpu->tensor_maps ? 1.0 : 2.0; /* of boxes: bytes */
+        return row->tensor_maps ? 1.0 : 2.0; /* of boxes: bytes */
     default:
         return 2.0;
     }
@@ -324,7 +376,7 @@ static void fit_line(const line_t *line) {
     double present[NUM_CONSTANTS];
     memcpy(present, best, sizeof present);
     static const double starts[] = {0.6, 1.6}, waits[] = {0.5, 6.0};
-    for (int which = -1; which < 4; ++which) {
+    for (int which = -1; which < (is_by_choices ? 0 : 4); ++which) {
         memcpy(c, present, sizeof c);
         if (which >= 0) {
             c[2] = fmax(300.0, c[2] * starts[which & 1]);
@@ -335,7 +387,7 @@ static void fit_line(const line_t *line) {
         if (e < least)
             least = e, memcpy(best, c, sizeof best);
     }
-    set_constants(best);
+    (void)loss_with(best, line);
     (void)fprintf(stderr, "%-44s %5d samples, loss each %.4f, was %.4f\n", line->name, line->count,
                   least / line->count, before / line->count);
 }
@@ -395,7 +447,8 @@ int main(int argc, char **argv) {
     tcgemm_context_options_t where = tcgemm_context_options();
     where.known_gpu = "h200";
     is_free = argc > 1 && strcmp(argv[1], "--free") == 0;
-    argc -= is_free, argv += is_free;
+    is_by_choices = argc > 1 && strcmp(argv[1], "--choices") == 0;
+    argc -= is_free || is_by_choices, argv += is_free || is_by_choices;
     if (argc < 3 || tcgemm_context_create(&where, &context) != TCGEMM_STATUS_OK || !find_device()) {
         (void)fprintf(stderr, "fit: cost.def and tables of choices.c or sample.c are wanted\n");
         return 2;
@@ -406,8 +459,12 @@ int main(int argc, char **argv) {
     }
     report("before");
     for (int i = 0; i < num_lines; ++i)
-        if (lines[i].count >= LEAST_SAMPLES && !is_kept(&lines[i]))
-            fit_line(&lines[i]);
+        for (int j = 0; j < lines[i].count; ++j)
+            lines[i].samples[j]->predicted = predicted_of(lines[i].samples[j]);
+    for (int pass = 0; pass < (is_by_choices ? 4 : 1); ++pass)
+        for (int i = 0; i < num_lines; ++i)
+            if (lines[i].count >= LEAST_SAMPLES && !is_kept(&lines[i]))
+                fit_line(&lines[i]);
     report("after");
     rewrite(argv[1]);
     return 0;

@@ -172,12 +172,26 @@ static double rings(const question_t *q) {
     return ceil((double)q->g->k / q->row->bk) / q->row->stages;
 }
 
+/* ---- products ---- */
+
+/* Multiply-adds a cycle and SM that the row reaches on the device. */
+static double macs_on(const question_t *q) {
+    const double peak = part_of_peak * tcgemm_device_macs(q->device, q->row->code);
+    return peak > 0.0 ? fmin(q->cost->macs, peak) : q->cost->macs;
+}
+
+/* Cycles of one resident block for each element of k, on the way of wide loads. */
+static double cycles_per_k(const question_t *q, double blocks) {
+    return q->cost->wait + blocks * q->row->bm * q->row->bn / macs_on(q);
+}
+
 /* ---- loads ---- */
 
-/* Boxes whose rows, so many bytes apart, do not start with a sector or a line of the L2 (measured).
- */
-static double box_factor(int64_t pitch) {
-    return pitch % 32 != 0 ? 1.75 : pitch % 64 != 0 ? 1.1 : 1.0;
+/* Bytes a clock that an SM draws by boxes whose rows are so many bytes apart: such as do not begin
+ * with a line of the L2, or a sector, take more of them (measured, whatever the row and type). */
+static double box_bytes_per_clock(const tcgemm_operand_t *x) {
+    const int64_t pitch = tcgemm_operand_ld(x) * tcgemm_dtype_bits(x->dtype) / 8;
+    return pitch % 128 == 0 ? 70.0 : pitch % 64 == 0 ? 44.0 : pitch % 32 == 0 ? 40.0 : 28.0;
 }
 
 /* How much longer the loads of an operand take for being narrow. Kernels without shared memory then
@@ -185,11 +199,8 @@ static double box_factor(int64_t pitch) {
  * bytes and three times for 4, as measured. Rows that end inside 16 bytes leave the pipelined loop,
  * too; so do those of a whole matrix that starts off a boundary. */
 static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_t length) {
-    const int64_t ld = x->col_stride == 1 ? x->row_stride : x->col_stride;
-    if (q->row->tensor_maps)
-        return box_factor(ld * tcgemm_dtype_bits(x->dtype) / 8);
-    const double aligned =
-        tcgemm_gpu_alignment(NULL, x->dtype, 2, ld, 2, x->batch_stride); /* more rows than one */
+    const double aligned = tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2,
+                                                x->batch_stride); /* more rows than one */
     const bool ends =
         q->row->pads_rows && !x->padded && length * tcgemm_dtype_bits(x->dtype) % 128 != 0;
     if (aligned >= WIDEST_LOAD)
@@ -216,30 +227,30 @@ static double stream_factor(const question_t *q) {
     return q->cost->layout[is_narrow ? 2 : 1];
 }
 
+/* Of boxes, where their rows begin anywhere: how much longer they take than the products. */
+static double boxes_factor(const question_t *q) {
+    const double row_bytes = q->row->bk * bytes_of(q->g->a.dtype);
+    const double a = box_bytes_per_clock(&q->g->a), b = box_bytes_per_clock(&q->g->b);
+    const double blocks = q->row->blocks_per_sm;
+    const double rows = fmin(q->row->bm, (double)q->g->m);
+    const double cols = fmin(q->row->bn, (double)q->g->n);
+    const double loads = blocks * row_bytes * (rows / a + cols / b);
+    return fmax(1.0, loads / (q->row->bk * cycles_per_k(q, blocks)));
+}
+
 static double layout_factor(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
     if (q->row->streams)
         return stream_factor(q);
     const bool a_in_rows = g->a.col_stride == 1;
     const bool b_in_rows = g->b.col_stride == 1;
+    if (q->row->tensor_maps)
+        return q->cost->layout[2 * !a_in_rows + !b_in_rows] * boxes_factor(q);
     const double a = load_factor(q, &g->a, a_in_rows ? g->k : g->m);
     const double b = load_factor(q, &g->b, b_in_rows ? g->n : g->k);
     if (a > 1.0 || b > 1.0) /* in a ring of stages the slower copy holds up both */
         return q->row->smem_bytes == 0 ? (a + b) / 2.0 : fmax(a, b);
     return q->cost->layout[2 * !a_in_rows + !b_in_rows];
-}
-
-/* ---- products ---- */
-
-/* Multiply-adds a cycle and SM that the row reaches on the device. */
-static double macs_on(const question_t *q) {
-    const double peak = part_of_peak * tcgemm_device_macs(q->device, q->row->code);
-    return peak > 0.0 ? fmin(q->cost->macs, peak) : q->cost->macs;
-}
-
-/* Cycles of one resident block for each element of k, on the way of wide loads. */
-static double cycles_per_k(const question_t *q, double blocks) {
-    return q->cost->wait + blocks * q->row->bm * q->row->bn / macs_on(q);
 }
 
 /* Elements of k as if all were loaded wide. Without shared memory the last, ragged step is not. */
