@@ -229,14 +229,19 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
                                            near || near_b || g->m <= u->mr));
 }
 
+/* Bytes of a packed row of A, or column of B, for a step of k. */
+static int64_t line_bytes(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const int64_t depth = plan->g.k > 0 ? min_i64(plan->cpu.kc, plan->g.k) : 1;
+    return ceil_div(depth, u->ku) * u->lane_bytes;
+}
+
 /* Rows of a unit of work. */
 static int64_t most_rows(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (!is_matrix(u))
         return u->mc;
-    const int64_t depth = plan->g.k > 0 ? min_i64(plan->cpu.kc, plan->g.k) : 1;
-    const int64_t row_bytes = ceil_div(depth, u->ku) * u->lane_bytes;
-    return min_i64(u->mc, MATRIX_PANEL_BYTES / row_bytes / u->mr * u->mr);
+    return min_i64(u->mc, MATRIX_PANEL_BYTES / line_bytes(plan) / u->mr * u->mr);
 }
 
 /* Where a unit has all rows of D, whoever takes it packs its part of B: into a cache of its own,
@@ -254,11 +259,9 @@ static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
 static int64_t near_columns(const struct tcgemm_plan *plan, int num_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const int64_t most = num_threads >= MANY_THREADS ? min_i64(u->nb, MANY_COLS) : u->nb;
-    const int64_t depth = plan->g.k > 0 ? min_i64(plan->cpu.kc, plan->g.k) : 1;
-    const int64_t column_bytes = ceil_div(depth, u->ku) * u->lane_bytes;
-    const int64_t panels = (int64_t)tcgemm_near_bytes() / column_bytes / u->nr;
     if (!plan->cpu.pack_b || plan->g.m <= u->mc)
         return most;
+    const int64_t panels = (int64_t)tcgemm_near_bytes() / line_bytes(plan) / u->nr;
     return min_i64(most, (panels > 2 ? panels : 2) * u->nr);
 }
 

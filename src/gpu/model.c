@@ -13,7 +13,8 @@
  *              without shared memory a ragged edge of m, n or k makes loads narrow, too
  *
  * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
- * memory if that is longer. Boxes are slower where much of them lies beyond an edge, and what more
+ * memory if that is longer. Boxes are slower where much of them lies beyond an edge, or
+ * where their rows begin inside a line of the L2 and products do not hide that, and what more
  * than one block reads comes from the L2, which takes time as well; so do operands that a call
  * before may have left there. A kernel that streams an operand starts once, for it fetches its next
  * tile while it ends the one before, and takes k in steps of all its warps. The constants of each
@@ -229,13 +230,12 @@ static double stream_factor(const question_t *q) {
 
 /* Of boxes, where their rows begin anywhere: how much longer they take than the products. */
 static double boxes_factor(const question_t *q) {
-    const double row_bytes = q->row->bk * bytes_of(q->g->a.dtype);
     const double a = box_bytes_per_clock(&q->g->a), b = box_bytes_per_clock(&q->g->b);
     const double blocks = q->row->blocks_per_sm;
     const double rows = fmin(q->row->bm, (double)q->g->m);
     const double cols = fmin(q->row->bn, (double)q->g->n);
-    const double loads = blocks * row_bytes * (rows / a + cols / b);
-    return fmax(1.0, loads / (q->row->bk * cycles_per_k(q, blocks)));
+    const double loads = blocks * bytes_of(q->g->a.dtype) * (rows / a + cols / b);
+    return fmax(1.0, loads / cycles_per_k(q, blocks));
 }
 
 static double layout_factor(const question_t *q) {
@@ -244,13 +244,14 @@ static double layout_factor(const question_t *q) {
         return stream_factor(q);
     const bool a_in_rows = g->a.col_stride == 1;
     const bool b_in_rows = g->b.col_stride == 1;
+    const double layout = q->cost->layout[2 * !a_in_rows + !b_in_rows];
     if (q->row->tensor_maps)
-        return q->cost->layout[2 * !a_in_rows + !b_in_rows] * boxes_factor(q);
+        return layout * boxes_factor(q);
     const double a = load_factor(q, &g->a, a_in_rows ? g->k : g->m);
     const double b = load_factor(q, &g->b, b_in_rows ? g->n : g->k);
     if (a > 1.0 || b > 1.0) /* in a ring of stages the slower copy holds up both */
         return q->row->smem_bytes == 0 ? (a + b) / 2.0 : fmax(a, b);
-    return q->cost->layout[2 * !a_in_rows + !b_in_rows];
+    return layout;
 }
 
 /* Elements of k as if all were loaded wide. Without shared memory the last, ragged step is not. */
