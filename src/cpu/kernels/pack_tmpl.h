@@ -250,43 +250,23 @@ static __mmask16 first_words(int64_t bytes) {
 }
 #endif
 
-#ifndef __AVX512F__
-/* `bytes` is a constant where this is inlined: one or a few loads and stores, no call. */
-static TCGEMM_ALWAYS_INLINE void copy_pieces(const char *source, int64_t stride, int64_t steps,
-                                             const size_t bytes, char *panel, int64_t pitch) {
-    for (int64_t p = 0; p < steps; ++p, source += stride, panel += pitch)
-        memcpy(panel, source, bytes);
-}
-#endif
-
 /* `bytes` of each step, a multiple of 4, from pieces `stride` bytes apart. */
 static void copy_steps(const char *source, int64_t stride, int64_t steps, int64_t bytes,
                        char *panel, int64_t pitch) {
+    for (int64_t p = 0; p < steps; ++p, source += stride, panel += pitch) {
+        int64_t i = 0;
 #ifdef __AVX512F__
-    for (int64_t p = 0; p < steps; ++p, source += stride, panel += pitch)
-        for (int64_t i = 0; i < bytes; i += 64) {
+        for (; i < bytes; i += 64) {
             const __mmask16 words = first_words(bytes - i);
             _mm512_mask_storeu_epi32(panel + i, words, _mm512_maskz_loadu_epi32(words, source + i));
         }
 #else
-    switch (bytes) { /* whole panels */
-    case 16:
-        copy_pieces(source, stride, steps, 16, panel, pitch);
-        break;
-    case 32:
-        copy_pieces(source, stride, steps, 32, panel, pitch);
-        break;
-    case 48:
-        copy_pieces(source, stride, steps, 48, panel, pitch);
-        break;
-    case 96:
-        copy_pieces(source, stride, steps, 96, panel, pitch);
-        break;
-    default:
-        copy_pieces(source, stride, steps, (size_t)bytes, panel, pitch);
-        break;
-    }
+        for (; i + 16 <= bytes; i += 16) /* no call of memcpy */
+            memcpy(panel + i, source + i, 16);
+        for (; i < bytes; i += 4)
+            memcpy(panel + i, source + i, 4);
 #endif
+    }
 }
 
 /* Zeros in the lanes of the lines that the panel has and the matrix has not. */
