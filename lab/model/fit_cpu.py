@@ -4,12 +4,13 @@
     python3 lab/model/fit_cpu.py judge samples.csv [samples.csv ...]
 
 fit: for each instruction set and type the cycles of what cost.h counts, none negative, with the least
-absolute relative error. judge: how far predicted_seconds of the samples, which the library itself put there,
-are from the time.
+absolute relative error; types that the samples lack keep their lines. judge: how far predicted_seconds of
+the samples, which the library itself put there, are from the time.
 """
 import collections
 import csv
 import os
+import re
 import sys
 import textwrap
 
@@ -45,26 +46,35 @@ def line_of(isa_name, type_name, costs):
                                    subsequent_indent="     "))
 
 
+def lines_of(path):
+    """The lines of a cost.def that is there: {(instruction set, type): line}."""
+    text = open(path).read() if os.path.exists(path) else ""
+    return {found.group(1, 2): found.group(0)
+            for found in re.finditer(r"^COST\((\w+), (\w+),[^)]*\)", text, re.M)}
+
+
 def fit(path, processor, names):
     groups = collections.defaultdict(list)
     for row in read(names):
         groups[isa(row), row["type"]].append(row)
-    lines, errors = [], []
+    lines, errors = lines_of(path), []
     for (isa_name, type_name), rows in sorted(groups.items()):
         if isa_name not in ("avx2", "avx512", "amx"):
             continue
         costs, error = fit_one(rows)
         errors += list(np.abs(error))
-        lines.append(line_of(isa_name, type_name, costs))
+        lines[isa_name, type_name.upper()] = line_of(isa_name, type_name, costs)
         error = 100 * np.abs(error)
         print("%-7s %-10s %4d samples: median error %4.1f %%, nine in ten within %3.0f %%"
               % (isa_name, type_name, len(rows), np.median(error), np.quantile(error, 0.9)))
     print("all: median error %.1f %%" % (100 * np.median(errors)))
     head = ("/* %s - written by `bash lab/model/run.sh cpu fit`: cycles of the nominal clock for each\n"
-            " * thing that cost.h counts, in its order, by instruction set and type. One thread, %d products\n"
-            " * of random shapes. Processor: %s. */\n" % (os.path.basename(path), len(errors), processor))
+            " * thing that cost.h counts, in its order, by instruction set and type. One thread, products of\n"
+            " * random shapes, %d when it was last written. Processor: %s. */\n"
+            % (os.path.basename(path), len(errors), processor))
     with open(path, "w") as out:
-        out.write(head + "/* clang-format off */\n" + "\n".join(lines))
+        order = sorted(lines, key=lambda key: (key[0], key[1].lower()))
+        out.write(head + "/* clang-format off */\n" + "\n".join(lines[key] for key in order))
         out.write("\n/* clang-format on */\n#undef COST\n")
 
 

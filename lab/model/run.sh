@@ -6,6 +6,7 @@
 #     bash lab/model/run.sh rechoose choices.csv                               and what would be chosen
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
+# TYPE, a part of their names: the types whose lines are fitted, all others keep theirs.
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
 # TCGEMM_ARCH, and on other makers' than Intel's, which are fitted to src/cpu/cost_zen5.def, "native avx2", the
 # first of which hides nothing), those of the fit and those that judge it from different seeds.
@@ -33,9 +34,9 @@ cpu)
     ! grep -q GenuineIntel /proc/cpuinfo || costs=cost.def levels="amx avx512 avx2"
     for level in ${LEVELS:-$levels}; do
         case $what in
-        fit) TCGEMM_ARCH=$level "$build/sample_cpu" 1 "${count:-150}" >"$folder/fit-$level.csv" ;;
+        fit) TCGEMM_ARCH=$level "$build/sample_cpu" 1 "${count:-150}" 1 "${TYPE:-_}" >"$folder/fit-$level.csv" ;;
         judge)
-            TCGEMM_ARCH=$level "$build/sample_cpu" 2 "${count:-40}" "${4:-1}" |
+            TCGEMM_ARCH=$level "$build/sample_cpu" 2 "${count:-40}" "${4:-1}" "${TYPE:-_}" |
                 cut -d, -f1-10 >"$folder/cpu-$level-model.csv"
             echo "$level:"
             python3 "$root/lab/model/fit_cpu.py" judge "$folder/cpu-$level-model.csv"
@@ -51,7 +52,7 @@ fit | rechoose)
     exec "$build/$task" "$@"
     ;;
 *)
-    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,10 +1,10 @@
 /* sample_cpu.c - times products of random shapes on the CPU: the data that src/cpu/cost.def is
  * fitted to, and judged by (run.sh cpu).
  *
- *     sample_cpu SEED COUNT [THREADS] >samples.csv      on an idle machine
+ *     sample_cpu SEED COUNT [THREADS [TYPE]] >samples.csv      on an idle machine
  *
- * COUNT shapes of each type, their layouts too by SEED; the least time of some runs in at least 30
- * ms, data in place and warm; and what the plan counts (src/cpu/cost.h).
+ * COUNT shapes of each type whose name has TYPE in it, their layouts too by SEED; the least time of
+ * some runs in at least 30 ms, data in place and warm; and what the plan counts (src/cpu/cost.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
     tcgemm_context_options_t options = tcgemm_context_options();
     tcgemm_context_t *context = NULL;
     if (argc < 3) {
-        (void)fprintf(stderr, "usage: sample_cpu SEED COUNT [THREADS]\n");
+        (void)fprintf(stderr, "usage: sample_cpu SEED COUNT [THREADS [TYPE]]\n");
         return 2;
     }
     options.device = TCGEMM_DEVICE_CPU;
@@ -166,6 +166,8 @@ int main(int argc, char **argv) {
     const int count = atoi(argv[2]);
     for (int i = 0; i < count; ++i)
         for (int t = 1; t <= tcgemm_type_count(); ++t) {
+            if (argc > 4 && !strstr(tcgemm_type_info((tcgemm_type_t)t)->name, argv[4]))
+                continue;
             state = strtoull(argv[1], NULL, 10) * 1000003ull + (unsigned long long)(i * 100 + t);
             for (int warm = 0; warm < 8; ++warm)
                 (void)uniform();

@@ -59,7 +59,12 @@ enum {
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
     ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k */
-    MOST_BF16_DOTS = 8,          /* rows: more are worth packing for dot products */
+    MOST_BF16_ROWS = 2, /* along k: more are worth packing for dot products of pairs; ... */
+    MOST_BF16_COLUMNS = 8,
+    MOST_BF16_ROWS_ACROSS = 8, /* ... across k, where fp8 is more work, and A is slow to pack */
+    MOST_FP8_ROWS_ACROSS = 4,
+    LEAST_SLOW_A =
+        1 << 23, /* elements of an A across k, that take longer to pack than to read twice */
     MOST_MATRIX_ACROSS =
         8, /* rows or columns that vectors multiply faster than tiles, which pack */
     LEAST_ACROSS_VOLUME = 1 << 15, /* less is read in place as fast by tiles, if it can be */
@@ -119,11 +124,12 @@ static bool has_dots_type(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (!u->dots || (u->dots_features & ~tcgemm_cpu_features()) != 0)
         return false;
+    const bool is_fp8 = g->a.dtype == TCGEMM_DTYPE_E4M3 || g->a.dtype == TCGEMM_DTYPE_E5M2;
+    const bool is_bf16 = is_fp8 || g->a.dtype == TCGEMM_DTYPE_BF16;
     if (u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64)
-        return lanes_are_elements(g) || g->a.dtype == TCGEMM_DTYPE_F16 ||
-               g->a.dtype == TCGEMM_DTYPE_BF16;
+        return lanes_are_elements(g) || g->a.dtype == TCGEMM_DTYPE_F16 || is_bf16;
     /* Not the bits of a tile of bf16: rows must not know there that they are few. */
-    return g->a.dtype == TCGEMM_DTYPE_BF16 && !(g->flags & TCGEMM_FLAG_REPRODUCIBLE);
+    return is_bf16 && !(g->flags & TCGEMM_FLAG_REPRODUCIBLE);
 }
 
 static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, int64_t many) {
@@ -134,9 +140,16 @@ static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, 
            (double)many * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
+/* Whether matrix tiles read lines along k in place. */
+static bool has_tile_dots(const struct tcgemm_plan *plan) {
+    return plan->kernel->cpu->tile_dots && plan->g.a.dtype == TCGEMM_DTYPE_BF16;
+}
+
 /* Rows, or columns, of D that are few beside `many` lines along k. */
 static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (is_matrix(u) && !has_tile_dots(plan))
+        return MOST_MATRIX_ACROSS;
     if (!u->tile_dots)
         return 2 * (int64_t)u->dots_width;
     return (double)many * (double)plan->g.k >= LEAST_FAR_LINES ? MOST_TILE_DOTS
@@ -154,22 +167,29 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     const bool matrix = is_matrix(plan->kernel->cpu);
     const int width = plan->kernel->cpu->dots_width;
     const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
-    const int64_t most_rows = is_bf16 ? MOST_BF16_DOTS : most_dots(plan, g->n);
+    const int64_t most_rows = is_bf16 ? MOST_BF16_ROWS : most_dots(plan, g->n);
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
-    const int64_t most_cols = lanes_are_elements(g) ? width : most_dots(plan, g->m);
+    const int64_t most_cols = lanes_are_elements(g) ? width
+                              : is_bf16             ? MOST_BF16_COLUMNS
+                                                    : most_dots(plan, g->m);
     if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most_rows, g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
-    const int64_t most_across = matrix                  ? MOST_MATRIX_ACROSS
-                                : lanes_are_elements(g) ? VERY_FEW_ROWS
-                                                        : width;
     *across = !lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME;
     if (!*across)
         return TCGEMM_DOTS_NONE;
-    if (g->b.col_stride == 1 && are_dots(plan, g->m, is_bf16 ? MOST_BF16_DOTS : most_across, g->n))
+    const int64_t most_across = matrix                  ? MOST_MATRIX_ACROSS
+                                : lanes_are_elements(g) ? VERY_FEW_ROWS
+                                                        : width;
+    const int64_t most_rows_across = !is_bf16                          ? most_across
+                                     : g->a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS_ACROSS
+                                                                       : MOST_FP8_ROWS_ACROSS;
+    const bool packs_slowly = is_bf16 && (double)g->m * (double)g->k >= LEAST_SLOW_A;
+    const int64_t most_cols_across = packs_slowly ? 2 * width : most_across;
+    if (g->b.col_stride == 1 && are_dots(plan, g->m, most_rows_across, g->n))
         return TCGEMM_DOTS_ROWS;
-    if (g->a.row_stride == 1 && are_dots(plan, g->n, most_across, g->m))
+    if (g->a.row_stride == 1 && are_dots(plan, g->n, most_cols_across, g->m))
         return TCGEMM_DOTS_COLUMNS;
     *across = false;
     return TCGEMM_DOTS_NONE;
@@ -206,7 +226,8 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
     s->fetches = fmax(a_bytes, b_bytes) > (double)tcgemm_far_bytes();
     s->dots = dots_of(plan, &s->across);
-    s->dots_by_tiles = s->dots && !s->across && u->tile_dots && volume(g) >= LEAST_TILE_DOTS_VOLUME;
+    s->dots_by_tiles =
+        s->dots && !s->across && has_tile_dots(plan) && volume(g) >= LEAST_TILE_DOTS_VOLUME;
     s->pack_a = s->pack_b = !s->dots;
     if (s->dots || !u->strided || !lanes_are_elements(g))
         return;

@@ -232,7 +232,7 @@ static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t m[] = {1, 5, 19};
     (void)info;
     if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 && type != TCGEMM_F16_F32 &&
-        type != TCGEMM_BF16_BF16)
+        type != TCGEMM_BF16_BF16 && type != TCGEMM_E4M3_BF16 && type != TCGEMM_E5M2_F32)
         return;
     /* Blocks have at most 240 columns and 320 of k; vectors of 512 bits take qemu a minute for
      * more. */
@@ -319,17 +319,19 @@ static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
 /* So have some rows beside a large B that lies along k or across it; by columns it is a large A. */
 static void some_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     enum { LINES = 517, K = 521, MANY = 70 };
-    (void)info;
-    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 && type != TCGEMM_F16_F16)
+    const bool is_fp8 = type == TCGEMM_E4M3_F32 || type == TCGEMM_E5M2_BF16;
+    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 && type != TCGEMM_F16_F16 &&
+        !(is_fp8 && strstr(info->name, "_f32_"))) /* others add up pairs */
         return;
+    const tcgemm_dtype_t in = tcgemm_type_info(type)->a;
     const tcgemm_dtype_t dtype = tcgemm_type_info(type)->d;
     const size_t bytes = (size_t)tcgemm_dtype_bits(dtype) / 8;
     static double lines[LINES * K], rows[MANY * K], few[MANY * LINES], many[MANY * LINES];
     uint64_t random = 78;
     for (int64_t e = 0; e < LINES * K; ++e)
-        oracle_set(dtype, lines, e, (double)random_below(&random, 1000) / 999 - 0.4);
+        oracle_set(in, lines, e, (double)random_below(&random, 1000) / 999 - 0.4);
     for (int64_t e = 0; e < MANY * K; ++e)
-        oracle_set(dtype, rows, e, (double)random_below(&random, 1000) / 999 - 0.6);
+        oracle_set(in, rows, e, (double)random_below(&random, 1000) / 999 - 0.6);
     for (int layout = 0; layout < 4; ++layout) {
         const bool is_by_columns = layout >= 2;
         tcgemm_problem_t p = tcgemm_problem(type, MANY, LINES, K);
@@ -357,6 +359,53 @@ static void some_lines_have_the_bits_of_many(void **state) {
 static void one_line_has_the_bits_of_many(void **state) {
     (void)state;
     for_each_type(one_line);
+}
+
+/* Every number of fp8, moved along k from line to line, that a row or column of D picks by a one:
+ * one of them, whose lines are converted as they are multiplied, and many, for which they are
+ * packed. */
+static void every_number(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    enum { SIZE = 256, MANY = 37 };
+    const tcgemm_type_info_t *t = tcgemm_type_info(type);
+    (void)info;
+    if (oracle_bits(t->a) != 8 || !oracle_is_float(t->a))
+        return;
+    static uint8_t lines[SIZE * SIZE], picks[MANY * SIZE];
+    static double d[MANY * SIZE];
+    for (int at = 0; at < SIZE * SIZE; ++at) {
+        const uint8_t byte = (uint8_t)(at / SIZE + at % SIZE); /* as a matrix it is symmetric */
+        lines[at] = isfinite(oracle_get(t->a, &byte, 0)) ? byte : 0;
+    }
+    memset(picks, 0, sizeof picks);
+    for (int64_t i = 0; i < MANY; ++i)
+        oracle_set(t->a, picks, i * SIZE + i * 7, 1.0);
+    for (int layout = 0; layout < 8; ++layout) {
+        const bool is_by_columns = layout & 2;
+        const int64_t count = layout & 4 ? MANY : 1;
+        tcgemm_problem_t p =
+            tcgemm_problem(type, is_by_columns ? SIZE : count, is_by_columns ? count : SIZE, SIZE);
+        const bool is_turned = layout & 1;
+        p.op_a = is_by_columns && is_turned ? TCGEMM_OP_T : TCGEMM_OP_N;
+        p.op_b = is_by_columns || is_turned ? TCGEMM_OP_T : TCGEMM_OP_N;
+        p.lda = p.ldb = SIZE;
+        assert_int_equal(tcgemm_gemm(&p, 1.0, is_by_columns ? lines : picks,
+                                     is_by_columns ? picks : lines, 0.0, NULL, d),
+                         TCGEMM_STATUS_OK);
+        for (int64_t i = 0; i < count; ++i)
+            for (int64_t line = 0; line < SIZE; ++line) {
+                const double expected = oracle_get(t->a, lines, i * 7 * SIZE + line);
+                const double found =
+                    oracle_get(t->d, d, is_by_columns ? line * count + i : i * SIZE + line);
+                if (found != expected)
+                    report_failure("%s, layout %d: %g is taken for %g", t->name, layout, expected,
+                                   found);
+            }
+    }
+}
+
+static void every_number_of_fp8(void **state) {
+    (void)state;
+    for_each_type(every_number);
 }
 
 /* Few rows, and late in k the only product that is not zero: that of a bf16 subnormal of
@@ -398,6 +447,7 @@ int main(void) {
         cmocka_unit_test(few_rows_of_large_products),
         cmocka_unit_test(one_line_has_the_bits_of_many),
         cmocka_unit_test(some_lines_have_the_bits_of_many),
+        cmocka_unit_test(every_number_of_fp8),
         cmocka_unit_test(subnormals_late_in_k),
         cmocka_unit_test(specials_go_where_the_formula_sends_them),
         cmocka_unit_test(threads_do_not_show),

@@ -3,6 +3,7 @@
  */
 #include <immintrin.h>
 
+#include "cpu/kernels/fp8_rows.h"
 #include "cpu/kernels/kernels.h"
 
 /* ---- transpositions ---- */
@@ -38,6 +39,21 @@ static TCGEMM_ALWAYS_INLINE void load_bf16(const uint16_t *const line[8], int64_
     const void *const at[8] = {line[0] + p, line[1] + p, line[2] + p, line[3] + p,
                                line[4] + p, line[5] + p, line[6] + p, line[7] + p};
     load_words(at, raw);
+}
+
+/* 16 elements of 8 lines, as bf16 beside one another in the first-level cache. */
+static TCGEMM_ALWAYS_INLINE void load_fp8(bool is_e4m3, const uint8_t *const line[8], int64_t p,
+                                          __m256 raw[8]) {
+    const fp8_format_t format = fp8_format(is_e4m3);
+    uint16_t bf16[8][16];
+    const uint16_t *at[8];
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; ++i) {
+        _mm256_storeu_si256((__m256i *)bf16[i], bf16_of_fp8(fp8_bytes(line[i] + p, 16), &format));
+        at[i] = bf16[i];
+    }
+    load_bf16(at, 0, raw);
+    load_bf16(at, 8, raw + 4);
 }
 
 /* A word holds two bf16, each the upper half of an f32. */
@@ -98,6 +114,11 @@ static TCGEMM_ALWAYS_INLINE __m128i some_shorts(const uint16_t *p, int n) {
 
 static TCGEMM_ALWAYS_INLINE __m256 floats_of_bf16(__m128i x) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
+}
+
+static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p, int n) {
+    const fp8_format_t format = fp8_format(is_e4m3);
+    return f32_of_fp8_vector(p, n, &format);
 }
 
 /* ---- f32 sums ---- */

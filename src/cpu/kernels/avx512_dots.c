@@ -3,6 +3,7 @@
  */
 #include <immintrin.h>
 
+#include "cpu/kernels/fp8_rows.h"
 #include "cpu/kernels/kernels.h"
 
 /* ---- transpositions ---- */
@@ -46,6 +47,25 @@ static TCGEMM_ALWAYS_INLINE void load_bf16(const uint16_t *const line[16], int64
     for (int i = 0; i < 16; ++i)
         at[i] = line[i] + p;
     load_words(at, raw);
+}
+
+/* 16 elements of 16 lines, as bf16 beside one another in the first-level cache. */
+static TCGEMM_ALWAYS_INLINE void load_fp8(bool is_e4m3, const uint8_t *const line[16], int64_t p,
+                                          __m512 raw[8]) {
+    const fp8_format_t format = fp8_format(is_e4m3);
+    uint16_t bf16[16][16];
+    const uint16_t *at[16];
+    TCGEMM_UNROLL
+    for (int i = 0; i < 16; i += 2) {
+        const __m128i first = _mm_loadu_si128((const __m128i *)(line[i] + p));
+        const __m128i second = _mm_loadu_si128((const __m128i *)(line[i + 1] + p));
+        const __m256i two = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+        _mm512_storeu_si512(bf16[i], bf16_of_fp8(two, &format));
+        at[i] = bf16[i];
+        at[i + 1] = bf16[i + 1];
+    }
+    load_bf16(at, 0, raw);
+    load_bf16(at, 8, raw + 4);
 }
 
 /* A word holds two bf16, each the upper half of an f32. */
@@ -103,6 +123,11 @@ static TCGEMM_ALWAYS_INLINE __mmask16 first_of_16(int n) {
 
 static TCGEMM_ALWAYS_INLINE __m512 floats_of_bf16(__m256i x) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+}
+
+static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p, int n) {
+    const fp8_format_t format = fp8_format(is_e4m3);
+    return f32_of_fp8_vector(p, n, &format);
 }
 
 /* ---- f32 sums ---- */

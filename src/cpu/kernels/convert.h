@@ -4,6 +4,7 @@
 #ifndef TCGEMM_CPU_KERNELS_CONVERT_H
 #define TCGEMM_CPU_KERNELS_CONVERT_H
 
+#include "cpu/kernels/fp8_rows.h"
 #include "cpu/kernels/kernels.h"
 
 #ifdef __F16C__
@@ -84,18 +85,11 @@ static inline void convert_f32(const tcgemm_pack_t *pack, int64_t index, int64_t
     case TCGEMM_DTYPE_BF16:
         f32_of_bf16_row((const uint16_t *)pack->source + index, count, row);
         break;
-    case TCGEMM_DTYPE_E4M3: {
-        const uint8_t *source = (const uint8_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = tcgemm_f32_of_e4m3(source[i]);
+    case TCGEMM_DTYPE_E4M3:
+    case TCGEMM_DTYPE_E5M2:
+        f32_of_fp8_row((const uint8_t *)pack->source + index, count,
+                       pack->dtype == TCGEMM_DTYPE_E4M3, row);
         break;
-    }
-    case TCGEMM_DTYPE_E5M2: {
-        const uint8_t *source = (const uint8_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = tcgemm_f32_of_e5m2(source[i]);
-        break;
-    }
     default:
         break;
     }
@@ -136,14 +130,8 @@ static inline bool convert_bf16(const tcgemm_pack_t *pack, int64_t index, int64_
                                 uint16_t *row) {
     if (pack->dtype == TCGEMM_DTYPE_BF16)
         return copy_bf16((const uint16_t *)pack->source + index, count, row);
-    const uint8_t *source = (const uint8_t *)pack->source + index;
-    if (pack->dtype == TCGEMM_DTYPE_E4M3) {
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = (uint16_t)(tcgemm_bits_of_f32(tcgemm_f32_of_e4m3(source[i])) >> 16);
-    } else {
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = (uint16_t)(tcgemm_bits_of_f32(tcgemm_f32_of_e5m2(source[i])) >> 16);
-    }
+    bf16_of_fp8_row((const uint8_t *)pack->source + index, count, pack->dtype == TCGEMM_DTYPE_E4M3,
+                    row);
     return false;
 }
 

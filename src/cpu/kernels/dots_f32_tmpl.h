@@ -7,6 +7,8 @@
  *   BF16_OF_SHORTS(x)                   a vector of bf16 as f32
  *   load_f32, load_bf16, load_f16       transpose lines into vectors
  *   step_bf16                           a step of bf16 as f32
+ *   load_fp8                            the same of either format, as 16 steps of bf16
+ *   floats_of_fp8(is_e4m3, p, n)        n fp8, at most DOTS_LANES, and zeros as f32
  */
 
 #define DOTS_NAME               f32_dots
@@ -43,6 +45,28 @@
 #define ACROSS_STORE      f32_dots_store
 #include "cpu/kernels/across_tmpl.h"
 
+static inline float f32_of_fp8(bool is_e4m3, uint8_t x) {
+    return is_e4m3 ? tcgemm_f32_of_e4m3(x) : tcgemm_f32_of_e5m2(x);
+}
+
+#define IS_E4M3                 (t->dtype == TCGEMM_DTYPE_E4M3)
+#define DOTS_NAME               fp8_dots
+#define DOTS_ELEMENT            uint8_t
+#define DOTS_STEPS              16
+#define DOTS_RAW                DOTS_VEC
+#define DOTS_RAWS               8
+#define DOTS_LOAD(line, p, raw) load_fp8(IS_E4M3, line, p, raw)
+#define DOTS_STEP(raw, s)       step_bf16((raw)[(s) / 2], s)
+#define DOTS_ONE(x)             f32_of_fp8(IS_E4M3, x)
+#include "cpu/kernels/dots_tmpl.h"
+
+#define ACROSS_NAME       fp8_across
+#define ACROSS_ELEMENT    uint8_t
+#define ACROSS_LOAD(p)    floats_of_fp8(IS_E4M3, p, DOTS_LANES)
+#define ACROSS_SOME(p, n) floats_of_fp8(IS_E4M3, p, n)
+#define ACROSS_STORE      f32_dots_store
+#include "cpu/kernels/across_tmpl.h"
+
 #define DOTS_NAME               f16_dots
 #define DOTS_ELEMENT            uint16_t
 #define DOTS_STEPS              8
@@ -65,6 +89,8 @@ void DOTS_F32(const tcgemm_dots_t *t) {
         f16_dots(t);
     else if (t->dtype == TCGEMM_DTYPE_BF16)
         bf16_dots(t);
+    else if (tcgemm_dtype_bits(t->dtype) == 8)
+        fp8_dots(t);
     else
         f32_dots(t);
 }
@@ -74,6 +100,8 @@ void ACROSS_F32(const tcgemm_dots_t *t) {
         f16_across(t);
     else if (t->dtype == TCGEMM_DTYPE_BF16)
         bf16_across(t);
+    else if (tcgemm_dtype_bits(t->dtype) == 8)
+        fp8_across(t);
     else
         f32_across(t);
 }

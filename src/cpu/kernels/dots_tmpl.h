@@ -15,11 +15,11 @@
  * To be defined:
  *   DOTS_NAME                      of the function
  *   DOTS_ELEMENT                   of a line
- *   DOTS_STEPS                     of k that are transposed at a time, no more than 64 bytes of
- * elements DOTS_RAW, DOTS_RAWS            what the transposition leaves: so many of such vectors
+ *   DOTS_STEPS                     of k that are transposed at a time, at most 64 bytes
+ *   DOTS_RAW, DOTS_RAWS            what the transposition leaves: so many of such vectors
  *   DOTS_LOAD(line, p, raw)        fills them from element p of the lines on
  *   DOTS_STEP(raw, s)              step s of them as numbers
- *   DOTS_ONE(x)                    an element as a number
+ *   DOTS_ONE(x)                    an element as a number; these may look at t, the tcgemm_dots_t
  * and once for all types with the same numbers, kept from one inclusion to the next:
  *   DOTS_TYPE, DOTS_FIELD          of x, sums and D, and its member of union tcgemm_tile_scalar
  *   DOTS_VEC, DOTS_LANES, DOTS_ZERO(), DOTS_SET1(x), DOTS_GET(p), DOTS_PUT(p, x),
@@ -55,9 +55,10 @@
 #define DOTS_PASTE(x, y)  DOTS_PASTE_(x, y)
 #define DOTS_LOCAL(name)  DOTS_PASTE(DOTS_PASTE(DOTS_NAME, _), name)
 
-static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(some)(const DOTS_ELEMENT *const line[DOTS_LANES],
-                                                  int64_t p, const DOTS_TYPE *x, const int width,
-                                                  DOTS_VEC sum[]) {
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(some)(const tcgemm_dots_t *t,
+                                                  const DOTS_ELEMENT *const line[DOTS_LANES],
+                                                  int64_t p, const int width, DOTS_VEC sum[]) {
+    const DOTS_TYPE *const x = t->x;
     DOTS_RAW raw[DOTS_RAWS];
     DOTS_LOAD(line, p, raw);
     TCGEMM_UNROLL
@@ -70,9 +71,10 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(some)(const DOTS_ELEMENT *const line
 }
 
 /* One step of k, where there are too few left to transpose. */
-static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(one)(const DOTS_ELEMENT *const line[DOTS_LANES],
-                                                 int64_t p, const DOTS_TYPE *x, const int width,
-                                                 DOTS_VEC sum[]) {
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(one)(const tcgemm_dots_t *t,
+                                                 const DOTS_ELEMENT *const line[DOTS_LANES],
+                                                 int64_t p, const int width, DOTS_VEC sum[]) {
+    const DOTS_TYPE *const x = t->x;
     DOTS_TYPE numbers[DOTS_LANES];
     for (int l = 0; l < DOTS_LANES; ++l)
         numbers[l] = DOTS_ONE(line[l][p]);
@@ -116,7 +118,6 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
     enum { BURST = 64 / sizeof(DOTS_ELEMENT), AHEAD = 8 * BURST };
     const DOTS_ELEMENT *line[2][DOTS_LANES];
     DOTS_VEC sum[2][DOTS_MOST];
-    const DOTS_TYPE *const x = t->x;
     for (int l = 0; l < sets * DOTS_LANES; ++l)
         line[l / DOTS_LANES][l % DOTS_LANES] =
             (const DOTS_ELEMENT *)t->lines +
@@ -134,15 +135,15 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
         TCGEMM_UNROLL
         for (int set = 0; set < sets; ++set)
             for (int64_t q = p; q < p + BURST; q += DOTS_STEPS)
-                DOTS_LOCAL(some)(line[set], q, x, width, sum[set]);
+                DOTS_LOCAL(some)(t, line[set], q, width, sum[set]);
     }
     TCGEMM_UNROLL
     for (int set = 0; set < sets; ++set) {
         int64_t q = p;
         for (; q + DOTS_STEPS <= t->steps; q += DOTS_STEPS)
-            DOTS_LOCAL(some)(line[set], q, x, width, sum[set]);
+            DOTS_LOCAL(some)(t, line[set], q, width, sum[set]);
         for (; q < t->steps; ++q)
-            DOTS_LOCAL(one)(line[set], q, x, width, sum[set]);
+            DOTS_LOCAL(one)(t, line[set], q, width, sum[set]);
     }
     TCGEMM_UNROLL
     for (int set = 0; set < sets; ++set) {

@@ -495,30 +495,60 @@ static bool has_whole_words(const tcgemm_pack_t *pack, int64_t first) {
 
 /* ---- bf16 ---- */
 
+#ifdef __AVX512BW__
+/* Two steps of 16 lines, side by side in a word each. */
+static TCGEMM_ALWAYS_INLINE __m512i pairs_of(__m256i low, __m256i high) {
+    return _mm512_or_si512(_mm512_cvtepu16_epi32(low),
+                           _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+}
+
+static TCGEMM_ALWAYS_INLINE bool interleave_plain_bf16(const uint16_t *source, int64_t stride,
+                                                       bool has_two, int lines, uint32_t *out) {
+    __mmask32 found = 0;
+    for (int h = 0; h < 2 && stride >= LEAST_FETCHED_STRIDE / 2; ++h)
+        fetch_row(source, 2 * (ROWS_AHEAD + h), stride, 2 * lines);
+    for (int line = 0; line < lines; line += 16) {
+        const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
+        const __m512i pairs =
+            pairs_of(_mm256_maskz_loadu_epi16(some, source + line),
+                     _mm256_maskz_loadu_epi16(has_two ? some : 0, source + stride + line));
+        found |= subnormal_bf16(pairs);
+        _mm512_mask_storeu_epi32(out + line, some, pairs);
+    }
+    return found != 0;
+}
+
+static TCGEMM_ALWAYS_INLINE void interleave_fp8(const uint8_t *source, int64_t stride, bool has_two,
+                                                int lines, bool is_e4m3, uint32_t *out) {
+    const fp8_format_t format = fp8_format(is_e4m3);
+    for (int h = 0; h < 2 && stride >= LEAST_FETCHED_STRIDE; ++h)
+        fetch_row(source, ROWS_AHEAD + h, stride, lines);
+    for (int line = 0; line < lines; line += 16) {
+        const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
+        const __m128i low = _mm_maskz_loadu_epi8(some, source + line);
+        const __m128i high = _mm_maskz_loadu_epi8(has_two ? some : 0, source + stride + line);
+        const __m512i both =
+            bf16_of_fp8(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1), &format);
+        _mm512_mask_storeu_epi32(
+            out + line, some,
+            pairs_of(_mm512_castsi512_si256(both), _mm512_extracti64x4_epi64(both, 1)));
+    }
+}
+#endif
+
 /* The steps from element `index` on, of lines that lie side by side: two, or one and zeros. Returns
  * true if a bf16 is subnormal. */
 static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int64_t index,
                                                  bool has_two, int lines, uint32_t *out) {
-    bool subnormal = false;
 #ifdef __AVX512BW__
-    if (pack->dtype == TCGEMM_DTYPE_BF16) {
-        const uint16_t *const source = (const uint16_t *)pack->source + index;
-        __mmask32 found = 0;
-        for (int h = 0; h < 2 && pack->k_stride >= LEAST_FETCHED_STRIDE / 2; ++h)
-            fetch_row(source, 2 * (ROWS_AHEAD + h), pack->k_stride, 2 * lines);
-        for (int line = 0; line < lines; line += 16) {
-            const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
-            const __m256i low = _mm256_maskz_loadu_epi16(some, source + line);
-            const __m256i high =
-                _mm256_maskz_loadu_epi16(has_two ? some : 0, source + pack->k_stride + line);
-            const __m512i pairs = _mm512_or_si512(
-                _mm512_cvtepu16_epi32(low), _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
-            found |= subnormal_bf16(pairs);
-            _mm512_mask_storeu_epi32(out + line, some, pairs);
-        }
-        return found != 0;
-    }
-#endif
+    if (pack->dtype == TCGEMM_DTYPE_BF16)
+        return interleave_plain_bf16((const uint16_t *)pack->source + index, pack->k_stride,
+                                     has_two, lines, out);
+    interleave_fp8((const uint8_t *)pack->source + index, pack->k_stride, has_two, lines,
+                   pack->dtype == TCGEMM_DTYPE_E4M3, out);
+    return false;
+#else
+    bool subnormal = false;
     uint16_t pair[2][MAX_WIDTH] = {{0}};
     subnormal |= convert_bf16(pack, index, lines, pair[0]);
     if (has_two)
@@ -526,6 +556,7 @@ static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int6
     for (int line = 0; line < lines; ++line)
         out[line] = pair[0][line] | (uint32_t)pair[1][line] << 16;
     return subnormal;
+#endif
 }
 
 #ifdef __AVX512BW__
