@@ -75,6 +75,9 @@ defect "fp8: one number too many is none, with AVX2" cpu/kernels/fp8_rows.h \
     's/is_e4m3 ? 0x7E : 0x7B/is_e4m3 ? 0x7D : 0x7B/' 'check/precision|check/semantics'
 defect "fp8: lines of one format are read as the other" cpu/kernels/dots_f32_tmpl.h \
     's/(t->dtype == TCGEMM_DTYPE_E4M3)/(t->dtype != TCGEMM_DTYPE_E4M3)/' 'check/levels|check/kernels|check/threads'
+defect "panels of A that are packed together all begin at the first step" cpu/gemm.c \
+    's/part.origin = p->pack.origin + k \* p->pack.k_stride;/part.origin = p->pack.origin;/' \
+    'check/levels|amx/check_levels'
 defect "k is cut by the number of threads" cpu/model.c \
     's/^    plan->num_threads = threads;/    plan->cpu.kc = even_part(plan->g.k, plan->kernel->cpu->kc \/ (threads > 1 ? 2 : 1), plan->kernel->cpu->ku);\n    plan->num_threads = threads;/' \
     'unit/plan/planner|check/threads'

@@ -226,8 +226,10 @@ static int64_t width_of_panel(const product_t *x, int64_t cols) {
 enum {
     PANELS_OF_GROUP = 4,
     MOST_OF_GROUP = TCGEMM_MOST_OWN_PANELS,
-    STREAMS = 16,   /* rows of k that prefetchers follow */
-    MOST_WIDTH = 48 /* of a panel */
+    STREAMS = 16,           /* rows of k that prefetchers follow */
+    FAR_PITCH = 4096,       /* bytes of a row across k, from which as many rows as ... */
+    LEAST_FAR_STEPS = 1024, /* ... this leave the caches before they are read again */
+    MOST_WIDTH = 48         /* of a panel */
 };
 
 /* The line at which panel i begins. */
@@ -307,6 +309,17 @@ static int group_of(const product_t *x, bool along_k) {
     return x->u->lane_bytes == 64 && !along_k ? PANELS_OF_GROUP : 1;
 }
 
+/* So are panels of an A that lies across k in long rows, of which each takes a part of a line of
+ * memory: it is not near any more when its next panel's turn comes. */
+static int group_of_a(const product_t *x) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const int64_t bits = tcgemm_dtype_bits(g->a.dtype);
+    const bool is_across = g->a.row_stride == 1 && g->a.col_stride * bits / 8 >= FAR_PITCH;
+    if (!is_across || x->u->lane_bytes == 64 || x->u->ku == 1 || bits < 8 || g->k < LEAST_FAR_STEPS)
+        return group_of(x, g->a.col_stride == 1);
+    return x->u->mr * bits < 512 ? (int)(512 / (x->u->mr * bits)) : 1;
+}
+
 static panels_t panels_of_a(const product_t *x, const step_t *s) {
     const bool is_packed_here = x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes;
     return (panels_t){
@@ -315,7 +328,7 @@ static panels_t panels_of_a(const product_t *x, const step_t *s) {
         .count = is_packed_here ? ceil_div(s->block.rows, x->u->mr) : 0,
         .lines = s->block.rows,
         .width = x->u->mr,
-        .group = group_of(x, x->plan->g.a.col_stride == 1),
+        .group = group_of_a(x),
         .even_from = INT64_MAX,
         .data = s->buffers.a,
         .terms = x->signs.use_a_terms ? s->buffers.a_terms : NULL,

@@ -276,10 +276,32 @@ static void few_rows_of_lanes(const tcgemm_kernel_info_t *info, tcgemm_type_t ty
     }
 }
 
+/* Rows of k of an A across it that lie thousands of bytes apart: panels of A are packed together, a
+ * few steps of each in turn. */
+static void long_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    (void)info;
+    if (getenv("TCGEMM_TEST_KERNEL") ||
+        (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 && type != TCGEMM_S8U8_S32 &&
+         type != TCGEMM_BF16_F32 && type != TCGEMM_E5M2_F32))
+        return;
+    for (int i = 0; i < 4; ++i) {
+        testcase_t t =
+            testcase_make(NULL, tcgemm_problem(type, 61 + 11 * i, 30 + 9 * i, 1021 + 3 * i), 21);
+        t.p.op_a = TCGEMM_OP_T;
+        t.p.op_b = i & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.lda = 4099 - i;
+        t.fill = FILL_UNIFORM;
+        t.beta = i & 1;
+        t.num_threads = 1 + i % 3;
+        (void)testcase_check(&t);
+    }
+}
+
 static void few_rows_of_large_products(void **state) {
     (void)state;
     for_each_type(few_rows);
     for_each_type(few_rows_of_lanes);
+    for_each_type(long_rows);
 }
 
 /* One row of D, and one column, whose other operand lies along k have the bits that they have in a

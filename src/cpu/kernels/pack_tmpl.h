@@ -250,11 +250,24 @@ static __mmask16 first_words(int64_t bytes) {
 }
 #endif
 
+/* Rows of k that lie across it are fetched so far ahead: a panel's part of each is too short for
+ * prefetchers. Not those of small matrices, which lie in a cache. */
+enum { ROWS_AHEAD = 16, LEAST_FETCHED_STRIDE = 1024 };
+
+static TCGEMM_ALWAYS_INLINE void fetch_row(const void *source, int64_t rows, int64_t stride,
+                                           int bytes) {
+    const uintptr_t at = (uintptr_t)source + (uintptr_t)rows * (uintptr_t)stride;
+    for (int i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const void *)(at + (uintptr_t)i));
+}
+
 /* `bytes` of each step, a multiple of 4, from pieces `stride` bytes apart. */
 static void copy_steps(const char *source, int64_t stride, int64_t steps, int64_t bytes,
                        char *panel, int64_t pitch) {
     for (int64_t p = 0; p < steps; ++p, source += stride, panel += pitch) {
         int64_t i = 0;
+        if (stride >= LEAST_FETCHED_STRIDE)
+            fetch_row(source, ROWS_AHEAD, stride, (int)bytes);
 #ifdef __AVX512F__
         for (; i < bytes; i += 64) {
             const __mmask16 words = first_words(bytes - i);
@@ -288,17 +301,6 @@ static void clear_missing_lines(void *panel, int lane_bytes, int64_t steps, int 
 static void clear_missing_terms(uint32_t *terms, int lines, int width) {
     if (terms)
         memset(terms + lines, 0, (size_t)(width - lines) * sizeof *terms);
-}
-
-/* Rows of k that lie across it are fetched so far ahead: a panel's part of each is too short for
- * prefetchers. Not those of small matrices, which lie in a cache. */
-enum { ROWS_AHEAD = 16, LEAST_FETCHED_STRIDE = 1024 };
-
-static TCGEMM_ALWAYS_INLINE void fetch_row(const void *source, int64_t rows, int64_t stride,
-                                           int bytes) {
-    const uintptr_t at = (uintptr_t)source + (uintptr_t)rows * (uintptr_t)stride;
-    for (int i = 0; i < bytes; i += 64)
-        __builtin_prefetch((const void *)(at + (uintptr_t)i));
 }
 
 static inline int64_t line_start(const tcgemm_pack_t *pack, int64_t line, int64_t k) {
