@@ -17,13 +17,15 @@
  *     8-bit    m16n8k32        4 x 8 bit         16h + 4q .. 4q+3
  *     16-bit   m16n8k16        2 x 16 bit         8h + 2q, 2q+1
  *     tf32     m16n8k8         1 x 32 bit         4h + q
- *     f64      m16n8k8         1 x 64 bit         2q + h      any order will do if A and B agree
+ *     f64      m16n8k8         1 x 64 bit         2q + h      any order will do if A and B agree:
+ *                                                             4h + q for singles of the K form
  *
  * m and n may be dealt out to (unit, half, slot) in any order too, as long as the result is stored
  * accordingly. That makes the operands whose m or n is contiguous cheap to read:
  *
  *     dealing   used for                                       unit u, half h, slot s stands for
- *     plain     K form; MN form of 16 bit, and of tf32 on side B   16u + 8h + s
+ *     plain     K form; MN form of 16 bit, of tf32 on side B       16u + 8h + s
+ *               and of singles
  *     pairs     MN form of 8 bit, of f64, and of tf32 on side A    16u + 2s + h
  *
  *     8 bit:  ldmatrix.trans on pairs of bytes gives a lane two m (or n) and two k in a register;
@@ -32,6 +34,10 @@
  *             side B neighbouring words are of different k: 4-byte loads. (16-byte loads work
  *             too, but then most words must be moved to another register first.)
  *     f64:    one 16-byte load gives a lane two m (or n) of one k, or two k of one m.
+ *
+ * Singles: words of f64 that a lane loads one by one. In m16n8k16 of sm_90 neighbouring words of
+ * side A are two m of one k, and of side B two k of one n; where a 16-byte load gives the other
+ * two, every word would have to be moved to another register.
  */
 #ifndef TCGEMM_TILE_FRAGMENT_H
 #define TCGEMM_TILE_FRAGMENT_H
@@ -51,15 +57,20 @@ TCGEMM_HD int tcgemm_fragment_swaps(uint32_t element_bytes, int a_form, int b_fo
            a_form == TCGEMM_FORM_K && b_form == TCGEMM_FORM_MN;
 }
 
+/* Whether `side` is loaded in singles, for an m16n8k16 of f64 with these forms. */
+TCGEMM_HD int tcgemm_fragment_singles(int side, int a_form, int b_form) {
+    return side == TCGEMM_SIDE_A ? a_form == TCGEMM_FORM_K : b_form == a_form;
+}
+
 /* Bytes of k in a step. */
 TCGEMM_HD uint32_t tcgemm_fragment_step_bytes(uint32_t element_bytes) {
     return element_bytes == 8 ? 64u : 32u;
 }
 
 /* The row of A (column of B), from the start of the warp's tile, that a slot stands for. */
-TCGEMM_HD uint32_t tcgemm_fragment_mn(int side, int form, uint32_t element_bytes, uint32_t unit,
-                                      uint32_t half, uint32_t slot) {
-    const int pairs = form == TCGEMM_FORM_MN && element_bytes != 2 &&
+TCGEMM_HD uint32_t tcgemm_fragment_mn(int side, int form, uint32_t element_bytes, int singles,
+                                      uint32_t unit, uint32_t half, uint32_t slot) {
+    const int pairs = form == TCGEMM_FORM_MN && element_bytes != 2 && !singles &&
                       !(element_bytes == 4 && side == TCGEMM_SIDE_B);
     return 16u * unit + (pairs ? 2u * slot + half : 8u * half + slot);
 }
@@ -82,9 +93,10 @@ TCGEMM_HD uint32_t tcgemm_fragment_c_col(uint32_t lane, uint32_t c) {
 
 /* The row of shared memory, from the first row of a unit (K form) or of a step (MN form), that a
  * lane reads. 1-, 2- and 4-byte K form and 1- and 2-byte MN form: the address it hands to
- * ldmatrix.x4. The others load by themselves, f64 16 bytes, tf32 8 bytes on side A and 4 on side B,
- * from this row and from the one tcgemm_fragment_second_row further down; side B of tf32 also eight
- * columns further. */
+ * ldmatrix.x4. The others load by themselves, f64 16 bytes, or 8 in singles, tf32 8 bytes on side A
+ * and 4 on side B, from this row and from the one tcgemm_fragment_second_row further down; side B
+ * of tf32, and of singles in MN form, also eight columns further, singles in K form four k further.
+ */
 TCGEMM_HD uint32_t tcgemm_fragment_row(int side, int form, uint32_t element_bytes, uint32_t lane) {
     const uint32_t matrix = lane >> 3, line = lane & 7u;
     if (form == TCGEMM_FORM_K) {
@@ -112,11 +124,13 @@ TCGEMM_HD uint32_t tcgemm_fragment_second_row(int form, uint32_t element_bytes) 
 
 /* The 16-byte chunk, from the first of a step (K form) or of a unit (MN form), that a lane reads,
  * and the byte of the chunk where it begins. */
-TCGEMM_HD uint32_t tcgemm_fragment_chunk(int side, int form, uint32_t element_bytes,
+TCGEMM_HD uint32_t tcgemm_fragment_chunk(int side, int form, uint32_t element_bytes, int singles,
                                          uint32_t lane) {
-    const uint32_t matrix = lane >> 3, g = lane >> 2;
+    const uint32_t matrix = lane >> 3, g = lane >> 2, q = lane & 3u;
+    if (form == TCGEMM_FORM_K && element_bytes == 8)
+        return singles ? q >> 1 : q;
     if (form == TCGEMM_FORM_K)
-        return element_bytes == 8 ? lane & 3u : tcgemm_fragment_k_half(side, matrix);
+        return tcgemm_fragment_k_half(side, matrix);
     switch (element_bytes) {
     case 1:
         return 0u;
@@ -125,11 +139,14 @@ TCGEMM_HD uint32_t tcgemm_fragment_chunk(int side, int form, uint32_t element_by
     case 4:
         return side == TCGEMM_SIDE_A ? g >> 1 : g >> 2;
     default:
-        return g;
+        return singles ? g >> 1 : g;
     }
 }
-TCGEMM_HD uint32_t tcgemm_fragment_byte(int side, int form, uint32_t element_bytes, uint32_t lane) {
+TCGEMM_HD uint32_t tcgemm_fragment_byte(int side, int form, uint32_t element_bytes, int singles,
+                                        uint32_t lane) {
     const uint32_t g = lane >> 2;
+    if (singles)
+        return ((form == TCGEMM_FORM_K ? lane : g) & 1u) << 3;
     if (form == TCGEMM_FORM_K || element_bytes != 4)
         return 0u;
     return side == TCGEMM_SIDE_A ? (g & 1u) << 3 : (g & 3u) << 2;
@@ -139,25 +156,25 @@ TCGEMM_HD uint32_t tcgemm_fragment_byte(int side, int form, uint32_t element_byt
 
 /* What a lane reads of unit 0 and step 0, for a warp whose rows (columns) begin at `first`, a
  * multiple of the warp's own number of them. */
-TCGEMM_HD uint32_t tcgemm_fragment_lane_at(int side, int form, uint32_t element_bytes,
+TCGEMM_HD uint32_t tcgemm_fragment_lane_at(int side, int form, uint32_t element_bytes, int singles,
                                            uint32_t pitch, uint32_t lane, uint32_t first) {
     const uint32_t row = tcgemm_fragment_row(side, form, element_bytes, lane);
-    const uint32_t chunk = tcgemm_fragment_chunk(side, form, element_bytes, lane);
-    const uint32_t byte = tcgemm_fragment_byte(side, form, element_bytes, lane);
+    const uint32_t chunk = tcgemm_fragment_chunk(side, form, element_bytes, singles, lane);
+    const uint32_t byte = tcgemm_fragment_byte(side, form, element_bytes, singles, lane);
     if (form == TCGEMM_FORM_K)
         return tcgemm_swizzle(form, element_bytes, pitch, first + row, chunk) + byte;
     return tcgemm_swizzle(form, element_bytes, pitch, row, first * element_bytes / 16 + chunk) +
            byte;
 }
 
-/* The same for any unit and step; `more` bytes along the row in MN form. Moving by whole chunks
- * inside 128 bytes is an XOR, as the swizzle is one. */
+/* The same for any unit and step; `more` bytes along the row. Moving by whole chunks inside 128
+ * bytes is an XOR, as the swizzle is one. */
 TCGEMM_HD uint32_t tcgemm_fragment_at(int form, uint32_t element_bytes, uint32_t pitch,
                                       uint32_t lane_at, uint32_t step, uint32_t unit,
                                       uint32_t more) {
     const uint32_t step_bytes = tcgemm_fragment_step_bytes(element_bytes);
     if (form == TCGEMM_FORM_K)
-        return (lane_at ^ step * step_bytes) + unit * 16 * pitch;
+        return (lane_at ^ (step * step_bytes + more)) + unit * 16 * pitch;
     const uint32_t along = unit * 16 * element_bytes + more;
     return (lane_at ^ (along & 127u)) + (along & ~127u) +
            step * (step_bytes / element_bytes) * pitch;

@@ -21,7 +21,7 @@
  *
  *     form  bytes   read together                                          key at pitch >= 128
  *     K     1,2,4   rows r .. r+7, one chunk                               r & 7
- *     K     8       rows r, r+1, chunks c .. c+3                           4 * (r & 1)
+ *     K     8       rows r, r+1, chunks c .. c+3; or r .. r+3, c, c+1      4 * (r & 1) | (r & 2)
  *     MN    1       rows r + {0,1,4,5,8,9,12,13} or 2 more, one chunk      (r & 1) | (r >> 1 & 6)
  *     MN    2       rows r .. r+7, one chunk                               r & 7
  *     MN    4       rows r .. r+3, 32 bytes                                2 * (r & 3)
@@ -46,7 +46,7 @@ TCGEMM_HD uint32_t tcgemm_swizzle_key(int form, uint32_t element_bytes, uint32_t
         return form == TCGEMM_FORM_MN && element_bytes == 1 ? row >> 2 & 3u : row >> 1 & 3u;
     }
     if (element_bytes == 8)
-        return form == TCGEMM_FORM_K ? (row & 1u) << 2 : row & 6u;
+        return form == TCGEMM_FORM_K ? (row & 1u) << 2 | (row & 2u) : row & 6u;
     if (form == TCGEMM_FORM_MN && element_bytes == 1)
         return (row & 1u) | (row >> 1 & 6u);
     if (form == TCGEMM_FORM_MN && element_bytes == 4)

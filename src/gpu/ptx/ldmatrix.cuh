@@ -50,6 +50,30 @@ static __device__ __forceinline__ void tcgemm_lds_128_f64(double r[2], uint32_t 
                  : "memory");
 }
 
+/* The same if it is `wanted`; r keeps its value otherwise. */
+static __device__ __forceinline__ void tcgemm_lds_128_f64_if(double r[2], uint32_t from,
+                                                             bool wanted) {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.u32 p, %3, 0;\n"
+                 "@p ld.shared.v2.f64 {%0, %1}, [%2];\n"
+                 "}"
+                 : "+d"(r[0]), "+d"(r[1])
+                 : "r"(from), "r"((uint32_t)wanted)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tcgemm_lds_64_f64_if(double *r, uint32_t from, bool wanted) {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.u32 p, %2, 0;\n"
+                 "@p ld.shared.f64 %0, [%1];\n"
+                 "}"
+                 : "+d"(*r)
+                 : "r"(from), "r"((uint32_t)wanted)
+                 : "memory");
+}
+
 static __device__ __forceinline__ void tcgemm_sts_128(uint32_t to, uint4 v) {
     asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v.x), "r"(v.y), "r"(v.z),
                  "r"(v.w)

@@ -132,8 +132,12 @@ struct mma_pipelined {
     };
     typedef operand_copy<A_FORM, ELEMENT_BYTES, BM, BK, THREADS, SLICES> copy_a;
     typedef operand_copy<B_FORM, ELEMENT_BYTES, BN, BK, THREADS, SLICES> copy_b;
-    typedef operand_reader<TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, BM, BK, WM> reader_a;
-    typedef operand_reader<TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, BN, BK, WN> reader_b;
+    enum { /* f64 alone loads its words one by one anywhere */
+           SINGLES_A = TYPE::LONG && tcgemm_fragment_singles(TCGEMM_SIDE_A, A_FORM, B_FORM),
+           SINGLES_B = TYPE::LONG && tcgemm_fragment_singles(TCGEMM_SIDE_B, A_FORM, B_FORM)
+    };
+    typedef operand_reader<TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, SINGLES_A, BM, BK, WM> reader_a;
+    typedef operand_reader<TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, SINGLES_B, BN, BK, WN> reader_b;
     enum { STAGE_BYTES = copy_a::BYTES + copy_b::BYTES };
     static_assert(STEPS % 2 == 0, "the fragments of two steps take turns");
 
@@ -275,24 +279,29 @@ struct mma_pipelined {
 
     /* ---- f64 on sm_90: two steps in one instruction ---- */
 
-    /* B of a pair of steps, as it comes from shared memory, in the order of the instruction. */
-    __device__ __forceinline__ void read_b_pair(double (&b)[UNITS_N][8], uint32_t slot, int pair) {
+    /* 16 columns of B of a pair of steps, in the order of the instruction. */
+    __device__ __forceinline__ void read_b_pair(double (&b)[8], uint32_t slot, int pair, int unit) {
 #pragma unroll
-        for (int unit = 0; unit < UNITS_N; ++unit)
+        for (int half = 0; half < 2; ++half) {
+            double four[4] = {};
+            read_b.read_unit(four, slot + copy_a::BYTES, 2 * pair + half, unit, true);
 #pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                double four[4];
-                read_b.read_unit(four, slot + copy_a::BYTES, 2 * pair + half, unit);
-#pragma unroll
-                for (int w = 0; w < 4; ++w)
-                    b[unit][w / 2 * 4 + 2 * half + w % 2] = four[w];
-            }
+            for (int w = 0; w < 4; ++w)
+                b[w / 2 * 4 + 2 * half + w % 2] = four[w];
+        }
     }
 
     /* A turn is 16 rows of A, all columns of B and two steps; meanwhile the A of the next turn is
-     * on its way, and in the last turn of a pair the B of the next pair. */
+     * on its way, and in the last turn of a pair the B of the next pair: all of it ahead of the
+     * products where registers allow, else each unit as soon as the products are done with it. */
     template <bool HALVES> __device__ __forceinline__ void run_long(void) {
-        enum { PAIRS = STEPS / 2, TURNS = PAIRS * UNITS_M, LAST = TURNS - 1 };
+        enum {
+            PAIRS = STEPS / 2,
+            TURNS = PAIRS * UNITS_M,
+            LAST = TURNS - 1,
+            AHEAD = UNITS_M * UNITS_N < 4,
+            COPIES = AHEAD ? LAST : TURNS /* turns with a part of the copy */
+        };
         uint32_t into = smem, slot = smem;
 #pragma unroll 1
         for (uint32_t block = 0; block < STAGES - 1; ++block) {
@@ -301,42 +310,56 @@ struct mma_pipelined {
             commit();
             into = next_slot(into);
         }
-        double a[2][8], b[UNITS_N][8], next_b[UNITS_N][8];
-        auto read_turn = [&](int turn) {
+        double a[2][8] = {}, b[UNITS_N][8], next_b[UNITS_N][8];
+        /* Always so, which ptxas does not know. It would give the A of two turns the same registers
+         * and load the next one after the products of this one; what a load may leave as it is
+         * keeps its own. */
+        const bool wanted = blocks < UINT32_MAX;
+        auto read_a_turn = [&](int turn) {
             const int pair = turn / UNITS_M % PAIRS, unit = turn % UNITS_M;
-            read_a.read_unit(a[turn % 2], slot, 2 * pair, unit);
-            read_a.read_unit(a[turn % 2] + 4, slot, 2 * pair + 1, unit);
-            if (unit == 0)
-                read_b_pair(next_b, slot, pair);
+            const bool if_wanted = AHEAD || wanted;
+            read_a.read_unit(a[turn % 2], slot, 2 * pair, unit, if_wanted);
+            read_a.read_unit(a[turn % 2] + 4, slot, 2 * pair + 1, unit, if_wanted);
         };
         static_assert(TURNS % 2 == 0, "the A of two turns take turns");
         arrive();
-        read_turn(0);
+        read_a_turn(0);
+#pragma unroll
+        for (int unit = 0; unit < UNITS_N; ++unit)
+            read_b_pair(AHEAD ? next_b[unit] : b[unit], slot, 0, unit);
 #pragma unroll 1
         for (uint32_t block = 0; block < blocks; ++block) {
             begin_block(block + STAGES - 1);
 #pragma unroll
             for (int turn = 0; turn < TURNS; ++turn) {
-                const int i = turn % UNITS_M;
-                if (i == 0)
+                const int i = turn % UNITS_M, next_pair = (turn + 1) / UNITS_M % PAIRS;
+                if (AHEAD && i == 0)
 #pragma unroll
                     for (int unit = 0; unit < UNITS_N; ++unit)
 #pragma unroll
                         for (int w = 0; w < 8; ++w)
                             b[unit][w] = next_b[unit][w];
-                if (turn < LAST) {
-                    copy_part<HALVES>(into, turn, LAST);
-                } else {
+                if (turn < COPIES)
+                    copy_part<HALVES>(into, turn, COPIES);
+                if (turn == LAST) {
                     commit();
                     arrive();
                     slot = next_slot(slot);
                     into = next_slot(into);
                 }
-                read_turn(turn + 1);
+                read_a_turn(turn + 1);
+                if (AHEAD && i == UNITS_M - 1)
+#pragma unroll
+                    for (int unit = 0; unit < UNITS_N; ++unit)
+                        read_b_pair(next_b[unit], slot, next_pair, unit);
 #pragma unroll
                 for (int there = 0; there < 2 * UNITS_N; ++there) {
-                    const int j = i % 2 ? 2 * UNITS_N - 1 - there : there;
+                    /* the last turn begins where the first one will: with what it loads first */
+                    const bool back = i % 2 && (AHEAD || i < UNITS_M - 1);
+                    const int j = back ? 2 * UNITS_N - 1 - there : there;
                     tcgemm_mma_m16n8k16_f64(c[i][j], a[turn % 2], &b[j / 2][4 * (j % 2)]);
+                    if (!AHEAD && i == UNITS_M - 1 && there % 2)
+                        read_b_pair(b[j / 2], slot, next_pair, j / 2);
                 }
             }
         }
@@ -382,15 +405,23 @@ struct mma_pipelined {
 
     /* ---- where the accumulators belong, inside the warp's part of D ---- */
 
+    static __device__ __forceinline__ uint32_t of_side_a(uint32_t unit, uint32_t half,
+                                                         uint32_t slot) {
+        return tcgemm_fragment_mn(TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, SINGLES_A, unit, half,
+                                  slot);
+    }
+    static __device__ __forceinline__ uint32_t of_side_b(uint32_t unit, uint32_t half,
+                                                         uint32_t slot) {
+        return tcgemm_fragment_mn(TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, SINGLES_B, unit, half,
+                                  slot);
+    }
     static __device__ __forceinline__ uint32_t row_of_unit(uint32_t unit, uint32_t half,
                                                            uint32_t slot) {
-        return SWAP ? tcgemm_fragment_mn(TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, unit, half, slot)
-                    : tcgemm_fragment_mn(TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, unit, half, slot);
+        return SWAP ? of_side_b(unit, half, slot) : of_side_a(unit, half, slot);
     }
     static __device__ __forceinline__ uint32_t col_of_unit(uint32_t unit, uint32_t half,
                                                            uint32_t slot) {
-        return SWAP ? tcgemm_fragment_mn(TCGEMM_SIDE_A, A_FORM, ELEMENT_BYTES, unit, half, slot)
-                    : tcgemm_fragment_mn(TCGEMM_SIDE_B, B_FORM, ELEMENT_BYTES, unit, half, slot);
+        return SWAP ? of_side_a(unit, half, slot) : of_side_b(unit, half, slot);
     }
 
     /* Writes the 16 rows of D that unit i stands for, a line each: half * 8 + slot. */

@@ -1,6 +1,6 @@
 /* operand_reader.cuh - how mma-pipelined brings fragments from shared memory to registers, as
  * tile/fragment.h maps them: ldmatrix, with .trans where m or n is contiguous, and one byte
- * permutation then for 8 bit; loads of 4 and 8 bytes for tf32 there, of 16 bytes for f64.
+ * permutation then for 8 bit; loads of 4 and 8 bytes for tf32 there, of 16 or 8 bytes for f64.
  */
 #ifndef TCGEMM_OPERAND_READER_CUH
 #define TCGEMM_OPERAND_READER_CUH
@@ -9,13 +9,14 @@
 #include "tile/fragment.h"
 
 /* The WARP rows of A (columns of B) of one warp, UNITS units of four words a step of k. */
-template <int SIDE, int FORM, int ELEMENT_BYTES, int MN, int BK, int WARP> struct operand_reader {
+template <int SIDE, int FORM, int ELEMENT_BYTES, int SINGLES, int MN, int BK, int WARP>
+struct operand_reader {
     enum { PITCH = (FORM == TCGEMM_FORM_K ? BK : MN) * ELEMENT_BYTES, UNITS = WARP / 16 };
 
     uint32_t lane_at; /* offset in the tile of what this lane reads of unit 0, step 0 */
 
     __device__ __forceinline__ void begin(uint32_t lane, uint32_t first) {
-        lane_at = tcgemm_fragment_lane_at(SIDE, FORM, ELEMENT_BYTES, PITCH, lane, first);
+        lane_at = tcgemm_fragment_lane_at(SIDE, FORM, ELEMENT_BYTES, SINGLES, PITCH, lane, first);
     }
 
     static __device__ __forceinline__ constexpr int place(int mn_half, int k_half) {
@@ -65,24 +66,33 @@ template <int SIDE, int FORM, int ELEMENT_BYTES, int MN, int BK, int WARP> struc
         }
     }
 
-    /* f64: the four words of one unit. */
-    __device__ __forceinline__ void read_unit(double *word, uint32_t tile, int step,
-                                              int unit) const {
-        const uint32_t from = at(tile, step, unit);
-        const int second = tcgemm_fragment_second_row(FORM, ELEMENT_BYTES);
-        double x[2], y[2];
-        tcgemm_lds_128_f64(x, from);
-        tcgemm_lds_128_f64(y, from + second * PITCH);
-        word[place(0, 0)] = x[0];
-        word[place(1, 0)] = FORM == TCGEMM_FORM_K ? y[0] : x[1];
-        word[place(0, 1)] = FORM == TCGEMM_FORM_K ? x[1] : y[0];
-        word[place(1, 1)] = y[1];
+    /* f64: the four words of one unit, if they are wanted; they keep their values otherwise. */
+    __device__ __forceinline__ void read_unit(double *word, uint32_t tile, int step, int unit,
+                                              bool wanted) const {
+        const int second = tcgemm_fragment_second_row(FORM, ELEMENT_BYTES) * PITCH;
+#pragma unroll
+        for (int row = 0; row < 2; ++row) { /* of m or n in K form, of k in MN form */
+            double *const first = &word[FORM == TCGEMM_FORM_K ? place(row, 0) : place(0, row)];
+            double *const other = &word[FORM == TCGEMM_FORM_K ? place(row, 1) : place(1, row)];
+            if constexpr (SINGLES) {
+                const int more = FORM == TCGEMM_FORM_K ? 4 * ELEMENT_BYTES : 8 * ELEMENT_BYTES;
+                tcgemm_lds_64_f64_if(first, at(tile, step, unit) + row * second, wanted);
+                tcgemm_lds_64_f64_if(other, at(tile, step, unit, more) + row * second, wanted);
+            } else {
+                double two[2] = {*first, *other};
+                tcgemm_lds_128_f64_if(two, at(tile, step, unit) + row * second, wanted);
+                *first = two[0];
+                *other = two[1];
+            }
+        }
     }
 
     __device__ __forceinline__ void read(double (&word)[UNITS][4], uint32_t tile, int step) const {
 #pragma unroll
-        for (int unit = 0; unit < UNITS; ++unit)
-            read_unit(word[unit], tile, step, unit);
+        for (int unit = 0; unit < UNITS; ++unit) {
+            word[unit][0] = word[unit][1] = word[unit][2] = word[unit][3] = 0;
+            read_unit(word[unit], tile, step, unit, true);
+        }
     }
 };
 

@@ -36,6 +36,18 @@ static __forceinline__ void tcgemm_lds_128_f64(double r[2], uint32_t from) {
     r[0] = v.r[0], r[1] = v.r[1];
 }
 
+static __forceinline__ void tcgemm_lds_128_f64_if(double r[2], uint32_t from, bool wanted) {
+    if (wanted)
+        tcgemm_lds_128_f64(r, from);
+}
+
+static __forceinline__ void tcgemm_lds_64_f64_if(double *r, uint32_t from, bool wanted) {
+    if (!wanted)
+        return;
+    const tcgemm_emulate_u2_t v = tcgemm_emulate_lds_64(from);
+    memcpy(r, v.r, sizeof *r);
+}
+
 static __forceinline__ void tcgemm_sts_128(uint32_t to, uint4 v) {
     tcgemm_emulate_sts_128(to, {{v.x, v.y, v.z, v.w}});
 }
