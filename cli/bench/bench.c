@@ -188,6 +188,8 @@ static int check_settings(const settings_t *s) {
         return message_usage("bench", "--min-seconds is %g, below 0 or endless", s->min_seconds);
     if ((s->pause < 0 && s->pause != OPTIONS_NOT_SAID) || !(s->pause <= 60))
         return message_usage("bench", "--pause is %g, below 0 or above 60 seconds", s->pause);
+    if (!(s->steady >= 0 && s->steady <= 60))
+        return message_usage("bench", "--steady is %g, below 0 or above 60 seconds", s->steady);
     if (s->classes && !s->suite)
         return message_usage("bench", "--class chooses among the classes of a --suite");
     if (s->csv && s->resume)

@@ -79,6 +79,7 @@ static int add_rows(bench_t *b, bench_case_t *bc, int64_t num_samples) {
             .num_samples = num_samples,
             .num_threads = b->num_threads,
             .cold = bc->item->cold,
+            .steady_seconds = b->settings->steady,
         };
         status = bench_rows_add(&b->rows, &row);
     }
@@ -92,7 +93,8 @@ static int time_case(bench_t *b, bench_case_t *bc) {
                                       .min_seconds = b->min_seconds,
                                       .pause_seconds = !rested         ? 0
                                                        : s->pause >= 0 ? s->pause
-                                                                       : default_pause};
+                                                                       : default_pause,
+                                      .steady_seconds = s->steady};
     const int count = bc->num_plans + bc->num_peers;
     int64_t num_samples = 0;
     int status = interleave_run(bc->candidates, count, &limits, &num_samples);

@@ -28,6 +28,7 @@ static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"pad", "pad", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
     {"class", "class", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"cold", "cold", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
+    {"steady_seconds", "steady", TABLE_RIGHT, 3, TABLE_MACHINES_ONLY},
     {"samples", "samples", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
     {"time_median_seconds", "median s", TABLE_RIGHT, 4, TABLE_EVERYWHERE},
     {"time_min_seconds", "least s", TABLE_RIGHT, 4, TABLE_MACHINES_ONLY},
@@ -270,6 +271,7 @@ int bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {
     table_integer(rows->table, row->pad);
     text_or_empty(rows->table, row->class_name);
     table_truth(rows->table, row->cold);
+    table_real(rows->table, row->steady_seconds);
     add_times(rows, row, info.predicted_seconds);
     add_peer(rows, row);
     add_memory(rows, row->num_threads);

@@ -7,7 +7,7 @@
 #include "tables/table_writer.h"
 #include "tcgemm/tcgemm.h"
 
-enum { BENCH_MAX_PEAKS = 128, BENCH_MAX_BANDWIDTHS = 16, BENCH_NUM_COLUMNS = 45 };
+enum { BENCH_MAX_PEAKS = 128, BENCH_MAX_BANDWIDTHS = 16, BENCH_NUM_COLUMNS = 46 };
 
 typedef struct bench_peak {
     tcgemm_type_t type;
@@ -47,6 +47,7 @@ typedef struct bench_row {
     int64_t num_samples;
     int num_threads;
     bool cold;
+    double steady_seconds;
 } bench_row_t;
 
 /* Both return an exit status. `gpu` must outlive the rows; NULL for the CPU. */

@@ -16,6 +16,7 @@ static const double shortest_gpu_sample = 5e-3;
 static const double patience = 30; /* seconds for one case, unless more are asked for */
 
 enum { FEWEST_SAMPLES = 3, MAX_COPIES = 4096, NUM_BLOCKS = 4, LONG_BLOCK = 8, MOST_BLOCKS = 12 };
+enum { STEADY_TURNS = 3, STEADY_SAMPLES = 4 }; /* of a turn */
 
 static double copy_bytes(const tcgemm_problem_t *problem) {
     double bytes = 0;
@@ -210,13 +211,53 @@ static int64_t plan_blocks(candidate_t *candidates, int count, const sampling_li
     return length;
 }
 
+/* One turn of each candidate: STEADY_SAMPLES samples in its second half. */
+static int sample_steady(candidate_t *candidates, int count, int64_t first, double seconds) {
+    for (int i = 0; i < count; ++i) {
+        candidate_t *c = &candidates[i];
+        const double start = clock_seconds();
+        double value = 0;
+        while (clock_seconds() - start < seconds / 2) {
+            const int status = interrupt_came() ? CLI_INTERRUPTED : sample(c, &value);
+            if (status != CLI_OK)
+                return status;
+        }
+        const int status = sample_block(c, 1, first, STEADY_SAMPLES);
+        if (status != CLI_OK)
+            return status;
+    }
+    return CLI_OK;
+}
+
+static int run_steady(candidate_t *candidates, int count, double seconds, int64_t *num_samples) {
+    for (int i = 0; i < count; ++i) {
+        candidate_t *c = &candidates[i];
+        const double wanted = seconds / 2 / STEADY_SAMPLES;
+        if (c->last > 0 && c->last < wanted)
+            c->inner = (int64_t)ceil((double)c->inner * wanted / c->last);
+    }
+    for (int turn = 0; turn < STEADY_TURNS; ++turn) {
+        for (int64_t j = 0; j < STEADY_SAMPLES; ++j)
+            if (!make_room(candidates, count, *num_samples + j))
+                return message_fail(CLI_NO_MEMORY, "no memory for the samples");
+        const int status = sample_steady(candidates, count, *num_samples, seconds);
+        if (status != CLI_OK)
+            return status;
+        *num_samples += STEADY_SAMPLES;
+    }
+    return CLI_OK;
+}
+
 int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *limits,
                    int64_t *num_samples) {
+    *num_samples = 0;
     for (int i = 0; i < count; ++i) {
         const int status = warm_up(&candidates[i]);
         if (status != CLI_OK)
             return status;
     }
+    if (limits->steady_seconds > 0)
+        return run_steady(candidates, count, limits->steady_seconds, num_samples);
     const bool rested = limits->pause_seconds > 0 && count > 1;
     const int64_t length = rested ? plan_blocks(candidates, count, limits) : 1;
     const int64_t most = rested ? MOST_BLOCKS * length : INTERLEAVE_MAX_SAMPLES;

@@ -10,7 +10,14 @@
  *
  *     pause a AAAAA  pause b BBBBB  pause c CCCCC  pause a AAAAA  ...
  *
- * The first call of a block wakes the candidate's threads and is not timed. */
+ * The first call of a block wakes the candidate's threads and is not timed.
+ *
+ * A processor at its limit of power lowers its clock tenths of a second later, so in short turns a
+ * candidate's clock is that of the other's heat. With steady_seconds > 0 a turn lasts as long, and
+ * its first half is not timed:
+ *
+ *     aaaaAAAA  bbbbBBBB  aaaaAAAA  bbbbBBBB  ...
+ */
 #ifndef CLI_INTERLEAVE_H
 #define CLI_INTERLEAVE_H
 
@@ -46,8 +53,9 @@ typedef struct candidate {
 
 typedef struct sampling_limits {
     int64_t min_samples;
-    double min_seconds;   /* per candidate */
-    double pause_seconds; /* > 0: in blocks with pauses */
+    double min_seconds;    /* per candidate */
+    double pause_seconds;  /* > 0: in blocks with pauses */
+    double steady_seconds; /* > 0: in turns as long, no pauses */
 } sampling_limits_t;
 
 enum { INTERLEAVE_MAX_SAMPLES = 100000 };

@@ -210,6 +210,12 @@ const option_row_t option_table[] = {
      "by "
      "sample (default: 0.05)",
      NULL, AT(pause), 0, 0},
+    {"steady", 0, OPTION_NUMBER, "S", GROUP_MEASURE, BENCH,
+     "let each candidate work this long at a time and time the second half of it, for products "
+     "that "
+     "bring a processor to its limit of power: in short turns each pays for the heat of the other; "
+     "0: take turns sample by sample (default: 0)",
+     NULL, AT(steady), 0, 0},
     {"min-seconds", 0, OPTION_NUMBER, "S", GROUP_MEASURE, BENCH,
      "time at least this long per candidate (default: 0.5, or what the suite says)", NULL,
      AT(min_seconds), 0, 0},

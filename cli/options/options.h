@@ -117,6 +117,7 @@ typedef struct settings {
 
     int64_t repeat, samples;   /* samples: 0 if not said */
     double min_seconds, pause; /* OPTIONS_NOT_SAID */
+    double steady;             /* 0: not said */
     bool cold;
     const char *vs, *suite, *classes;
 

@@ -138,6 +138,7 @@ def main():
                 (("--shape", "8", "--vs", "openblass"), 4, "'openblass' is none of openblas, "),
                 (("--shape", "8", "--vs", "/nowhere/libx.so"), 4, "/nowhere/libx.so"),
                 (("--shape", "8", "--pause", "-1"), 2, "--pause is -1"),
+                (("--shape", "8", "--steady", "61"), 2, "--steady is 61"),
                 (("--shape", "8", "--vs", "f32," * 8 + "f32"), 2, "more than 8 peers")]:
             done = bench(*words, status=status)
             check(sentence in done.stderr, f"{sentence}: {done.stderr}")

@@ -51,7 +51,8 @@ static csv_t row_of(bench_rows_t *rows, bool with_peer) {
                              .peer_version = "1.2",
                              .num_samples = 3,
                              .num_threads = 7,
-                             .cold = true};
+                             .cold = true,
+                             .steady_seconds = 0.25};
     assert_int_equal(bench_rows_add(rows, &row), CLI_OK);
     tcgemm_plan_destroy(plan);
     char *text = NULL;
@@ -76,6 +77,7 @@ static void expect_times(const csv_t *csv) {
     expect(csv, "samples", 3);
     expect_text(csv, "ops", "NT");
     expect_text(csv, "cold", "yes");
+    expect(csv, "steady_seconds", 0.25);
     expect(csv, "time_median_seconds", 3e-3);
     expect(csv, "time_min_seconds", 2e-3);
     expect(csv, "time_spread_fraction", 0.5 * (4e-3 - 2e-3) / 3e-3);

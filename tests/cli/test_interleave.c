@@ -22,6 +22,7 @@ enum { MAX_CALLS = 1 << 16 };
 
 static int64_t nanoseconds;   /* the time */
 static double pause_seconds;  /* of the next run */
+static double steady_seconds; /* likewise */
 static int64_t cost[2];       /* of a product of either candidate */
 static char order[MAX_CALLS]; /* who multiplied: 'a', 'b'; '.' is a pause */
 static const void *operands[MAX_CALLS];
@@ -62,7 +63,7 @@ static rotation_t data;
 static candidate_t both[2];
 
 static int run(int64_t cost_a, int64_t cost_b, int64_t samples, double seconds, int64_t *rounds) {
-    const sampling_limits_t limits = {samples, seconds, pause_seconds};
+    const sampling_limits_t limits = {samples, seconds, pause_seconds, steady_seconds};
     memset(both, 0, sizeof both);
     for (int i = 0; i < 2; ++i)
         both[i] =
@@ -183,6 +184,35 @@ static void a_failing_product_ends_it(void **state) {
     rotation_free(&data);
 }
 
+/* Steady: each candidate works for 0.38 s; of 10 ms a product, 20 are not timed, and five make a
+ * sample. */
+static void steady_turns(void **state) {
+    (void)state;
+    int64_t rounds = 0;
+    make_data(0);
+    steady_seconds = 0.38;
+    assert_int_equal(run(10000000, 50000000, 1, 0, &rounds), CLI_OK);
+    assert_int_equal(rounds, 12);
+    assert_int_equal(both[0].inner, 5);
+    assert_int_equal(both[1].inner, 1);
+    const int turn = 40 + 8; /* products of both */
+    assert_true(num_calls >= 3 * turn);
+    for (int i = 0; i < 3 * turn; ++i)
+        assert_int_equal(order[num_calls - 3 * turn + i], i % turn < 40 ? 'a' : 'b');
+    for (int i = 0; i < 12; ++i) {
+        assert_true(both[0].samples[i] > 9.9e-3 && both[0].samples[i] < 10.1e-3);
+        assert_true(both[1].samples[i] > 49.9e-3 && both[1].samples[i] < 50.1e-3);
+    }
+    candidates_free(both, 2);
+    fail_at = 60; /* in a half that is not timed */
+    assert_int_equal(run(10000000, 50000000, 1, 0, &rounds), CLI_INTERNAL);
+    assert_int_equal(num_calls, 61);
+    fail_at = -1;
+    steady_seconds = 0;
+    candidates_free(both, 2);
+    rotation_free(&data);
+}
+
 int main(void) {
     fail_at = -1;
     const struct CMUnitTest tests[] = {
@@ -191,6 +221,7 @@ int main(void) {
         cmocka_unit_test(when_it_is_enough),
         cmocka_unit_test(cold_operands),
         cmocka_unit_test(blocks_with_pauses),
+        cmocka_unit_test(steady_turns),
         cmocka_unit_test(a_failing_product_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
