@@ -37,10 +37,11 @@ static const double step_seconds = 3.1e-6;  /* of one more launch, beside its by
 static const double step_efficiency = 0.70; /* ... which come at this part of the bandwidth */
 static const double memory_efficiency = 0.85;
 static const double near_efficiency = 0.95; /* operands that fit in the L2 */
-static const double copying = 1.1;          /* times longer: what threads bring themselves */
-static const double again = 0.2;            /* bytes of a box that another block has read, too */
-static const double unaligned_d = 3.4;      /* D whose rows begin inside a sector ... */
-static const double scattered_d = 6.0;      /* ... and are not written along the rows */
+static const double copying_alone =
+    1.15;                              /* times longer: what the threads of one block an SM bring */
+static const double again = 0.2;       /* bytes of a box that another block has read, too */
+static const double unaligned_d = 3.4; /* D whose rows begin inside a sector ... */
+static const double scattered_d = 6.0; /* ... and are not written along the rows */
 static const double unaligned_finish = 3.3; /* and `finish` then, of kernels without boxes */
 static const double beyond = 1.0;           /* rows of boxes beyond an edge, to the other side's */
 /* From the request of a box to its arrival: a ring that is full of requests brings one ring's worth
@@ -358,6 +359,15 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     return t;
 }
 
+/* Seconds of products and of bytes from memory that come meanwhile. A warp that copies what it
+ * multiplies hides the one behind the other only as far as one is much the shorter. */
+static double together(const question_t *q, double products, double bytes) {
+    if (q->row->tensor_maps || q->row->streams)
+        return fmax(products, bytes);
+    const double longer = fmax(products, bytes), part = fmin(products, bytes) / longer;
+    return longer * sqrt(sqrt(1.0 + part * part * part * part));
+}
+
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                   int ranks, const tcgemm_device_t *device) {
     const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, ranks};
@@ -384,13 +394,14 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     }
     t.wait += edge_seconds(&q);
     t.memory = batch * memory_bytes(&q) / bandwidth;
-    if (!q.row->tensor_maps && !q.row->streams)
-        t.memory *= copying;
+    if (!q.row->tensor_maps && !q.row->streams && fmin(tiles, resident) <= device->num_sms)
+        t.memory *= copying_alone;
     if (q.row->tensor_maps)
         t.memory = fmax(
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,
             t.rounds * rings(&q) * (is_near(&q, near_share) ? near_latency : box_latency));
-    t.total = t.launch + fmax(t.start + t.wait + t.multiply + t.finish, t.memory) + t.cluster;
+    t.total =
+        t.launch + together(&q, t.start + t.wait + t.multiply + t.finish, t.memory) + t.cluster;
     if (t.total < least_seconds) {
         t.launch += least_seconds - t.total;
         t.total = least_seconds;
