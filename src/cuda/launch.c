@@ -168,7 +168,7 @@ static CUresult launch_with(void *function, const tcgemm_gpu_shape_t *shape, voi
     return driver()->launch_overlapping(&config, (CUfunction)function, parameters, NULL);
 }
 
-/* `args`: tcgemm_gpu_args_t or tcgemm_tensor_args_t, as the kernel has it. */
+/* `args`: tcgemm_gpu_args_t, tcgemm_tensor_args_t or tcgemm_pack_args_t, as the kernel has it. */
 static tcgemm_status_t launch(tcgemm_gpu_t *gpu, void *function, const tcgemm_gpu_shape_t *shape,
                               void *args, bool early, CUstream stream, const char *what) {
     void *parameters[] = {args};
@@ -205,25 +205,46 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
     return TCGEMM_STATUS_OK;
 }
 
+static tcgemm_status_t launch_sum(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
+                                  const tcgemm_step_t *step, tcgemm_gpu_args_t *args, bool early,
+                                  CUstream stream) {
+    const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, args);
+    return launch(gpu, step->gpu.function, &shape, args, early, stream,
+                  "launching the sum of the parts of k");
+}
+
+/* `count` steps from `step` on in one launch. */
+static tcgemm_status_t launch_packing(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
+                                      const tcgemm_step_t *step, int count, bool early,
+                                      const tcgemm_call_t *call, void *workspace, CUstream stream) {
+    tcgemm_pack_args_t args;
+    const tcgemm_gpu_shape_t shape =
+        tcgemm_gpu_encode_packing(plan, step, count, call, workspace, &args);
+    return launch(gpu, step->gpu.function, &shape, &args, early, stream, "launching the packing");
+}
+
+/* Step i, and i + 1 if the launch holds both; *count says so. */
 static tcgemm_status_t launch_step(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
-                                   const tcgemm_step_t *step, bool early, const tcgemm_call_t *call,
-                                   void *workspace, CUstream stream) {
+                                   const tcgemm_steps_t *steps, int i, int *count,
+                                   const tcgemm_call_t *call, void *workspace, CUstream stream) {
+    const tcgemm_step_t *step = &steps->step[i];
+    const bool early = may_begin_early(gpu, steps, i);
+    *count = 1;
+    if (step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B) {
+        *count += tcgemm_gpu_packs_both(steps, i);
+        return launch_packing(gpu, plan, step, *count, early, call, workspace, stream);
+    }
     tcgemm_gpu_args_t args = tcgemm_gpu_encode(plan, step, call, workspace);
-    if (step->kind == TCGEMM_STEP_PRODUCT)
-        return launch_product(gpu, plan, step, &args, early, stream);
-    const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &args);
-    return launch(gpu, step->gpu.function, &shape, &args, early, stream,
-                  step->kind == TCGEMM_STEP_REDUCE ? "launching the sum of the parts of k"
-                                                   : "launching the packing");
+    return step->kind == TCGEMM_STEP_PRODUCT ? launch_product(gpu, plan, step, &args, early, stream)
+                                             : launch_sum(gpu, plan, step, &args, early, stream);
 }
 
 tcgemm_status_t tcgemm_gpu_queue_steps(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                        const tcgemm_call_t *call, void *workspace,
                                        CUstream stream) {
     const tcgemm_steps_t *steps = tcgemm_gpu_steps_for(plan, call);
-    for (int i = 0; i < steps->count; ++i)
-        TCGEMM_FORWARD(launch_step(gpu, plan, &steps->step[i], may_begin_early(gpu, steps, i), call,
-                                   workspace, stream));
+    for (int i = 0, count; i < steps->count; i += count)
+        TCGEMM_FORWARD(launch_step(gpu, plan, steps, i, &count, call, workspace, stream));
     return TCGEMM_STATUS_OK;
 }
 

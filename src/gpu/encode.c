@@ -175,6 +175,21 @@ tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm
     return x;
 }
 
+tcgemm_gpu_shape_t tcgemm_gpu_encode_packing(const struct tcgemm_plan *plan,
+                                             const tcgemm_step_t *step, int count,
+                                             const tcgemm_call_t *call, void *workspace,
+                                             tcgemm_pack_args_t *args) {
+    memset(args, 0, sizeof *args);
+    args->operand[0] = encode_packing(plan, step, call, workspace);
+    tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &args->operand[0]);
+    args->first_blocks = (uint32_t)shape.grid;
+    if (count > 1) {
+        args->operand[1] = encode_packing(plan, step + 1, call, workspace);
+        shape.grid += tcgemm_gpu_shape(plan, step + 1, &args->operand[1]).grid;
+    }
+    return shape;
+}
+
 tcgemm_gpu_args_t tcgemm_gpu_encode_scale(const struct tcgemm_plan *plan,
                                           const tcgemm_call_t *call) {
     return encode_d(plan, call);

@@ -131,9 +131,15 @@ static double packing_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical
     double seconds = 0.0;
     if (c->pack_a)
         seconds += tcgemm_gpu_move_seconds(moved_bytes(&g->a, &p.a, g->m, g->k, g->batch), device);
-    if (c->pack_b)
-        seconds += tcgemm_gpu_move_seconds(moved_bytes(&g->b, &p.b, g->k, g->n, g->batch), device);
-    return seconds;
+    if (!c->pack_b)
+        return seconds;
+    const double bytes = moved_bytes(&g->b, &p.b, g->k, g->n, g->batch);
+    const bool together = /* tcgemm_gpu_packs_both */
+        c->pack_a && bytes_of(g->a.dtype) == bytes_of(g->b.dtype) &&
+        (g->a.dtype == g->b.dtype || !tcgemm_gpu_widens(row->gpu)) &&
+        needs_turning(row, &g->a, false) == needs_turning(row, &g->b, true);
+    return seconds + (together ? tcgemm_gpu_copy_seconds(bytes, device)
+                               : tcgemm_gpu_move_seconds(bytes, device));
 }
 
 /* ---- parts of k ---- */
@@ -364,6 +370,8 @@ static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kern
         add_packing(&s, row, TCGEMM_STEP_PACK_A, &product.a, plan);
     if (c->pack_b)
         add_packing(&s, row, TCGEMM_STEP_PACK_B, &product.b, plan);
+    if (c->pack_a && tcgemm_gpu_packs_both(&s, 0)) /* the launch is that of A */
+        s.step[1].seconds -= tcgemm_gpu_move_seconds(0.0, plan->device);
     const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, &product);
     product.seconds = tcgemm_gpu_time(row, &seen, c->ranks, plan->device).total;
     product.gpu.raster_group = tcgemm_gpu_raster_group(row, &seen, plan->device);

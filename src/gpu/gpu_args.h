@@ -22,7 +22,8 @@
  *     d      the same, ldd and stride_d apart; what is left of the last 16 bytes becomes zero
  *
  * or turns them round, element (i, j) to (j, i): d has k rows of m elements, and zeros likewise; or
- * widens them: a has elements of fp8, d of bf16.
+ * widens them: a has elements of fp8, d of bf16. One launch may take two operands
+ * (tcgemm_pack_args_t).
  */
 #ifndef TCGEMM_CUDA_GPU_ARGS_H
 #define TCGEMM_CUDA_GPU_ARGS_H
@@ -76,5 +77,11 @@ typedef struct tcgemm_gpu_args {
     int64_t split_k;    /* elements of k in each part but the last */
     uint32_t streams_a; /* of kernels that stream an operand: 1 it is A, 0 it is B */
 } tcgemm_gpu_args_t;
+
+/* What the kernels of steps/pack.cu receive: an operand, or A and B. */
+typedef struct tcgemm_pack_args {
+    tcgemm_gpu_args_t operand[2];
+    uint32_t first_blocks; /* of the grid take the first operand, the others the second */
+} tcgemm_pack_args_t;
 
 #endif

@@ -359,13 +359,13 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     return t;
 }
 
-/* Seconds of products and of bytes from memory that come meanwhile. A warp that copies what it
- * multiplies hides the one behind the other only as far as one is much the shorter. */
-static double together(const question_t *q, double products, double bytes) {
+/* A warp that copies what it multiplies hides bytes from memory behind products, or products behind
+ * bytes, only as far as one of them is much the shorter: what that costs beyond the longer. */
+static double copy_seconds(const question_t *q, double products, double bytes) {
     if (q->row->tensor_maps || q->row->streams)
-        return fmax(products, bytes);
+        return 0.0;
     const double longer = fmax(products, bytes), part = fmin(products, bytes) / longer;
-    return longer * sqrt(sqrt(1.0 + part * part * part * part));
+    return longer * (sqrt(sqrt(1.0 + part * part * part * part)) - 1.0);
 }
 
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
@@ -400,8 +400,9 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
         t.memory = fmax(
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,
             t.rounds * rings(&q) * (is_near(&q, near_share) ? near_latency : box_latency));
-    t.total =
-        t.launch + together(&q, t.start + t.wait + t.multiply + t.finish, t.memory) + t.cluster;
+    const double products = t.start + t.wait + t.multiply + t.finish;
+    t.copy = copy_seconds(&q, products, t.memory);
+    t.total = t.launch + fmax(products, t.memory) + t.copy + t.cluster;
     if (t.total < least_seconds) {
         t.launch += least_seconds - t.total;
         t.total = least_seconds;
@@ -415,9 +416,12 @@ uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_can
     return raster_group(&q);
 }
 
+double tcgemm_gpu_copy_seconds(double bytes, const tcgemm_device_t *device) {
+    return bytes / (device->bandwidth > 0.0 ? step_efficiency * device->bandwidth : 1e11);
+}
+
 double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device) {
-    return step_seconds +
-           bytes / (device->bandwidth > 0.0 ? step_efficiency * device->bandwidth : 1e11);
+    return step_seconds + tcgemm_gpu_copy_seconds(bytes, device);
 }
 
 double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g) {

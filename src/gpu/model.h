@@ -14,7 +14,8 @@ uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_can
 /* Where the time of one product goes, in seconds; matrices on the GPU. */
 typedef struct tcgemm_gpu_time {
     double launch, start, wait, multiply, finish, cluster; /* one after the other; see model.c */
-    double memory; /* beside all but the launch and the sum of a cluster */
+    double memory; /* beside all but the launch and the sum of a cluster ... */
+    double copy;   /* ... but for what warps lose that copy as well as multiply */
     double total;
     double rounds; /* of resident blocks */
 } tcgemm_gpu_time_t;
@@ -30,6 +31,9 @@ double tcgemm_gpu_resident_blocks(const tcgemm_gpu_row_t *row, int ranks,
 
 /* Seconds of a launch that reads and writes so many bytes of GPU memory and computes nothing. */
 double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device);
+
+/* Without the launch, where another step brings it. */
+double tcgemm_gpu_copy_seconds(double bytes, const tcgemm_device_t *device);
 
 /* Seconds that host matrices need to the GPU and back, beside those of the product. */
 double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g);

@@ -61,32 +61,44 @@ static void regions_of_product(const tcgemm_step_t *step, const tcgemm_gpu_args_
     regions[B].col = x->b_trans ? "k" : "columns";
 }
 
-/* Sums of the parts of k, in whole pieces of 16 bytes; or rows that are packed. */
-static void regions_of_move(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
-                            tcgemm_emulate_region_t *regions) {
-    const bool is_sum = step->kind == TCGEMM_STEP_REDUCE;
-    regions[A] = region_of(is_sum ? "the sums" : "the operand", step->a.at.dtype, x->a, x->m,
-                           is_sum ? x->lda : x->k, x->lda, x->batch * x->splits, x->stride_a);
+static void regions_of_sum(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
+                           tcgemm_emulate_region_t *regions) {
+    regions[A] = region_of("the sums", step->a.at.dtype, x->a, x->m, x->lda, x->lda,
+                           x->batch * x->splits, x->stride_a);
     regions[B] = nothing("B");
 }
 
+static void is_written_once(tcgemm_emulate_region_t *region) {
+    region->flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
+}
+
+/* Of a product, or of the sum of the parts of k, whose rows are whole pieces of 16 bytes. */
 static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                          tcgemm_emulate_region_t *regions) {
-    const bool is_packing = step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B;
-    const int64_t parts = step->kind == TCGEMM_STEP_PRODUCT ? x->splits : 1;
-    const bool turns = tcgemm_step_turns(step);
-    if (step->kind == TCGEMM_STEP_PRODUCT)
+    const bool is_product = step->kind == TCGEMM_STEP_PRODUCT;
+    if (is_product)
         regions_of_product(step, x, regions);
     else
-        regions_of_move(step, x, regions);
+        regions_of_sum(step, x, regions);
     regions[C] =
         x->c ? region_of("C", step->d.at.dtype, x->c, x->m, x->n, x->ldc, x->batch, x->stride_c)
              : nothing("C");
-    regions[D] = region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype,
-                           x->d, turns ? x->k : x->m,
-                           is_packing ? in_pieces(turns ? x->m : x->k, step->d.at.dtype) : x->n,
-                           x->ldd, x->batch * parts, x->stride_d);
-    regions[D].flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
+    regions[D] =
+        region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype, x->d,
+                  x->m, x->n, x->ldd, x->batch * (is_product ? x->splits : 1), x->stride_d);
+    is_written_once(&regions[D]);
+}
+
+/* Of one packing: what it reads, and the copy, in whole pieces of 16 bytes. */
+static void make_regions_of_packing(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
+                                    tcgemm_emulate_region_t *from, tcgemm_emulate_region_t *to) {
+    const bool turns = tcgemm_step_turns(step);
+    *from =
+        region_of("the operand", step->a.at.dtype, x->a, x->m, x->k, x->lda, x->batch, x->stride_a);
+    *to =
+        region_of("the workspace", step->d.at.dtype, x->d, turns ? x->k : x->m,
+                  in_pieces(turns ? x->m : x->k, step->d.at.dtype), x->ldd, x->batch, x->stride_d);
+    is_written_once(to);
 }
 
 /* Elements of D of which every byte was written. */
@@ -142,34 +154,27 @@ static const char *name_of(const tcgemm_step_t *step) {
     return names[step->kind];
 }
 
-static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, const tcgemm_gpu_args_t *args,
-                        tcgemm_emulate_region_t *regions) {
+/* What the kernel receives: tcgemm_gpu_args_t, tcgemm_tensor_args_t or tcgemm_pack_args_t. */
+typedef union parameters {
+    tcgemm_tensor_args_t product;
+    tcgemm_pack_args_t packing;
+} parameters_t;
+
+static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step,
+                        const tcgemm_gpu_shape_t *shape, const parameters_t *parameters,
+                        size_t parameter_bytes, tcgemm_emulate_region_t *regions) {
     tcgemm_emulated_kernel_t found;
     if (tcgemm_emulated_find(sim->plan, step, &found) != TCGEMM_STATUS_OK)
         return; /* tcgemm_plan_simulate has asked before */
-    const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(sim->plan, step, args);
-    const bool has_maps = step->kind == TCGEMM_STEP_PRODUCT && step->kernel->gpu->tensor_maps;
-    tcgemm_tensor_args_t with_maps;
-    memset(&with_maps, 0, sizeof with_maps);
-    with_maps.args = *args;
-    if (has_maps) {
-        tcgemm_tensor_t a, b, d;
-        tcgemm_gpu_tensors(step, args, &a, &b);
-        memcpy(&with_maps.a, &a, sizeof a);
-        memcpy(&with_maps.b, &b, sizeof b);
-        with_maps.has_d = tcgemm_gpu_tensor_of_d(step, args, &d);
-        if (with_maps.has_d)
-            memcpy(&with_maps.d, &d, sizeof d);
-    }
     tcgemm_emulate_launch_t launch = {
         .struct_size = sizeof launch,
         .kernel = found.kernel,
-        .parameters = &with_maps,
-        .parameter_bytes = has_maps ? sizeof with_maps : sizeof *args,
-        .grid = (uint32_t)shape.grid,
-        .block = (uint32_t)shape.threads,
-        .smem_bytes = shape.smem_bytes,
-        .ranks = (uint32_t)shape.ranks,
+        .parameters = parameters,
+        .parameter_bytes = parameter_bytes,
+        .grid = (uint32_t)shape->grid,
+        .block = (uint32_t)shape->threads,
+        .smem_bytes = shape->smem_bytes,
+        .ranks = (uint32_t)shape->ranks,
         .regions = regions,
         .num_regions = NUM_MATRICES,
         .trace = tcgemm_sim_is_traced(sim) ? sim->trace : NULL,
@@ -183,20 +188,69 @@ static void launch_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, const tcge
         sim->is_out_of_memory = true;
     else
         tcgemm_sim_fault(sim, "%d threads with %zu bytes of shared memory are no launch",
-                         shape.threads, shape.smem_bytes);
+                         shape->threads, shape->smem_bytes);
     sim->trace_is_over = sim->trace_is_over || launch.trace_was_stopped;
 }
 
-static void run_step(tcgemm_sim_t *sim, const tcgemm_step_t *step, void *workspace) {
-    const tcgemm_gpu_args_t args = tcgemm_gpu_encode(sim->plan, step, sim->call, workspace);
+/* The product or the sum of its parts. */
+static tcgemm_gpu_shape_t make_launch(const tcgemm_sim_t *sim, const tcgemm_step_t *step,
+                                      void *workspace, parameters_t *parameters, size_t *bytes,
+                                      tcgemm_emulate_region_t *regions) {
+    tcgemm_tensor_args_t *x = &parameters->product;
+    x->args = tcgemm_gpu_encode(sim->plan, step, sim->call, workspace);
+    *bytes = sizeof x->args;
+    if (step->kind == TCGEMM_STEP_PRODUCT && step->kernel->gpu->tensor_maps) {
+        tcgemm_tensor_t a, b, d;
+        *bytes = sizeof *x;
+        tcgemm_gpu_tensors(step, &x->args, &a, &b);
+        memcpy(&x->a, &a, sizeof a);
+        memcpy(&x->b, &b, sizeof b);
+        x->has_d = tcgemm_gpu_tensor_of_d(step, &x->args, &d);
+        if (x->has_d)
+            memcpy(&x->d, &d, sizeof d);
+    }
+    make_regions(step, &x->args, regions);
+    return tcgemm_gpu_shape(sim->plan, step, &x->args);
+}
+
+/* The packing of one operand, or of both. */
+static tcgemm_gpu_shape_t make_packing(const tcgemm_sim_t *sim, const tcgemm_step_t *step,
+                                       int count, void *workspace, parameters_t *parameters,
+                                       size_t *bytes, tcgemm_emulate_region_t *regions) {
+    tcgemm_pack_args_t *x = &parameters->packing;
+    const tcgemm_gpu_shape_t shape =
+        tcgemm_gpu_encode_packing(sim->plan, step, count, sim->call, workspace, x);
+    *bytes = sizeof *x;
+    make_regions_of_packing(step, &x->operand[0], &regions[A], &regions[D]);
+    regions[B] = nothing("B");
+    regions[C] = nothing("C");
+    if (count > 1)
+        make_regions_of_packing(step + 1, &x->operand[1], &regions[B], &regions[C]);
+    return shape;
+}
+
+/* `count` steps from `step` on, which one launch holds. */
+static void run_steps(tcgemm_sim_t *sim, const tcgemm_step_t *step, int count, void *workspace) {
+    parameters_t parameters;
     tcgemm_emulate_region_t regions[NUM_MATRICES];
-    make_regions(step, &args, regions);
-    const tcgemm_emulate_region_t *d = &regions[D];
-    regions[D].written = tcgemm_sim_allocate(sim, d->batch * d->lines * d->width, 1);
-    if (!regions[D].written)
-        return;
-    launch_step(sim, step, &args, regions);
-    free(regions[D].written);
+    size_t bytes;
+    memset(&parameters, 0, sizeof parameters);
+    const bool packs = step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B;
+    const tcgemm_gpu_shape_t shape =
+        packs ? make_packing(sim, step, count, workspace, &parameters, &bytes, regions)
+              : make_launch(sim, step, workspace, &parameters, &bytes, regions);
+    bool good = true;
+    for (int i = 0; i < NUM_MATRICES; ++i) {
+        tcgemm_emulate_region_t *r = &regions[i];
+        if (!(r->flags & TCGEMM_EMULATE_WRITE))
+            continue;
+        r->written = tcgemm_sim_allocate(sim, r->batch * r->lines * r->width, 1);
+        good = good && r->written;
+    }
+    if (good)
+        launch_step(sim, step, &shape, &parameters, bytes, regions);
+    for (int i = 0; i < NUM_MATRICES; ++i)
+        free(regions[i].written);
 }
 
 /* The steps of a run, one after the other; what none of them has written is NaN. */
@@ -211,12 +265,13 @@ void tcgemm_sim_emulated(tcgemm_sim_t *sim) {
         return;
     }
     memset(workspace, POISON, bytes);
-    for (int i = 0; i < steps->count && sim->report->num_faults == 0 && !sim->is_out_of_memory;
-         ++i) {
-        if (steps->count > 1)
-            tcgemm_sim_trace(sim, 0, "step %d of %d: %s", i + 1, steps->count,
-                             name_of(&steps->step[i]));
-        run_step(sim, &steps->step[i], workspace);
+    for (int i = 0, count;
+         i < steps->count && sim->report->num_faults == 0 && !sim->is_out_of_memory; i += count) {
+        count = tcgemm_gpu_packs_both(steps, i) ? 2 : 1;
+        for (int j = i; j < i + count && steps->count > 1; ++j)
+            tcgemm_sim_trace(sim, 0, "step %d of %d: %s", j + 1, steps->count,
+                             name_of(&steps->step[j]));
+        run_steps(sim, &steps->step[i], count, workspace);
     }
     free(workspace);
 }

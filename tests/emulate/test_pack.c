@@ -23,7 +23,7 @@ enum { PIECE = 16, MAX_BYTES = 1 << 20, BLOCKS = 3, CANARY = 0xA5 };
 
 static void *module;
 static uint8_t source[MAX_BYTES] __attribute__((aligned(64)));
-static uint8_t copy[2 * MAX_BYTES] __attribute__((aligned(64)));
+static uint8_t copies[2][2 * MAX_BYTES] __attribute__((aligned(64)));
 static uint8_t expected[2 * MAX_BYTES];
 
 typedef struct packing {
@@ -71,7 +71,7 @@ static void expect(const packing_t *p, const tcgemm_gpu_args_t *x) {
         }
 }
 
-static bool is_packed(const packing_t *p, const shape_t *s, uint64_t seed) {
+static tcgemm_gpu_args_t args_of(const packing_t *p, const shape_t *s, uint8_t *copy) {
     const int64_t out_rows = p->turns ? s->k : s->m, out_cols = p->turns ? s->m : s->k;
     tcgemm_gpu_args_t x = {.m = s->m,
                            .n = 1,
@@ -85,38 +85,62 @@ static bool is_packed(const packing_t *p, const shape_t *s, uint64_t seed) {
     x.stride_d = out_rows * x.ldd;
     assert_true((s->batch * x.stride_a + 2 * PIECE) * p->bytes < MAX_BYTES);
     assert_true(s->batch * x.stride_d * p->out_bytes < 2 * MAX_BYTES);
-    expect(p, &x);
-    memset(copy, CANARY, sizeof copy);
-    /* What lies between the rows is not ours to read; rows without gaps are one. */
-    tcgemm_emulate_region_t regions[] = {{.name = "A",
-                                          .line = "rows",
-                                          .col = "k",
-                                          .base = (void *)x.a,
-                                          .width = s->k * p->bytes,
-                                          .lines = s->m,
-                                          .pitch = x.lda * p->bytes,
-                                          .batch = s->batch,
-                                          .stride = x.stride_a * p->bytes,
-                                          .element_bytes = p->bytes,
-                                          .flags = TCGEMM_EMULATE_READ},
-                                         {.name = "copy",
-                                          .line = "row",
-                                          .col = "column",
-                                          .base = copy,
-                                          .width = x.ldd * p->out_bytes,
-                                          .lines = out_rows,
-                                          .pitch = x.ldd * p->out_bytes,
-                                          .batch = s->batch,
-                                          .stride = x.stride_d * p->out_bytes,
-                                          .element_bytes = p->out_bytes,
-                                          .flags = TCGEMM_EMULATE_WRITE}};
+    return x;
+}
+
+/* What lies between the rows is not ours to read; rows without gaps are one. */
+static tcgemm_emulate_region_t region_to_read(const packing_t *p, const shape_t *s,
+                                              const tcgemm_gpu_args_t *x) {
+    tcgemm_emulate_region_t region = {.name = "A",
+                                      .line = "rows",
+                                      .col = "k",
+                                      .base = (void *)x->a,
+                                      .width = s->k * p->bytes,
+                                      .lines = s->m,
+                                      .pitch = x->lda * p->bytes,
+                                      .batch = s->batch,
+                                      .stride = x->stride_a * p->bytes,
+                                      .element_bytes = p->bytes,
+                                      .flags = TCGEMM_EMULATE_READ};
     if (s->gap == 0 || s->m == 1) { /* reads may span rows */
-        regions[0].width = s->m * s->k * p->bytes;
-        regions[0].lines = 1;
-        if (s->batch == 1 || x.stride_a == s->m * s->k) {
-            regions[0].width *= s->batch;
-            regions[0].batch = 1;
+        region.width = s->m * s->k * p->bytes;
+        region.lines = 1;
+        if (s->batch == 1 || x->stride_a == s->m * s->k) {
+            region.width *= s->batch;
+            region.batch = 1;
         }
+    }
+    return region;
+}
+
+static tcgemm_emulate_region_t region_to_write(const packing_t *p, const tcgemm_gpu_args_t *x) {
+    return (tcgemm_emulate_region_t){.name = "copy",
+                                     .line = "row",
+                                     .col = "column",
+                                     .base = x->d,
+                                     .width = x->ldd * p->out_bytes,
+                                     .lines = p->turns ? x->k : x->m,
+                                     .pitch = x->ldd * p->out_bytes,
+                                     .batch = x->batch,
+                                     .stride = x->stride_d * p->out_bytes,
+                                     .element_bytes = p->out_bytes,
+                                     .flags = TCGEMM_EMULATE_WRITE};
+}
+
+static bool is_copied(const packing_t *p, const tcgemm_gpu_args_t *x) {
+    expect(p, x);
+    return memcmp(x->d, expected, sizeof expected) == 0;
+}
+
+/* One operand, or two in one launch; the second is smaller, and has a copy of its own. */
+static bool is_packed(const packing_t *p, const shape_t shapes[2], int count, uint64_t seed) {
+    tcgemm_pack_args_t args = {.first_blocks = BLOCKS};
+    tcgemm_emulate_region_t regions[4];
+    memset(copies, CANARY, sizeof copies);
+    for (int i = 0; i < count; ++i) {
+        args.operand[i] = args_of(p, &shapes[i], copies[i]);
+        regions[2 * i] = region_to_read(p, &shapes[i], &args.operand[i]);
+        regions[2 * i + 1] = region_to_write(p, &args.operand[i]);
     }
     tcgemm_emulate_run_fn *go;
     void *const door = dlsym(module, TCGEMM_EMULATE_RUN);
@@ -125,24 +149,27 @@ static bool is_packed(const packing_t *p, const shape_t *s, uint64_t seed) {
     tcgemm_emulate_launch_t launch = {
         .struct_size = sizeof launch,
         .kernel = dlsym(module, p->kernel),
-        .parameters = &x,
-        .parameter_bytes = sizeof x,
-        .grid = BLOCKS,
+        .parameters = &args,
+        .parameter_bytes = sizeof args,
+        .grid = (uint32_t)(BLOCKS + 2 * (count - 1)),
         .block = TCGEMM_MOVE_THREADS,
         .regions = regions,
-        .num_regions = 2,
+        .num_regions = 2 * count,
         .order = (tcgemm_emulate_order_t)(seed % TCGEMM_EMULATE_NUM_ORDERS),
         .seed = seed,
     };
     assert_non_null(launch.kernel);
     assert_int_equal(go(&launch), 0);
-    const bool good = launch.num_faults == 0 && memcmp(copy, expected, sizeof copy) == 0;
+    bool good = launch.num_faults == 0;
+    for (int i = 0; i < count; ++i)
+        good = is_copied(p, &args.operand[i]) && good;
+    const shape_t *s = shapes;
     if (!good)
-        print_message(
-            "FAILED %s, %d x %d * %d, gaps %d and %d, %d elements off: %lld faults (%s)%s\n",
-            p->kernel, (int)s->m, (int)s->k, (int)s->batch, (int)s->gap, (int)s->item_gap,
-            (int)s->off, (long long)launch.num_faults, launch.fault,
-            launch.num_faults ? "" : ", wrong elements");
+        print_message("FAILED %s, %d operands, %d x %d * %d, gaps %d and %d, %d elements off: %lld "
+                      "faults (%s)%s\n",
+                      p->kernel, count, (int)s->m, (int)s->k, (int)s->batch, (int)s->gap,
+                      (int)s->item_gap, (int)s->off, (long long)launch.num_faults, launch.fault,
+                      launch.num_faults ? "" : ", wrong elements");
     return good;
 }
 
@@ -159,14 +186,16 @@ static void every_copy_is_whole(void **state) {
             for (size_t g = 0; g < sizeof gaps / sizeof *gaps; ++g) {
                 const int64_t most = l > 8 ? 6 : 140;
                 ++seed;
-                const shape_t s = {
-                    .m = 1 + (int64_t)(seed * 37 % (uint64_t)most),
-                    .k = lengths[l],
-                    .batch = seed % 3 == 0 ? 3 : 1,
-                    .gap = gaps[g],
-                    .item_gap = seed % 2 ? 0 : (int64_t)(seed % 7),
-                    .off = (int64_t)(seed * 11 % (PIECE / (uint64_t)packings[p].bytes))};
-                wrong += !is_packed(&packings[p], &s, seed);
+                shape_t s[2] = {
+                    {.m = 1 + (int64_t)(seed * 37 % (uint64_t)most),
+                     .k = lengths[l],
+                     .batch = seed % 3 == 0 ? 3 : 1,
+                     .gap = gaps[g],
+                     .item_gap = seed % 2 ? 0 : (int64_t)(seed % 7),
+                     .off = (int64_t)(seed * 11 % (PIECE / (uint64_t)packings[p].bytes))}};
+                s[1] = (shape_t){.m = 1 + s->m / 3, .k = 1 + s->k / 2, .batch = 1, .gap = s->gap};
+                wrong += !is_packed(&packings[p], s, 1, seed);
+                wrong += !is_packed(&packings[p], s, 2, seed);
             }
     assert_int_equal(wrong, 0);
 }

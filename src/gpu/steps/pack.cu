@@ -29,9 +29,11 @@
  * Groups are moved within their column by exclusive or with p, so that neither threads that write
  * (eight p side by side) nor those that read 16 bytes of a column meet in a bank.
  *
- * A launch may begin before the one ahead, which packs the other operand, has ended; it waits at
- * its end, so that who waits for it waits for both. Where copies are small the next launch may
- * begin at once; beside large ones its blocks would only be in the way (bench/results/notes.md).
+ * A and B go in one launch if one kernel packs both, some blocks each: a launch of its own takes
+ * longer than most copies do. A launch may begin before the one ahead, which packs the other
+ * operand, has ended; it waits at its end, so that who waits for it waits for both. Where copies
+ * are small the next launch may begin at once; beside large ones its blocks would only be in the
+ * way (bench/results/notes.md).
  */
 #include <stdint.h>
 
@@ -45,6 +47,18 @@ enum {
     /* Blocks on an SM, for which registers are kept: as many as do not spill. */
     PACK_BLOCKS = 3,
     MOVE_BLOCKS = 4
+};
+
+/* What this block works on, and which of the operand's blocks it is. */
+struct assignment {
+    const tcgemm_gpu_args_t &args;
+    uint32_t block, blocks;
+
+    __device__ __forceinline__ assignment(const tcgemm_pack_args_t &all)
+        : args(all.operand[blockIdx.x >= all.first_blocks]),
+          block(blockIdx.x >= all.first_blocks ? blockIdx.x - all.first_blocks : blockIdx.x),
+          blocks(blockIdx.x >= all.first_blocks ? gridDim.x - all.first_blocks : all.first_blocks) {
+    }
 };
 
 static __device__ __forceinline__ void let_next_begin(const tcgemm_gpu_args_t &args,
@@ -113,10 +127,11 @@ struct row_share {
 /* Calls row(from, to, share) for each share of this thread: From and To are elements of the operand
  * and of the copy. */
 template <class From, class To, class Row>
-static __device__ __forceinline__ void each_row(const tcgemm_gpu_args_t &args, const row_cut &cut,
+static __device__ __forceinline__ void each_row(const assignment &our, const row_cut &cut,
                                                 const Row &row) {
+    const tcgemm_gpu_args_t &args = our.args;
 #pragma unroll 1
-    for (int64_t unit = blockIdx.x; unit < cut.units; unit += gridDim.x) {
+    for (int64_t unit = our.block; unit < cut.units; unit += our.blocks) {
         const row_share my(cut, unit);
         if (my.exists)
             row((const From *)args.a + my.item * args.stride_a + my.row * args.lda,
@@ -232,13 +247,13 @@ static __device__ __forceinline__ void pack_row(const Element *from, uint4 *to, 
             to[p] = gather_piece(from, p * COUNT, length);
 }
 
-template <class Element>
-static __device__ __forceinline__ void pack(const tcgemm_gpu_args_t &args) {
+template <class Element> static __device__ __forceinline__ void pack(const assignment &our) {
+    const tcgemm_gpu_args_t &args = our.args;
     let_next_begin(args, sizeof(Element));
     enum { COUNT = PIECE / sizeof(Element) };
     const row_cut cut(args, (args.k + COUNT - 1) / COUNT, TCGEMM_PACK_LEAST);
     const surroundings around(args);
-    each_row<Element, Element>(args, cut, [&](const Element *from, uint4 *to, const row_share &my) {
+    each_row<Element, Element>(our, cut, [&](const Element *from, uint4 *to, const row_share &my) {
         const int64_t before = around.before(my.item, my.row);
         pack_row(from, to, args.k, before, around.end(before), my.first, cut.across);
     });
@@ -325,18 +340,17 @@ static __device__ __forceinline__ void widen_row(const uint8_t *from, uint4 *to,
             to[p] = widen_piece<Format>(gather_bytes(from, p, length));
 }
 
-template <class Format>
-static __device__ __forceinline__ void widen(const tcgemm_gpu_args_t &args) {
+template <class Format> static __device__ __forceinline__ void widen(const assignment &our) {
+    const tcgemm_gpu_args_t &args = our.args;
     let_next_begin(args, sizeof(uint16_t));
     const row_cut cut(args, (args.k + TCGEMM_WIDEN_PIECE - 1) / TCGEMM_WIDEN_PIECE,
                       TCGEMM_WIDEN_LEAST);
     const bool is_aligned =
         ((uintptr_t)args.a | (uintptr_t)args.lda | (uintptr_t)args.stride_a) % TCGEMM_WIDEN_PIECE ==
         0;
-    each_row<uint8_t, uint16_t>(
-        args, cut, [&](const uint8_t *from, uint4 *to, const row_share &my) {
-            widen_row<Format>(from, to, args.k, my.first, cut.across, is_aligned);
-        });
+    each_row<uint8_t, uint16_t>(our, cut, [&](const uint8_t *from, uint4 *to, const row_share &my) {
+        widen_row<Format>(from, to, args.k, my.first, cut.across, is_aligned);
+    });
     tcgemm_wait_for_grids();
 }
 
@@ -398,7 +412,8 @@ static __device__ __forceinline__ void read_rows(uint4 (&to)[4], const Element *
 }
 
 template <class Turn>
-static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, uint4 *tile) {
+static __device__ __forceinline__ void turn(const assignment &our, uint4 *tile) {
+    const tcgemm_gpu_args_t &args = our.args;
     typedef typename Turn::element element;
     typedef typename Turn::column column;
     let_next_begin(args, sizeof(element));
@@ -415,7 +430,7 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, uint4
     const surroundings around(args);
     const int piece = threadIdx.x % PIECES, group = threadIdx.x / PIECES;
     const int64_t rows = (args.m + TILE - 1) / TILE, cols = (args.k + TILE - 1) / TILE;
-    for (int64_t square = blockIdx.x; square < rows * cols * args.batch; square += gridDim.x) {
+    for (int64_t square = our.block; square < rows * cols * args.batch; square += our.blocks) {
         const int64_t item = args.batch > 1 ? square / (rows * cols) : 0;
         const int64_t at = square - item * rows * cols;
         const int64_t row0 = at / cols * TILE, col0 = at % cols * TILE;
@@ -448,43 +463,43 @@ static __device__ __forceinline__ void turn(const tcgemm_gpu_args_t &args, uint4
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, PACK_BLOCKS)
-    tcgemm_pack_8(const __grid_constant__ tcgemm_gpu_args_t args) {
+    tcgemm_pack_8(const __grid_constant__ tcgemm_pack_args_t args) {
     pack<uint8_t>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, PACK_BLOCKS)
-    tcgemm_pack_16(const __grid_constant__ tcgemm_gpu_args_t args) {
+    tcgemm_pack_16(const __grid_constant__ tcgemm_pack_args_t args) {
     pack<uint16_t>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, PACK_BLOCKS)
-    tcgemm_pack_32(const __grid_constant__ tcgemm_gpu_args_t args) {
+    tcgemm_pack_32(const __grid_constant__ tcgemm_pack_args_t args) {
     pack<uint32_t>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, PACK_BLOCKS)
-    tcgemm_pack_64(const __grid_constant__ tcgemm_gpu_args_t args) {
+    tcgemm_pack_64(const __grid_constant__ tcgemm_pack_args_t args) {
     pack<uint64_t>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)
-    tcgemm_widen_e4m3(const __grid_constant__ tcgemm_gpu_args_t args) {
+    tcgemm_widen_e4m3(const __grid_constant__ tcgemm_pack_args_t args) {
     widen<widen_e4m3>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)
-    tcgemm_widen_e5m2(const __grid_constant__ tcgemm_gpu_args_t args) {
+    tcgemm_widen_e5m2(const __grid_constant__ tcgemm_pack_args_t args) {
     widen<widen_e5m2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)
-    tcgemm_turn_8(const __grid_constant__ tcgemm_gpu_args_t args) {
+    tcgemm_turn_8(const __grid_constant__ tcgemm_pack_args_t args) {
     TCGEMM_SHARED_ARRAY(uint4, tile, 1024);
     turn<turn_8>(args, tile);
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)
-    tcgemm_turn_32(const __grid_constant__ tcgemm_gpu_args_t args) {
+    tcgemm_turn_32(const __grid_constant__ tcgemm_pack_args_t args) {
     TCGEMM_SHARED_ARRAY(uint4, tile, 1024);
     turn<turn_32>(args, tile);
 }

@@ -115,6 +115,11 @@ kernel_t kernel_as_called(const kernel_t *named, const kernel_params_t *params) 
 
 /* ---- parameters ---- */
 
+static bool packs(const kernel_t *kernel) {
+    return kernel->kind == KERNEL_PACK || kernel->kind == KERNEL_WIDEN ||
+           kernel->kind == KERNEL_TURN;
+}
+
 void kernel_take_params(const kernel_t *kernel, void *const *array, kernel_params_t *params) {
     memset(params, 0, sizeof *params);
     if (kernel->kind == KERNEL_PEAK) {
@@ -122,8 +127,9 @@ void kernel_take_params(const kernel_t *kernel, void *const *array, kernel_param
         memcpy(&params->peak.never, array[1], sizeof(void *));
     } else {
         memcpy(params, array[0],
-               kernel->row && kernel->row->tensor_maps ? sizeof params->with_maps
-                                                       : sizeof params->product);
+               packs(kernel)                             ? sizeof params->packing
+               : kernel->row && kernel->row->tensor_maps ? sizeof params->with_maps
+                                                         : sizeof params->product);
     }
 }
 
@@ -136,19 +142,19 @@ static size_t span(tcgemm_dtype_t dtype, int64_t lines, int64_t length, int64_t 
     return (size_t)((batch - 1) * stride + (lines - 1) * ld + length) * size_of(dtype);
 }
 
-static bool packs(const kernel_t *kernel) {
-    return kernel->kind == KERNEL_PACK || kernel->kind == KERNEL_WIDEN ||
-           kernel->kind == KERNEL_TURN;
-}
-
-static int packing_operands(const kernel_t *kernel, tcgemm_gpu_args_t *x,
+static int packing_operands(const kernel_t *kernel, tcgemm_pack_args_t *all,
                             kernel_operand_t operands[4]) {
-    const int64_t lines = kernel->kind == KERNEL_TURN ? x->k : x->m; /* of the copy */
-    operands[0] = (kernel_operand_t){"the copy", &x->d,
-                                     span(kernel->d, lines, x->ldd, x->ldd, x->batch, x->stride_d)};
-    operands[1] = (kernel_operand_t){"what is packed", (void **)(uintptr_t)&x->a,
-                                     span(kernel->a, x->m, x->k, x->lda, x->batch, x->stride_a)};
-    return 2;
+    int count = 0;
+    for (int i = 0; i < 2 && all->operand[i].d; ++i) {
+        tcgemm_gpu_args_t *const x = &all->operand[i];
+        const int64_t lines = kernel->kind == KERNEL_TURN ? x->k : x->m; /* of the copy */
+        operands[count++] = (kernel_operand_t){
+            "the copy", &x->d, span(kernel->d, lines, x->ldd, x->ldd, x->batch, x->stride_d)};
+        operands[count++] =
+            (kernel_operand_t){"what is packed", (void **)(uintptr_t)&x->a,
+                               span(kernel->a, x->m, x->k, x->lda, x->batch, x->stride_a)};
+    }
+    return count;
 }
 
 int kernel_operands(const kernel_t *named, kernel_params_t *params, kernel_operand_t operands[4]) {
@@ -160,7 +166,7 @@ int kernel_operands(const kernel_t *named, kernel_params_t *params, kernel_opera
     if (kernel->kind == KERNEL_PEAK)
         return 0;
     if (packs(kernel))
-        return packing_operands(kernel, x, operands);
+        return packing_operands(kernel, &params->packing, operands);
     operands[count++] =
         (kernel_operand_t){"D", &x->d,
                            span(kernel->d, x->m, x->n, x->ldd,
@@ -279,6 +285,19 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
                : NULL;
 }
 
+static const char *packing_fault(const kernel_t *kernel, const tcgemm_pack_args_t *all,
+                                 unsigned grid, unsigned threads, size_t smem) {
+    const tcgemm_gpu_args_t *x = all->operand;
+    if (threads != MOVE_THREADS || smem)
+        return "not the threads of kernels that move";
+    if (all->first_blocks < 1 || (x[1].d ? all->first_blocks >= grid : all->first_blocks != grid))
+        return "an operand to pack that has no blocks, or blocks that have none";
+    for (int i = 0; i < 2 && x[i].d; ++i)
+        if ((uintptr_t)x[i].d % 16 || x[i].ldd * (int64_t)size_of(kernel->d) % 16)
+            return "rows are packed off 16-byte boundaries";
+    return NULL;
+}
+
 const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, unsigned grid,
                          unsigned ranks, unsigned threads, size_t smem) {
     const kernel_t called = kernel_as_called(named, params);
@@ -292,10 +311,7 @@ const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, u
     if (x->m < 1 || x->n < 1 || x->batch < 1 || !x->d)
         return "an empty D";
     if (packs(kernel))
-        return threads != MOVE_THREADS || smem ? "not the threads of kernels that move"
-               : (uintptr_t)x->d % 16 || x->ldd * (int64_t)size_of(kernel->d) % 16
-                   ? "rows are packed off 16-byte boundaries"
-                   : NULL;
+        return packing_fault(kernel, &params->packing, grid, threads, smem);
     if (kernel->kind == KERNEL_REDUCE && (x->splits < 2 || (uintptr_t)x->a % 16))
         return "a sum of one part, or off a 16-byte boundary";
     if (kernel->kind != KERNEL_PRODUCT)

@@ -38,6 +38,7 @@ bool kernel_of_name(const char *name, kernel_t *kernel);
 typedef union kernel_params {
     tcgemm_gpu_args_t product;
     tcgemm_tensor_args_t with_maps; /* the same, and the maps of A, B and D */
+    tcgemm_pack_args_t packing;
     struct {
         int64_t steps;
         void *never;

@@ -242,9 +242,22 @@ static void multiply(const kernel_t *kernel, const args_t *x, int64_t item) {
     }
 }
 
+/* One operand into its copy. */
+static void move(const kernel_t *kernel, const args_t *x) {
+    for (int64_t item = 0; item < x->batch; ++item) {
+        if (kernel->kind == KERNEL_PACK)
+            pack(kernel, x, item);
+        else if (kernel->kind == KERNEL_WIDEN)
+            widen(kernel, x, item);
+        else
+            turn(kernel, x, item);
+    }
+}
+
 void run_kernel(const char *name, const void *params, unsigned grid, unsigned threads,
                 size_t smem) {
     const args_t *const x = params;
+    const tcgemm_pack_args_t *const packing = params;
     kernel_t kernel;
     (void)grid;
     (void)threads;
@@ -252,15 +265,14 @@ void run_kernel(const char *name, const void *params, unsigned grid, unsigned th
     if (!kernel_of_name(name, &kernel) || kernel.kind == KERNEL_PEAK)
         return; /* a peak kernel stores nothing */
     kernel = kernel_as_called(&kernel, params);
+    if (kernel.kind == KERNEL_PACK || kernel.kind == KERNEL_WIDEN || kernel.kind == KERNEL_TURN) {
+        for (int i = 0; i < 2 && packing->operand[i].d; ++i)
+            move(&kernel, &packing->operand[i]);
+        return;
+    }
     for (int64_t item = 0; item < x->batch; ++item) {
         if (kernel.kind == KERNEL_SCALE)
             scale(&kernel, x, item);
-        else if (kernel.kind == KERNEL_PACK)
-            pack(&kernel, x, item);
-        else if (kernel.kind == KERNEL_WIDEN)
-            widen(&kernel, x, item);
-        else if (kernel.kind == KERNEL_TURN)
-            turn(&kernel, x, item);
         else if (kernel.kind == KERNEL_REDUCE && tcgemm_dtype_is_integer(kernel.d))
             reduce_integers(&kernel, x, item);
         else if (kernel.kind == KERNEL_REDUCE)
