@@ -57,6 +57,28 @@ static int check_plans(bench_t *b, bench_case_t *bc) {
     return CLI_OK;
 }
 
+/* On a GPU each plan has its workspace from the start, as the vendor's library wants it, too; a
+ * call would take one from a pool and give it back. */
+static int give_workspaces(const bench_t *b, bench_case_t *bc) {
+    for (int i = 0; i < bc->num_plans && bench_is_on_gpu(b); ++i) {
+        candidate_t *c = &bc->candidates[i];
+        tcgemm_plan_info_t info = {.struct_size = sizeof info};
+        tcgemm_status_t status = tcgemm_plan_get_info(c->plan, &info);
+        if (status == TCGEMM_STATUS_OK && info.workspace_bytes > 0)
+            status = tcgemm_device_alloc(b->device, info.workspace_bytes, &c->workspace);
+        if (status != TCGEMM_STATUS_OK)
+            return message_library(status);
+        c->workspace_bytes = c->workspace ? info.workspace_bytes : 0;
+    }
+    return CLI_OK;
+}
+
+static void take_workspaces(const bench_t *b, bench_case_t *bc) {
+    for (int i = 0; i < bc->num_plans; ++i)
+        if (bc->candidates[i].workspace)
+            (void)tcgemm_device_free(b->device, bc->candidates[i].workspace);
+}
+
 /* A row for each plan and peer; without a peer one that says so. */
 static int add_rows(bench_t *b, bench_case_t *bc, int64_t num_samples) {
     const candidate_t *c = bc->candidates;
@@ -97,7 +119,10 @@ static int time_case(bench_t *b, bench_case_t *bc) {
                                       .steady_seconds = s->steady};
     const int count = bc->num_plans + bc->num_peers;
     int64_t num_samples = 0;
-    int status = interleave_run(bc->candidates, count, &limits, &num_samples);
+    int status = give_workspaces(b, bc);
+    if (status == CLI_OK)
+        status = interleave_run(bc->candidates, count, &limits, &num_samples);
+    take_workspaces(b, bc);
     if (status == CLI_OK)
         status = add_rows(b, bc, num_samples);
     candidates_free(bc->candidates, count);

@@ -65,8 +65,8 @@ int candidate_call(const candidate_t *c) {
     tcgemm_status_t status = TCGEMM_STATUS_OK;
     if (c->clock) {
         const gpu_set_t *set = gpu_data_next(c->gpu);
-        status = tcgemm_run_async(c->plan, c->alpha, set->a, set->b, c->beta, set->c, set->d, NULL,
-                                  0, gpu_clock_stream(c->clock));
+        status = tcgemm_run_async(c->plan, c->alpha, set->a, set->b, c->beta, set->c, set->d,
+                                  c->workspace, c->workspace_bytes, gpu_clock_stream(c->clock));
     } else {
         const workload_t *w = &c->data->copies[c->data->next];
         c->data->next = (c->data->next + 1) % c->data->count;

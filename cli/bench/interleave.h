@@ -44,6 +44,8 @@ typedef struct candidate {
     rotation_t *data;
     gpu_clock_t *clock; /* on a GPU: times the calls there, on these operands; else NULL */
     gpu_data_t *gpu;
+    void *workspace; /* of ours on a GPU; NULL: it wants none */
+    size_t workspace_bytes;
     double alpha, beta;
     int64_t inner; /* calls per sample, so that one sample is not below the clock's grain */
     double *samples;

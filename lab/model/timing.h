@@ -1,5 +1,5 @@
-/* timing.h - plans timed on GPU 0, by its own clock: matrices on the GPU, random data, launches one
- * after the other. */
+/* timing.h - plans timed on GPU 0, by its own clock: matrices and workspace on the GPU, random
+ * data, launches one after the other. */
 #ifndef LAB_MODEL_TIMING_H
 #define LAB_MODEL_TIMING_H
 
@@ -46,6 +46,19 @@ static void *timing_pool_of_d(void) {
     return memory;
 }
 
+/* One workspace for all plans; NULL, and the plan takes one by itself, if it wants more. */
+static void *timing_workspace(const tcgemm_plan_t *plan, size_t *bytes) {
+    enum { MOST = 1 << 30 };
+    static void *memory;
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+    if (!memory && tcgemm_device_alloc(0, MOST, &memory) != TCGEMM_STATUS_OK)
+        exit(1);
+    const bool fits =
+        tcgemm_plan_get_info(plan, &info) == TCGEMM_STATUS_OK && info.workspace_bytes <= MOST;
+    *bytes = fits ? MOST : 0;
+    return fits ? memory : NULL;
+}
+
 static int timing_by_value(const void *x, const void *y) {
     const double a = *(const double *)x;
     const double b = *(const double *)y;
@@ -54,9 +67,11 @@ static int timing_by_value(const void *x, const void *y) {
 
 static bool timing_calls(const tcgemm_plan_t *plan, const void *a, const void *b, void *d,
                          int calls, double *seconds) {
+    size_t bytes;
+    void *const workspace = timing_workspace(plan, &bytes);
     bool good = gpu_clock_start(timing_clock);
     for (int i = 0; i < calls && good; ++i)
-        good = tcgemm_run_async(plan, 1, a, b, 0, NULL, d, NULL, 0,
+        good = tcgemm_run_async(plan, 1, a, b, 0, NULL, d, workspace, bytes,
                                 gpu_clock_stream(timing_clock)) == TCGEMM_STATUS_OK;
     return gpu_clock_stop(timing_clock, seconds) && good;
 }
