@@ -153,6 +153,9 @@ packed "the last piece of a widened row is left out" 's/left |= (uint32_t)(p < p
 packed "groups of a turned square are moved by another piece" \
     's|Turn::place(piece \* WORDS, c / COUNT)|Turn::place(piece * WORDS, c % COUNT)|'
 packed "a turned square is overwritten before all have read it" '/the square before has been written out/d'
+packed "all blocks take the first operand" 's/args(all.operand\[blockIdx.x >= all.first_blocks\])/args(all.operand[0])/'
+packed "the blocks of the second operand are counted from the first's" \
+    's/? blockIdx.x - all.first_blocks : blockIdx.x/? blockIdx.x : blockIdx.x/'
 packed "rows that do not exist are turned" 's/i < rows ? length : 0)/length)/'
 defect "halves of the epilogue are swapped" $mma \
     's/staged\[c_row \* pitch + col_of_unit(j, half, c_col)\]/staged[c_row * pitch + col_of_unit(j, 1 - half, c_col)]/' \
@@ -215,7 +218,13 @@ defect "sm_75: stored into the slot that is being read" $mma \
     's/load_a.store(into, kept_a, step, PARTS);/load_a.store(slot, kept_a, step, PARTS);/' \
     'mma*_f16_f32*.cu' 75 mma_pipelined_f16_f32
 defect "sm_90, f64: the two steps of B are mixed up" $mma \
-    's/b\[unit\]\[w \/ 2 \* 4 + 2 \* half + w % 2\]/b[unit][w \/ 2 * 4 + half + 2 * (w % 2)]/' \
+    's/b\[w \/ 2 \* 4 + 2 \* half + w % 2\]/b[w \/ 2 * 4 + half + 2 * (w % 2)]/' \
+    'mma*_f64_f64*.cu' 90 mma_pipelined_f64_f64
+defect "sm_90, f64: a single word comes from the same half as the one before" $reader \
+    's/FORM == TCGEMM_FORM_K ? 4 \* ELEMENT_BYTES : 8 \* ELEMENT_BYTES/0/' \
+    'mma*_f64_f64*.cu' 90 mma_pipelined_f64_f64
+defect "sm_90, f64: the next B comes before the products are done with this one" $mma \
+    's/UNITS_M - 1 \&\& there % 2)/UNITS_M - 1 \&\& there % 2 == 0)/' \
     'mma*_f64_f64*.cu' 90 mma_pipelined_f64_f64
 defect "a persistent block copies the wrong next tile" $shared \
     's/copy_tile += gridDim.x;/copy_tile += gridDim.x + 1;/' \
