@@ -18,6 +18,8 @@ set(TCGEMM_CUDA_ALL_ARCHS 75 80 86 87 89 90a 90-virtual)
 # rooms the code of 86 serves 89, for which ptxas writes the very same; that of 80 would not do: it issues f32
 # at half of 86's rate.
 set(TCGEMM_CUDA_COMMON_ROOMS batched steps simt_outer stream wmma_direct wmma_shared)
+# Modules likewise: f64 on the tensor cores of 86, 87 and 89 is as slow as without them.
+set(TCGEMM_CUDA_COMMON_MODULES mma_pipelined_f64_f64)
 
 # The rooms whose rows end with sm_90: where its machine code is built, PTX for what comes after is not. It keeps
 # the library below 12 MB, too.
@@ -198,8 +200,8 @@ function(tcgemm_cuda_list result)
       if(NOT arch STREQUAL number)
         set(only_this 1)
       endif()
-      if(room IN_LIST TCGEMM_CUDA_COMMON_ROOMS AND arch MATCHES "^(86|87|89)$" AND NOT is_ptx AND
-         ("80" IN_LIST ARGN OR "80-real" IN_LIST ARGN))
+      if((room IN_LIST TCGEMM_CUDA_COMMON_ROOMS OR module IN_LIST TCGEMM_CUDA_COMMON_MODULES) AND
+         arch MATCHES "^(86|87|89)$" AND NOT is_ptx AND ("80" IN_LIST ARGN OR "80-real" IN_LIST ARGN))
         continue()
       endif()
       if(room IN_LIST TCGEMM_CUDA_MEASURED_ROOMS AND is_ptx AND "90a" IN_LIST ARGN)

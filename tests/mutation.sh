@@ -66,6 +66,12 @@ defect "beta is applied at each step of k" cpu/gemm.c \
 defect "the term of signed A has the wrong sign" cpu/packing.c \
     's/: 0u - signs->za,/: signs->za,/' \
     'check/semantics|check/memory|check/precision'
+defect "the terms of few rows of bytes are those of lines that were not flipped" cpu/dots.c \
+    's/run->whole.x_is_signed ? -128 \* sum : 128 \* sum/run->whole.x_is_signed ? 128 * sum : -128 * sum/' 'check/levels'
+defect "few rows of bytes: the last bytes of a line are taken whole" cpu/kernels/avx512_vnni.c \
+    's/((__mmask64)1 << (t->steps - p)) - 1/~(__mmask64)0/' 'check/memory|check/levels'
+defect "few rows of bytes: beyond the last line D is written" cpu/kernels/avx512_vnni.c \
+    's/if (count >= DOTS_LINES \&\& t->d_line == 1 \&\& !c)/if (t->d_line == 1 \&\& !c)/' 'check/memory|check/levels'
 defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/' \
     'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'

@@ -35,6 +35,25 @@ static int width_of_x(const struct tcgemm_plan *plan, int row) {
     return width;
 }
 
+/* ---- bytes: rows of x one behind the other, and their terms (ukernel.h) ---- */
+
+static bool is_of_bytes(const struct tcgemm_plan *plan) {
+    return plan->g.type->accumulator == TCGEMM_DTYPE_S32;
+}
+
+static int64_t rows_of_bytes(const struct tcgemm_plan *plan) {
+    const int64_t few = tcgemm_dots_few(plan);
+    return few <= 2 ? few : round_up(few, 4);
+}
+
+/* Whole vectors and one more, so that rows do not share a set of the first-level cache. */
+static int64_t pitch_of_bytes(const struct tcgemm_plan *plan) {
+    enum { VECTOR = 64 };
+    return round_up(plan->g.k, VECTOR) + VECTOR;
+}
+
+/* ---- numbers ---- */
+
 /* Bytes of an element of x packed, and elements of a row: of tiles whole lanes. */
 static int x_element_bytes(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -47,6 +66,8 @@ static int64_t x_steps(const struct tcgemm_plan *plan) {
 
 static int64_t x_bytes(const struct tcgemm_plan *plan) {
     int64_t widths = 0;
+    if (is_of_bytes(plan))
+        return rows_of_bytes(plan) * (pitch_of_bytes(plan) + (int64_t)sizeof(uint32_t));
     for (int row = 0; row < tcgemm_dots_few(plan); row += tcgemm_dots_at_a_time(plan))
         widths += width_of_x(plan, row);
     return widths * x_steps(plan) * x_element_bytes(plan);
@@ -143,7 +164,16 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .d_bytes = tcgemm_dtype_bits(g->type->d) / 8,
         .sum_bytes = is_double ? 8 : 4,
     };
-    if (is_double) {
+    if (is_of_bytes(plan)) {
+        const bool x_is_signed = run.pack_x.dtype == TCGEMM_DTYPE_S8;
+        run.whole.alpha.s32 = tcgemm_integer_scalar(call->alpha);
+        run.whole.beta.s32 = tcgemm_integer_scalar(call->beta);
+        run.whole.x_pitch = pitch_of_bytes(plan);
+        run.whole.x_is_signed = x_is_signed;
+        run.whole.flip = x_is_signed == (lines->dtype == TCGEMM_DTYPE_S8) ? 0x80 : 0;
+        run.whole.term =
+            (const uint32_t *)(const void *)(run.x + rows_of_bytes(plan) * pitch_of_bytes(plan));
+    } else if (is_double) {
         run.whole.alpha.f64 = call->alpha;
         run.whole.beta.f64 = call->beta;
     } else {
@@ -166,9 +196,28 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
 static int64_t next_dots(void *argument) {
     dots_run_t *const run = argument;
     ++run->phase;
-    return run->phase == 1   ? ceil_div(run->whole.steps, X_OF_ITEM)
-           : run->phase == 2 ? ceil_div(run->num_lines, run->plan->cpu.lines)
+    return run->phase == 1   ? is_of_bytes(run->plan) ? rows_of_bytes(run->plan)
+                                                      : ceil_div(run->whole.steps, X_OF_ITEM)
+             : run->phase == 2 ? ceil_div(run->num_lines, run->plan->cpu.lines)
                              : 0;
+}
+
+/* A row of bytes, and what its sums with flipped lines are to be corrected by: those that are s8
+ * became 128 more, those that are u8 128 less. */
+static void pack_bytes(const dots_run_t *run, int64_t row) {
+    const tcgemm_pack_t *pack = &run->pack_x;
+    const int64_t pitch = run->whole.x_pitch, steps = run->whole.steps;
+    uint8_t *const to = (uint8_t *)run->x + row * pitch;
+    uint32_t *const term = (uint32_t *)(void *)(run->x + rows_of_bytes(run->plan) * pitch) + row;
+    const int64_t from = pack->origin + row * pack->line_stride;
+    const int64_t count = row < run->num_rows ? steps : 0;
+    int64_t sum = 0;
+    for (int64_t p = 0; p < count; ++p)
+        to[p] = ((const uint8_t *)pack->source)[from + p * pack->k_stride];
+    memset(to + count, 0, (size_t)(pitch - count));
+    for (int64_t p = 0; p < count; ++p)
+        sum += run->whole.x_is_signed ? (int8_t)to[p] : to[p];
+    *term = run->whole.flip == 0 ? 0 : (uint32_t)(run->whole.x_is_signed ? -128 * sum : 128 * sum);
 }
 
 static void pack_x(const dots_run_t *run, int64_t item) {
@@ -250,6 +299,20 @@ static void place_step(const dots_run_t *run, int row, int64_t line, int64_t k, 
     t->x = run->x + (row * x_steps(run->plan) + k * t->width) * x_element_bytes(run->plan);
     t->lines =
         tcgemm_element_at(run->whole.lines, line * t->line_stride + k * t->k_stride, line_bytes);
+}
+
+/* Rows of x from `row` on times some lines of bytes along k: integers, in any order. */
+static void do_bytes(const dots_run_t *run, int row, int64_t line, int num_lines) {
+    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
+    tcgemm_dots_t t = run->whole;
+    t.num_rows = (int)min_i64(u->dots_width, run->num_rows - row);
+    t.num_lines = num_lines;
+    t.x = run->x + row * t.x_pitch;
+    t.term += row;
+    t.lines = tcgemm_element_at(t.lines, line * t.line_stride, 1);
+    t.c = c_of_line(run, row, line);
+    t.d = d_of_line(run, row, line);
+    u->dots(&t);
 }
 
 /* Rows of x from `row` on times some lines along k, in the steps of k that tiles take, so that the
@@ -335,7 +398,8 @@ static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
         u->begin();
     for (; line < end; line += each)
         for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(run->plan))
-            do_some_dots(run, row, line, (int)min_i64(each, end - line));
+            (is_of_bytes(run->plan) ? do_bytes : do_some_dots)(run, row, line,
+                                                               (int)min_i64(each, end - line));
     if (by_tiles && u->end)
         u->end();
 }
@@ -364,7 +428,9 @@ static void do_dots(void *argument, int thread, int64_t item) {
     const int64_t unit = run->phase == 1 ? 0 : take_unit(run, thread, item);
     const int64_t line = unit * run->plan->cpu.lines;
     const int64_t end = min_i64(line + run->plan->cpu.lines, run->num_lines);
-    if (run->phase == 1)
+    if (run->phase == 1 && is_of_bytes(run->plan))
+        pack_bytes(run, item);
+    else if (run->phase == 1)
         pack_x(run, item);
     else if (run->plan->cpu.across)
         do_across(run, thread, line, (int)(end - line));

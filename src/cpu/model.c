@@ -63,6 +63,9 @@ enum {
     MOST_BF16_COLUMNS = 8,
     MOST_BF16_ROWS_ACROSS = 8, /* ... across k, where fp8 is more work, and A is slow to pack */
     MOST_FP8_ROWS_ACROSS = 4,
+    MOST_BYTE_ROWS = 24,    /* of bytes: more are worth packing B for, ... */
+    MOST_BYTE_COLUMNS = 32, /* ... and columns A, which is slower; ... */
+    MOST_NEAR_BYTES = 8,    /* ... where lines stay in the L2 cache, rows and half of columns */
     LEAST_SLOW_A =
         1 << 23, /* elements of an A across k, that take longer to pack than to read twice */
     MOST_MATRIX_ACROSS =
@@ -118,7 +121,15 @@ static bool has_few_rows(const struct tcgemm_plan *plan) {
            (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
-/* Types whose lines a kernel of sums in f32 or f64 reads as they are. */
+static bool is_byte(tcgemm_dtype_t dtype) {
+    return dtype == TCGEMM_DTYPE_S8 || dtype == TCGEMM_DTYPE_U8;
+}
+
+static bool has_bytes(const tcgemm_canonical_t *g) {
+    return is_byte(g->a.dtype) && is_byte(g->b.dtype);
+}
+
+/* Types whose lines a kernel of sums in f32 or f64, or of bytes, reads as they are. */
 static bool has_dots_type(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -126,6 +137,8 @@ static bool has_dots_type(const struct tcgemm_plan *plan) {
         return false;
     const bool is_fp8 = g->a.dtype == TCGEMM_DTYPE_E4M3 || g->a.dtype == TCGEMM_DTYPE_E5M2;
     const bool is_bf16 = is_fp8 || g->a.dtype == TCGEMM_DTYPE_BF16;
+    if (!u->pack_x)
+        return has_bytes(g);
     if (u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64)
         return lanes_are_elements(g) || g->a.dtype == TCGEMM_DTYPE_F16 || is_bf16;
     /* Not the bits of a tile of bf16: rows must not know there that they are few. */
@@ -156,6 +169,12 @@ static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
                                                                : MOST_NEAR_TILE_DOTS;
 }
 
+/* The same of bytes. Matrix tiles were not measured: half of it. */
+static int64_t most_bytes(const struct tcgemm_plan *plan, int64_t many, int64_t far, int64_t near) {
+    const bool are_far = (double)many * (double)plan->g.k >= LEAST_FAR_LINES;
+    return (are_far ? far : near) / (is_matrix(plan->kernel->cpu) ? 2 : 1);
+}
+
 /* A few rows of D against columns of B that lie along k or across it, or a few columns against such
  * rows of A. */
 static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
@@ -167,16 +186,21 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     const bool matrix = is_matrix(plan->kernel->cpu);
     const int width = plan->kernel->cpu->dots_width;
     const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
-    const int64_t most_rows = is_bf16 ? MOST_BF16_ROWS : most_dots(plan, g->n);
+    const bool of_bytes = has_bytes(g);
+    const int64_t most_rows = of_bytes  ? most_bytes(plan, g->n, MOST_BYTE_ROWS, MOST_NEAR_BYTES)
+                              : is_bf16 ? MOST_BF16_ROWS
+                                        : most_dots(plan, g->n);
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
-    const int64_t most_cols = lanes_are_elements(g) ? width
-                              : is_bf16             ? MOST_BF16_COLUMNS
-                                                    : most_dots(plan, g->m);
+    const int64_t most_cols = of_bytes
+                                  ? most_bytes(plan, g->m, MOST_BYTE_COLUMNS, 2 * MOST_NEAR_BYTES)
+                              : lanes_are_elements(g) ? width
+                              : is_bf16               ? MOST_BF16_COLUMNS
+                                                      : most_dots(plan, g->m);
     if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most_rows, g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
-    *across = !lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME;
+    *across = !of_bytes && (!lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME);
     if (!*across)
         return TCGEMM_DOTS_NONE;
     const int64_t most_across = matrix                  ? MOST_MATRIX_ACROSS

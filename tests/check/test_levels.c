@@ -276,6 +276,31 @@ static void few_rows_of_lanes(const tcgemm_kernel_info_t *info, tcgemm_type_t ty
     }
 }
 
+/* A few rows, or columns, of bytes against lines along k, with every mixture of signs, x along k
+ * and across it, ends of vectors: lines are flipped, and terms of x undo it. */
+static void few_rows_of_bytes(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    static const int64_t few[] = {1, 2, 3, 6, 16, 19, 32};
+    enum { NUM_FEW = sizeof few / sizeof *few };
+    (void)info;
+    if (getenv("TCGEMM_TEST_KERNEL") || (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 &&
+                                         type != TCGEMM_U8S8_S32 && type != TCGEMM_S8U8_S32))
+        return;
+    for (int i = 0; i < 2 * NUM_FEW; ++i) {
+        const int64_t many = 521 + i, k = 511 + 7 * i;
+        const bool rows = i < NUM_FEW;
+        const tcgemm_problem_t p = rows ? tcgemm_problem(type, few[i], many, k)
+                                        : tcgemm_problem(type, many, few[i - NUM_FEW], k);
+        testcase_t t = testcase_make(NULL, p, 40 + (uint64_t)i);
+        t.p.op_a = rows && i % 3 == 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_b = rows || i % 3 == 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.fill = FILL_UNIFORM;
+        t.alpha = i % 4 == 2 ? 1 : -3;
+        t.beta = i % 4 > 1 ? 2 : 0;
+        t.num_threads = 1 + i % 3;
+        (void)testcase_check(&t);
+    }
+}
+
 /* Rows of k of an A across it that lie thousands of bytes apart: panels of A are packed together, a
  * few steps of each in turn. */
 static void long_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
@@ -301,6 +326,7 @@ static void few_rows_of_large_products(void **state) {
     (void)state;
     for_each_type(few_rows);
     for_each_type(few_rows_of_lanes);
+    for_each_type(few_rows_of_bytes);
     for_each_type(long_rows);
 }
 

@@ -448,24 +448,26 @@ static void the_last_row_ends_at_its_last_element(void **state) {
  * vector. */
 static void long_lines_end_at_their_last_element(void **state) {
     (void)state;
-    static const tcgemm_type_t types[] = {TCGEMM_F32_F32, TCGEMM_F64_F64,  TCGEMM_F16_F32,
-                                          TCGEMM_F16_F16, TCGEMM_BF16_F32, TCGEMM_BF16_BF16,
-                                          TCGEMM_E4M3_F32};
+    static const tcgemm_type_t types[] = {TCGEMM_F32_F32,  TCGEMM_F64_F64,  TCGEMM_F16_F32,
+                                          TCGEMM_F16_F16,  TCGEMM_BF16_F32, TCGEMM_BF16_BF16,
+                                          TCGEMM_E4M3_F32, TCGEMM_S8_S32,   TCGEMM_U8S8_S32};
+    enum { NUM_TYPES = sizeof types / sizeof *types, ALONG = 12 * NUM_TYPES, ACROSS = ALONG / 2 };
     guard_t guards[4];
     for (int i = 0; i < 4; ++i) {
         guards[i] = guard_make((size_t)540 * 512 * 8);
         memset(guards[i].data, 0x11, guards[i].bytes);
     }
     catch_faults();
-    for (uint64_t i = 0; i < 126; ++i) {
+    for (uint64_t i = 0; i < ALONG + ACROSS; ++i) {
         uint64_t random = i;
         const int64_t many = 512 + random_below(&random, 28);
         const int64_t k = 512 - random_below(&random, 12) % (many - 511);
         const bool is_rows = i % 4 < 2;
-        const bool is_across = i >= 84; /* k, else along it */
+        const bool is_across = i >= ALONG; /* k, else along it */
         const int64_t few = 1 + (int64_t)(is_across ? i % 18 : i * 5 % 41);
         current = testcase_make(
-            NULL, tcgemm_problem(types[i % 7], is_rows ? few : many, is_rows ? many : few, k), i);
+            NULL,
+            tcgemm_problem(types[i % NUM_TYPES], is_rows ? few : many, is_rows ? many : few, k), i);
         current.p.op_a = !is_rows && is_across ? TCGEMM_OP_T : TCGEMM_OP_N;
         current.p.op_b = is_rows && !is_across ? TCGEMM_OP_T : TCGEMM_OP_N;
         current.beta = (double)random_below(&random, 2);

@@ -78,8 +78,8 @@ typedef struct tcgemm_tile {
 typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
 
 /* D[i][l] = alpha * (sum over p of x[p][i] * line l [p]) + beta * C[i][l], sums in f32 or f64, p
- * ascending in one accumulator as in a tile. Steps and strides in elements. A kernel takes lines
- * that lie along k, or across it, side by side. */
+ * ascending in one accumulator as in a tile; or of bytes, modulo 2^32. Steps and strides in
+ * elements. A kernel takes lines that lie along k, or across it, side by side. */
 typedef struct tcgemm_dots {
     tcgemm_dtype_t dtype; /* of the lines: f16 and bf16 with sums in f32, else that of the sums */
     int64_t steps;
@@ -98,7 +98,13 @@ typedef struct tcgemm_dots {
     bool resumes;  /* the sums so far are in `partial` */
     bool pauses;   /* they are to be left there, and D as it is */
     bool is_exact; /* of tiles: x holds a bf16 subnormal */
-    bool fetches;  /* lines are to be fetched ahead: they lie beyond the caches */
+    /* Of bytes: rows of x lie along k, x_pitch bytes apart, zero from `steps` to whole vectors; as
+     * many rows as a multiple of 4, or 1 or 2. */
+    int64_t x_pitch;
+    bool x_is_signed;     /* s8, else u8 */
+    uint8_t flip;         /* xor to every byte of a line: then one factor is u8, the other s8 */
+    const uint32_t *term; /* of each row, added to its sums: undoes the flip */
+    bool fetches;         /* lines are to be fetched ahead: they lie beyond the caches */
 } tcgemm_dots_t;
 
 typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);
@@ -156,10 +162,10 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_tile_fn *strided;   /* reads A and B by a_row, a_step, b_step; NULL: none */
     tcgemm_tile_fn *exact;     /* as these, keeps bf16 subnormals; NULL: they do */
     tcgemm_dots_fn *dots;      /* of lines that lie along k; NULL: none */
-    tcgemm_dots_fn *across;    /* of lines that lie across k; NULL only where dots is */
+    tcgemm_dots_fn *across;    /* of lines that lie across k; NULL where dots is, and of bytes */
     int dots_width;            /* rows that they do at a time */
     uint64_t dots_features;    /* TCGEMM_CPU_* that they need beside the row's */
-    tcgemm_pack_fn *pack_x;    /* for them */
+    tcgemm_pack_fn *pack_x;    /* for them; NULL: of bytes */
     tcgemm_dots_fn *tile_dots; /* of more rows and lines along k, by matrix tiles; NULL: none */
     void (*begin)(void); /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);

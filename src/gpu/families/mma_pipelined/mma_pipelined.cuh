@@ -73,8 +73,8 @@
  *     f64, nn not transposed                  176 moves a block, 337 instructions; transposed 14,
  *                                             179
  *     f64, 128 x 64, two blocks an SM         nn 48.8, against 51.7; blocks of 32 k: 47.9
- *     f64, A of all turns in the same         nn 56.7, nt 55.1, tn 56.4, tt 56.0, against 57.5, 57.5,
- *     registers, words in pairs throughout    57.4, 57.7; 150 moves a block in nt
+ *     f64, A of all turns in the same         nn 56.7, nt 55.1, tn 56.4, tt 56.0,
+ * against 57.5, 57.5, registers, words in pairs throughout    57.4, 57.7; 150 moves a block in nt
  * tf32 and f64 run at the limit of power (700 W, 1.7 to 1.85 GHz): what saves energy is speed
  * there, and figures of different runs differ by 5 %.
  */
