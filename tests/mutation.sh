@@ -67,7 +67,7 @@ defect "the term of signed A has the wrong sign" cpu/packing.c \
     's/: 0u - signs->za,/: signs->za,/' \
     'check/semantics|check/memory|check/precision'
 defect "the terms of few rows of bytes are those of lines that were not flipped" cpu/dots.c \
-    's/run->whole.x_is_signed ? -128 \* sum : 128 \* sum/run->whole.x_is_signed ? 128 * sum : -128 * sum/' 'check/levels'
+    's/is_signed ? 0u - 128u : 128u/is_signed ? 128u : 0u - 128u/' 'check/levels'
 defect "few rows of bytes: the last bytes of a line are taken whole" cpu/kernels/avx512_vnni.c \
     's/((__mmask64)1 << (t->steps - p)) - 1/~(__mmask64)0/' 'check/memory|check/levels'
 defect "few rows of bytes: beyond the last line D is written" cpu/kernels/avx512_vnni.c \

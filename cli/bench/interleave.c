@@ -149,7 +149,7 @@ static bool is_enough(const candidate_t *candidates, int count, const sampling_l
     return rounds >= limits->min_samples && all_have(candidates, count, limits->min_seconds);
 }
 
-static bool make_room(candidate_t *candidates, int count, int64_t rounds) {
+static bool make_room_for(candidate_t *candidates, int count, int64_t rounds) {
     if (rounds & (rounds - 1)) /* a power of two: the arrays are full */
         return true;
     for (int i = 0; i < count; ++i) {
@@ -160,6 +160,14 @@ static bool make_room(candidate_t *candidates, int count, int64_t rounds) {
         candidates[i].samples = more;
     }
     return true;
+}
+
+/* For the next `length` rounds. Returns an exit status. */
+static int make_room(candidate_t *candidates, int count, int64_t first, int64_t length) {
+    for (int64_t j = 0; j < length; ++j)
+        if (!make_room_for(candidates, count, first + j))
+            return message_fail(CLI_NO_MEMORY, "no memory for the samples");
+    return CLI_OK;
 }
 
 /* The next `length` rounds, of each candidate one after the other. */
@@ -193,6 +201,15 @@ static int sample_rested(candidate_t *candidates, int count, int64_t first, int6
     return status;
 }
 
+/* So many calls in a sample that it lasts as long as is wanted. */
+static void lengthen_samples(candidate_t *candidates, int count, double wanted) {
+    for (int i = 0; i < count; ++i) {
+        candidate_t *c = &candidates[i];
+        if (c->last > 0 && c->last < wanted)
+            c->inner = (int64_t)ceil((double)c->inner * wanted / c->last);
+    }
+}
+
 /* How many samples make a block. A sample has so many calls that NUM_BLOCKS blocks last as long as
  * is asked for, since the pauses are long beside a short product. */
 static int64_t plan_blocks(candidate_t *candidates, int count, const sampling_limits_t *limits) {
@@ -203,11 +220,7 @@ static int64_t plan_blocks(candidate_t *candidates, int count, const sampling_li
     if (length < LONG_BLOCK && longest * NUM_BLOCKS * LONG_BLOCK <= limits->min_seconds)
         length = LONG_BLOCK;
     const double wanted = limits->min_seconds / (double)(NUM_BLOCKS * length);
-    for (int i = 0; i < count; ++i) {
-        candidate_t *c = &candidates[i];
-        if (c->last > 0 && c->last < wanted)
-            c->inner = (int64_t)ceil((double)c->inner * wanted / c->last);
-    }
+    lengthen_samples(candidates, count, wanted);
     return length;
 }
 
@@ -230,17 +243,11 @@ static int sample_steady(candidate_t *candidates, int count, int64_t first, doub
 }
 
 static int run_steady(candidate_t *candidates, int count, double seconds, int64_t *num_samples) {
-    for (int i = 0; i < count; ++i) {
-        candidate_t *c = &candidates[i];
-        const double wanted = seconds / 2 / STEADY_SAMPLES;
-        if (c->last > 0 && c->last < wanted)
-            c->inner = (int64_t)ceil((double)c->inner * wanted / c->last);
-    }
+    lengthen_samples(candidates, count, seconds / 2 / STEADY_SAMPLES);
     for (int turn = 0; turn < STEADY_TURNS; ++turn) {
-        for (int64_t j = 0; j < STEADY_SAMPLES; ++j)
-            if (!make_room(candidates, count, *num_samples + j))
-                return message_fail(CLI_NO_MEMORY, "no memory for the samples");
-        const int status = sample_steady(candidates, count, *num_samples, seconds);
+        int status = make_room(candidates, count, *num_samples, STEADY_SAMPLES);
+        if (status == CLI_OK)
+            status = sample_steady(candidates, count, *num_samples, seconds);
         if (status != CLI_OK)
             return status;
         *num_samples += STEADY_SAMPLES;
@@ -267,12 +274,10 @@ int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *
            !is_enough(candidates, count, limits, rounds, clock_seconds() - start)) {
         const int64_t now =
             length < INTERLEAVE_MAX_SAMPLES - rounds ? length : INTERLEAVE_MAX_SAMPLES - rounds;
-        for (int64_t j = 0; j < now; ++j)
-            if (!make_room(candidates, count, rounds + j))
-                return message_fail(CLI_NO_MEMORY, "no memory for the samples");
-        const int status =
-            rested ? sample_rested(candidates, count, rounds, now, limits->pause_seconds)
-                   : sample_block(candidates, count, rounds, now);
+        int status = make_room(candidates, count, rounds, now);
+        if (status == CLI_OK)
+            status = rested ? sample_rested(candidates, count, rounds, now, limits->pause_seconds)
+                            : sample_block(candidates, count, rounds, now);
         if (status != CLI_OK)
             return status;
         rounds += now;

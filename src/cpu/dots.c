@@ -192,32 +192,34 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
     return run;
 }
 
+static int64_t items_of_x(const dots_run_t *run) {
+    return is_of_bytes(run->plan) ? rows_of_bytes(run->plan)
+                                  : ceil_div(run->whole.steps, X_OF_ITEM);
+}
+
 /* x is packed, then all lines are multiplied. */
 static int64_t next_dots(void *argument) {
     dots_run_t *const run = argument;
     ++run->phase;
-    return run->phase == 1   ? is_of_bytes(run->plan) ? rows_of_bytes(run->plan)
-                                                      : ceil_div(run->whole.steps, X_OF_ITEM)
-             : run->phase == 2 ? ceil_div(run->num_lines, run->plan->cpu.lines)
+    return run->phase == 1   ? items_of_x(run)
+           : run->phase == 2 ? ceil_div(run->num_lines, run->plan->cpu.lines)
                              : 0;
 }
 
 /* A row of bytes, and what its sums with flipped lines are to be corrected by: those that are s8
  * became 128 more, those that are u8 128 less. */
 static void pack_bytes(const dots_run_t *run, int64_t row) {
-    const tcgemm_pack_t *pack = &run->pack_x;
-    const int64_t pitch = run->whole.x_pitch, steps = run->whole.steps;
-    uint8_t *const to = (uint8_t *)run->x + row * pitch;
-    uint32_t *const term = (uint32_t *)(void *)(run->x + rows_of_bytes(run->plan) * pitch) + row;
-    const int64_t from = pack->origin + row * pack->line_stride;
-    const int64_t count = row < run->num_rows ? steps : 0;
-    int64_t sum = 0;
-    for (int64_t p = 0; p < count; ++p)
-        to[p] = ((const uint8_t *)pack->source)[from + p * pack->k_stride];
-    memset(to + count, 0, (size_t)(pitch - count));
-    for (int64_t p = 0; p < count; ++p)
-        sum += run->whole.x_is_signed ? (int8_t)to[p] : to[p];
-    *term = run->whole.flip == 0 ? 0 : (uint32_t)(run->whole.x_is_signed ? -128 * sum : 128 * sum);
+    const tcgemm_dots_t *t = &run->whole;
+    const bool is_signed = t->x_is_signed;
+    uint8_t *const to = (uint8_t *)run->x + row * t->x_pitch;
+    uint32_t *const terms =
+        (uint32_t *)(void *)(run->x + rows_of_bytes(run->plan) * t->x_pitch) + row;
+    tcgemm_pack_t pack = run->pack_x;
+    pack.sum_is_signed = is_signed;
+    pack.sum_factor = t->flip == 0 ? 0 : is_signed ? 0u - 128u : 128u;
+    memset(to, 0, (size_t)t->x_pitch);
+    if (row < run->num_rows)
+        (void)run->plan->kernel->cpu->pack_x(&pack, row, 1, 1, to, terms);
 }
 
 static void pack_x(const dots_run_t *run, int64_t item) {

@@ -150,8 +150,9 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS(kernel, rows, needs, pack)                                                            \
     .dots = tcgemm_dots_##kernel, .across = tcgemm_across_##kernel, .dots_width = (rows),          \
     .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
-#define BYTE_DOTS(kernel, rows, needs)                                                             \
-    .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),
+#define BYTE_DOTS(kernel, rows, needs, pack)                                                       \
+    .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
+    .pack_x = tcgemm_pack_##pack,
 #define NO_DOTS
 #define DOTS_any_f32     NO_DOTS
 #define DOTS_any_f64     NO_DOTS
@@ -167,8 +168,9 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_any_u8s8    NO_DOTS
 #define DOTS_avx2_u8s8   NO_DOTS
 #define DOTS_neon_u8s8   NO_DOTS
-#define DOTS_avx512_u8s8 BYTE_DOTS(avx512_bytes, 16, 0)
-#define DOTS_amx_i8x64   BYTE_DOTS(avx512_bytes, 16, TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI)
+#define DOTS_avx512_u8s8 BYTE_DOTS(avx512_bytes, 16, 0, avx512_u8s8)
+#define DOTS_amx_i8x64                                                                             \
+    BYTE_DOTS(avx512_bytes, 16, TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI, avx512_u8s8)
 
 #define DOTS_OF_f32(kernels)     DOTS_##kernels##_f32
 #define DOTS_OF_f64(kernels)     DOTS_##kernels##_f64

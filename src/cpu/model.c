@@ -137,7 +137,7 @@ static bool has_dots_type(const struct tcgemm_plan *plan) {
         return false;
     const bool is_fp8 = g->a.dtype == TCGEMM_DTYPE_E4M3 || g->a.dtype == TCGEMM_DTYPE_E5M2;
     const bool is_bf16 = is_fp8 || g->a.dtype == TCGEMM_DTYPE_BF16;
-    if (!u->pack_x)
+    if (u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_I8X64)
         return has_bytes(g);
     if (u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64)
         return lanes_are_elements(g) || g->a.dtype == TCGEMM_DTYPE_F16 || is_bf16;

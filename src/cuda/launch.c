@@ -229,11 +229,9 @@ static tcgemm_status_t launch_step(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
                                    const tcgemm_call_t *call, void *workspace, CUstream stream) {
     const tcgemm_step_t *step = &steps->step[i];
     const bool early = may_begin_early(gpu, steps, i);
-    *count = 1;
-    if (step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B) {
-        *count += tcgemm_gpu_packs_both(steps, i);
+    *count = tcgemm_gpu_steps_of_launch(steps, i);
+    if (tcgemm_step_packs(step))
         return launch_packing(gpu, plan, step, *count, early, call, workspace, stream);
-    }
     tcgemm_gpu_args_t args = tcgemm_gpu_encode(plan, step, call, workspace);
     return step->kind == TCGEMM_STEP_PRODUCT ? launch_product(gpu, plan, step, &args, early, stream)
                                              : launch_sum(gpu, plan, step, &args, early, stream);

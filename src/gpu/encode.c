@@ -158,19 +158,9 @@ static tcgemm_gpu_args_t encode_packing(const struct tcgemm_plan *plan, const tc
 
 tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                     const tcgemm_call_t *call, void *workspace) {
-    tcgemm_gpu_args_t x;
-    switch (step->kind) {
-    case TCGEMM_STEP_PACK_A:
-    case TCGEMM_STEP_PACK_B:
-        return encode_packing(plan, step, call, workspace);
-    case TCGEMM_STEP_REDUCE:
-        x = encode_reduction(plan, step, call, workspace);
-        break;
-    case TCGEMM_STEP_PRODUCT:
-    default:
-        x = encode_product(plan, step, call, workspace);
-        break;
-    }
+    tcgemm_gpu_args_t x = step->kind == TCGEMM_STEP_REDUCE
+                              ? encode_reduction(plan, step, call, workspace)
+                              : encode_product(plan, step, call, workspace);
     set_alignment(step, &x);
     return x;
 }

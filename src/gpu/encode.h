@@ -8,12 +8,13 @@
 #include "gpu/tensor_map.h"
 #include "plan/plan.h"
 
-/* The arguments for matrices in GPU memory; `workspace` is NULL if the plan needs none. */
+/* The arguments of a product or a reduction for matrices in GPU memory; `workspace` is NULL if the
+ * plan needs none. */
 tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                     const tcgemm_call_t *call, void *workspace);
 
 /* The same for the packing of one operand, or of `count` = 2 from `step` on in one launch
- * (tcgemm_gpu_packs_both); what it is launched with. */
+ * (tcgemm_gpu_steps_of_launch); what it is launched with. */
 tcgemm_gpu_shape_t tcgemm_gpu_encode_packing(const struct tcgemm_plan *plan,
                                              const tcgemm_step_t *step, int count,
                                              const tcgemm_call_t *call, void *workspace,

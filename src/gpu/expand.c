@@ -125,21 +125,28 @@ static tcgemm_canonical_t with_packed(const tcgemm_kernel_t *row, const tcgemm_c
     return p;
 }
 
+/* Whether one kernel packs A and B: then one launch does. */
+static bool packs_alike(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
+    return bytes_of(g->a.dtype) == bytes_of(g->b.dtype) &&
+           (g->a.dtype == g->b.dtype || !tcgemm_gpu_widens(row->gpu)) &&
+           needs_turning(row, &g->a, false) == needs_turning(row, &g->b, true);
+}
+
+/* Of a step that packs so many bytes, read and written. */
+static double step_seconds(double bytes, bool joins, const tcgemm_device_t *device) {
+    return joins ? tcgemm_gpu_copy_seconds(bytes, device) : tcgemm_gpu_move_seconds(bytes, device);
+}
+
 static double packing_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                               const choice_t *c, const tcgemm_device_t *device) {
     const tcgemm_canonical_t p = with_packed(row, g, c);
     double seconds = 0.0;
     if (c->pack_a)
-        seconds += tcgemm_gpu_move_seconds(moved_bytes(&g->a, &p.a, g->m, g->k, g->batch), device);
-    if (!c->pack_b)
-        return seconds;
-    const double bytes = moved_bytes(&g->b, &p.b, g->k, g->n, g->batch);
-    const bool together = /* tcgemm_gpu_packs_both */
-        c->pack_a && bytes_of(g->a.dtype) == bytes_of(g->b.dtype) &&
-        (g->a.dtype == g->b.dtype || !tcgemm_gpu_widens(row->gpu)) &&
-        needs_turning(row, &g->a, false) == needs_turning(row, &g->b, true);
-    return seconds + (together ? tcgemm_gpu_copy_seconds(bytes, device)
-                               : tcgemm_gpu_move_seconds(bytes, device));
+        seconds += step_seconds(moved_bytes(&g->a, &p.a, g->m, g->k, g->batch), false, device);
+    if (c->pack_b)
+        seconds += step_seconds(moved_bytes(&g->b, &p.b, g->k, g->n, g->batch),
+                                c->pack_a && packs_alike(row, g), device);
+    return seconds;
 }
 
 /* ---- parts of k ---- */
@@ -319,7 +326,7 @@ static tcgemm_step_t *append(tcgemm_steps_t *s, tcgemm_step_kind_t kind) {
 }
 
 static void add_packing(tcgemm_steps_t *s, const tcgemm_kernel_t *row, tcgemm_step_kind_t kind,
-                        tcgemm_view_t *operand, const struct tcgemm_plan *plan) {
+                        tcgemm_view_t *operand, bool joins, const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const bool is_b = kind == TCGEMM_STEP_PACK_B;
     const int64_t rows = is_b ? g->k : g->m, cols = is_b ? g->n : g->k;
@@ -331,8 +338,9 @@ static void add_packing(tcgemm_steps_t *s, const tcgemm_kernel_t *row, tcgemm_st
     operand->offset = reserve(s, bytes);
     step->d = *operand;
     step->written_bytes = bytes;
-    step->seconds = tcgemm_gpu_move_seconds(
-        moved_bytes(&step->a.at, &operand->at, rows, cols, plan->g.batch), plan->device);
+    step->joins = joins;
+    step->seconds = step_seconds(moved_bytes(&step->a.at, &operand->at, rows, cols, plan->g.batch),
+                                 joins, plan->device);
 }
 
 /* The result of the product becomes sums in the workspace. */
@@ -366,12 +374,11 @@ static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kern
     product.splits = (int)c->splits;
     product.split_k = c->split_k;
     product.ranks = c->ranks;
+    const bool joins = c->pack_a && packs_alike(row, &plan->g);
     if (c->pack_a)
-        add_packing(&s, row, TCGEMM_STEP_PACK_A, &product.a, plan);
+        add_packing(&s, row, TCGEMM_STEP_PACK_A, &product.a, false, plan);
     if (c->pack_b)
-        add_packing(&s, row, TCGEMM_STEP_PACK_B, &product.b, plan);
-    if (c->pack_a && tcgemm_gpu_packs_both(&s, 0)) /* the launch is that of A */
-        s.step[1].seconds -= tcgemm_gpu_move_seconds(0.0, plan->device);
+        add_packing(&s, row, TCGEMM_STEP_PACK_B, &product.b, joins, plan);
     const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, &product);
     product.seconds = tcgemm_gpu_time(row, &seen, c->ranks, plan->device).total;
     product.gpu.raster_group = tcgemm_gpu_raster_group(row, &seen, plan->device);

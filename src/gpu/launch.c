@@ -183,12 +183,12 @@ bool tcgemm_step_turns(const tcgemm_step_t *step) {
            is_transposed(&step->a.at) != is_transposed(&step->d.at);
 }
 
-bool tcgemm_gpu_packs_both(const tcgemm_steps_t *steps, int i) {
-    const tcgemm_step_t *a = &steps->step[i], *b = a + 1;
-    return a->kind == TCGEMM_STEP_PACK_A && b->kind == TCGEMM_STEP_PACK_B &&
-           tcgemm_dtype_bits(a->a.at.dtype) == tcgemm_dtype_bits(b->a.at.dtype) &&
-           (a->a.at.dtype == b->a.at.dtype || !widens(a)) &&
-           tcgemm_step_turns(a) == tcgemm_step_turns(b);
+bool tcgemm_step_packs(const tcgemm_step_t *step) {
+    return step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B;
+}
+
+int tcgemm_gpu_steps_of_launch(const tcgemm_steps_t *steps, int first) {
+    return first + 1 < steps->count && steps->step[first + 1].joins ? 2 : 1;
 }
 
 bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,

@@ -28,8 +28,11 @@ bool tcgemm_gpu_streams_k(const tcgemm_gpu_row_t *row, const tcgemm_operand_t *a
 /* Whether a packing step turns the operand round: rows of the copy are columns of what it reads. */
 bool tcgemm_step_turns(const tcgemm_step_t *step);
 
-/* Whether steps i and i + 1 pack A and B by the same kernel: in one launch. */
-bool tcgemm_gpu_packs_both(const tcgemm_steps_t *steps, int i);
+/* Whether the step packs A or B. */
+bool tcgemm_step_packs(const tcgemm_step_t *step);
+
+/* How many steps, from this one on, one launch holds: 2 where the next one joins it. */
+int tcgemm_gpu_steps_of_launch(const tcgemm_steps_t *steps, int first);
 
 /* Tiles of D that the step computes, all items and parts of k; at most INT32_MAX. */
 int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *step);

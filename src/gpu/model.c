@@ -37,8 +37,7 @@ static const double step_seconds = 3.1e-6;  /* of one more launch, beside its by
 static const double step_efficiency = 0.70; /* ... which come at this part of the bandwidth */
 static const double memory_efficiency = 0.85;
 static const double near_efficiency = 0.95; /* operands that fit in the L2 */
-static const double copying_alone =
-    1.15;                              /* times longer: what the threads of one block an SM bring */
+static const double copying = 1.15;    /* times longer: what one block an SM brings by threads */
 static const double again = 0.2;       /* bytes of a box that another block has read, too */
 static const double unaligned_d = 3.4; /* D whose rows begin inside a sector ... */
 static const double scattered_d = 6.0; /* ... and are not written along the rows */
@@ -359,10 +358,15 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     return t;
 }
 
+/* Whether warps bring to shared memory, or registers, what they multiply. */
+static bool copies_by_warps(const question_t *q) {
+    return !q->row->tensor_maps && !q->row->streams;
+}
+
 /* A warp that copies what it multiplies hides bytes from memory behind products, or products behind
  * bytes, only as far as one of them is much the shorter: what that costs beyond the longer. */
 static double copy_seconds(const question_t *q, double products, double bytes) {
-    if (q->row->tensor_maps || q->row->streams)
+    if (!copies_by_warps(q))
         return 0.0;
     const double longer = fmax(products, bytes), part = fmin(products, bytes) / longer;
     return longer * (sqrt(sqrt(1.0 + part * part * part * part)) - 1.0);
@@ -394,8 +398,8 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     }
     t.wait += edge_seconds(&q);
     t.memory = batch * memory_bytes(&q) / bandwidth;
-    if (!q.row->tensor_maps && !q.row->streams && fmin(tiles, resident) <= device->num_sms)
-        t.memory *= copying_alone;
+    if (copies_by_warps(&q) && fmin(tiles, resident) <= device->num_sms)
+        t.memory *= copying;
     if (q.row->tensor_maps)
         t.memory = fmax(
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,

@@ -235,10 +235,10 @@ static void run_steps(tcgemm_sim_t *sim, const tcgemm_step_t *step, int count, v
     tcgemm_emulate_region_t regions[NUM_MATRICES];
     size_t bytes;
     memset(&parameters, 0, sizeof parameters);
-    const bool packs = step->kind == TCGEMM_STEP_PACK_A || step->kind == TCGEMM_STEP_PACK_B;
     const tcgemm_gpu_shape_t shape =
-        packs ? make_packing(sim, step, count, workspace, &parameters, &bytes, regions)
-              : make_launch(sim, step, workspace, &parameters, &bytes, regions);
+        tcgemm_step_packs(step)
+            ? make_packing(sim, step, count, workspace, &parameters, &bytes, regions)
+            : make_launch(sim, step, workspace, &parameters, &bytes, regions);
     bool good = true;
     for (int i = 0; i < NUM_MATRICES; ++i) {
         tcgemm_emulate_region_t *r = &regions[i];
@@ -267,7 +267,7 @@ void tcgemm_sim_emulated(tcgemm_sim_t *sim) {
     memset(workspace, POISON, bytes);
     for (int i = 0, count;
          i < steps->count && sim->report->num_faults == 0 && !sim->is_out_of_memory; i += count) {
-        count = tcgemm_gpu_packs_both(steps, i) ? 2 : 1;
+        count = tcgemm_gpu_steps_of_launch(steps, i);
         for (int j = i; j < i + count && steps->count > 1; ++j)
             tcgemm_sim_trace(sim, 0, "step %d of %d: %s", j + 1, steps->count,
                              name_of(&steps->step[j]));

@@ -165,7 +165,7 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_dots_fn *across;    /* of lines that lie across k; NULL where dots is, and of bytes */
     int dots_width;            /* rows that they do at a time */
     uint64_t dots_features;    /* TCGEMM_CPU_* that they need beside the row's */
-    tcgemm_pack_fn *pack_x;    /* for them; NULL: of bytes */
+    tcgemm_pack_fn *pack_x;    /* for them */
     tcgemm_dots_fn *tile_dots; /* of more rows and lines along k, by matrix tiles; NULL: none */
     void (*begin)(void); /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);

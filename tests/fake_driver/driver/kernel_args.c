@@ -115,7 +115,7 @@ kernel_t kernel_as_called(const kernel_t *named, const kernel_params_t *params) 
 
 /* ---- parameters ---- */
 
-static bool packs(const kernel_t *kernel) {
+bool kernel_packs(const kernel_t *kernel) {
     return kernel->kind == KERNEL_PACK || kernel->kind == KERNEL_WIDEN ||
            kernel->kind == KERNEL_TURN;
 }
@@ -127,7 +127,7 @@ void kernel_take_params(const kernel_t *kernel, void *const *array, kernel_param
         memcpy(&params->peak.never, array[1], sizeof(void *));
     } else {
         memcpy(params, array[0],
-               packs(kernel)                             ? sizeof params->packing
+               kernel_packs(kernel)                      ? sizeof params->packing
                : kernel->row && kernel->row->tensor_maps ? sizeof params->with_maps
                                                          : sizeof params->product);
     }
@@ -165,7 +165,7 @@ int kernel_operands(const kernel_t *named, kernel_params_t *params, kernel_opera
     int count = 0;
     if (kernel->kind == KERNEL_PEAK)
         return 0;
-    if (packs(kernel))
+    if (kernel_packs(kernel))
         return packing_operands(kernel, &params->packing, operands);
     operands[count++] =
         (kernel_operand_t){"D", &x->d,
@@ -310,7 +310,7 @@ const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, u
                                                 : NULL;
     if (x->m < 1 || x->n < 1 || x->batch < 1 || !x->d)
         return "an empty D";
-    if (packs(kernel))
+    if (kernel_packs(kernel))
         return packing_fault(kernel, &params->packing, grid, threads, smem);
     if (kernel->kind == KERNEL_REDUCE && (x->splits < 2 || (uintptr_t)x->a % 16))
         return "a sum of one part, or off a 16-byte boundary";

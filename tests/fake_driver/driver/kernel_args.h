@@ -34,6 +34,9 @@ typedef struct kernel {
 /* False if no kernel has this name. */
 bool kernel_of_name(const char *name, kernel_t *kernel);
 
+/* Whether it packs, widens or turns operands round. */
+bool kernel_packs(const kernel_t *kernel);
+
 /* What a kernel receives; peak kernels the second. */
 typedef union kernel_params {
     tcgemm_gpu_args_t product;

@@ -265,7 +265,7 @@ void run_kernel(const char *name, const void *params, unsigned grid, unsigned th
     if (!kernel_of_name(name, &kernel) || kernel.kind == KERNEL_PEAK)
         return; /* a peak kernel stores nothing */
     kernel = kernel_as_called(&kernel, params);
-    if (kernel.kind == KERNEL_PACK || kernel.kind == KERNEL_WIDEN || kernel.kind == KERNEL_TURN) {
+    if (kernel_packs(&kernel)) {
         for (int i = 0; i < 2 && packing->operand[i].d; ++i)
             move(&kernel, &packing->operand[i]);
         return;
