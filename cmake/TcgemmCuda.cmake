@@ -23,7 +23,7 @@ set(TCGEMM_CUDA_COMMON_MODULES mma_pipelined_f64_f64)
 
 # The rooms whose rows end with sm_90: where its machine code is built, PTX for what comes after is not. It keeps
 # the library below 12 MB, too.
-set(TCGEMM_CUDA_MEASURED_ROOMS batched)
+set(TCGEMM_CUDA_MEASURED_ROOMS batched simt_tma)
 
 # The rooms whose kernels need what one architecture alone has: machine code for 90a, no PTX.
 set(TCGEMM_CUDA_SPECIFIC_ROOMS wgmma)

@@ -136,6 +136,7 @@ streams=gpu/families/stream/stream_types.cuh
 wgmma=gpu/families/wgmma/wgmma.cuh
 batched=gpu/families/batched/batched.cuh
 ffma=$(cd "$root/src" && ls gpu/families/simt_ffma/*f32_f32.cu)
+boxes=$(cd "$root/src" && ls gpu/families/simt_tma/*.cu)
 outer=$(cd "$root/src" && ls gpu/families/simt_outer/*.cu)
 
 # Of packing; any kernel will do beside it.
@@ -247,6 +248,18 @@ defect "turned rows are stored where they would lie unshifted" "$ffma" \
 defect "the next block of k is read before it has arrived" "$ffma" \
     '/^                arrive();$/{N;s/\( *\)arrive();\n *read(into, 0);/\1read(into, 0);\n\1arrive();/}' \
     "$(basename "$ffma")" 80 128x128x16_ffma
+defect "boxes come into a slot that is still read" "$boxes" \
+    's/__syncthreads(); \/\* all have read this slot \*\///' \
+    "$(basename "$boxes")" 90 128x128x32_tma
+defect "the next slot is read before its boxes have come" "$boxes" \
+    's/tcgemm_mbarrier_wait(filled(slot), parity);/;/' \
+    "$(basename "$boxes")" 90 128x128x32_tma
+defect "the second round of a ring waits for the first" "$boxes" \
+    's/parity ^= 1;/parity ^= 0;/' \
+    "$(basename "$boxes")" 90 128x128x32_tma
+defect "a lane looks for its piece of A in the swizzle of another k" "$boxes" \
+    's/a_at\[k % 8\]/a_at[k % 4]/' \
+    "$(basename "$boxes")" 90 128x128x32_tma
 defect "the row after the last is read ahead" "$outer" \
     's/c_even = c\[i + 2 < BM ? 2 \* ROW : 0\];/c_even = c[2 * ROW];/' \
     "$(basename "$outer")" 80 simt_outer

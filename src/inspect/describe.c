@@ -84,8 +84,8 @@ static void describe_gpu(const struct tcgemm_plan *plan, tcgemm_plan_info_t *inf
     add_level(plan, info, "problem", "memory", g->m, g->n, g->k);
     add_level(plan, info, "block", row->smem_bytes ? "shared memory" : "L2", row->bm, row->bn,
               row->bk);
-    add_level(plan, info, row->tensor_maps ? "warpgroup" : "warp", "registers", row->wm, row->wn,
-              row->ik);
+    add_level(plan, info, tensor && row->tensor_maps ? "warpgroup" : "warp", "registers", row->wm,
+              row->wn, row->ik);
     add_level(plan, info, tensor ? "instruction" : "thread", tensor ? "tensor core" : "registers",
               row->im, row->in, row->ik);
     const int64_t tiles_m = ceil_div(g->m, row->bm);

@@ -339,11 +339,17 @@ static void steps_of_a_plan(void **state) {
     static const struct {
         tcgemm_type_t type;
         int64_t m, n, k;
+        const char *kernel; /* NULL: the planner's choice */
     } cases[] = {
-        {TCGEMM_BF16_F32, 60, 50, 8200},   {TCGEMM_F16_F16, 33, 64, 6000},
-        {TCGEMM_S8_S32, 20, 40, 9001},     {TCGEMM_F64_F64, 16, 24, 3001},
-        {TCGEMM_F32_F32, 40, 30, 5000},    {TCGEMM_TF32_F32, 64, 31, 5001},
-        {TCGEMM_BF16_BF16, 300, 257, 301}, {TCGEMM_F16_F32, 255, 511, 127},
+        {TCGEMM_BF16_F32, 60, 50, 8200, NULL},
+        {TCGEMM_F16_F16, 33, 64, 6000, NULL},
+        {TCGEMM_S8_S32, 20, 40, 9001, NULL},
+        {TCGEMM_F64_F64, 16, 24, 3001, NULL},
+        {TCGEMM_F32_F32, 40, 30, 5000, NULL},
+        {TCGEMM_TF32_F32, 64, 31, 5001, NULL},
+        {TCGEMM_BF16_BF16, 300, 257, 301, NULL},
+        {TCGEMM_F16_F32, 255, 511, 127, NULL},
+        {TCGEMM_F32_F32, 130, 30, 2500, "gpu_mma_pipelined_f32_f32_128x128x32_tma"},
     };
     int kinds[TCGEMM_STEP_REDUCE + 1] = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
@@ -357,6 +363,7 @@ static void steps_of_a_plan(void **state) {
             t.fill = layout & 2 ? FILL_UNIFORM : FILL_SMALL_INT;
             tcgemm_plan_options_t o = tcgemm_plan_options();
             o.algo = "mma-pipelined";
+            o.kernel = cases[i].kernel;
             struct tcgemm_plan plan;
             assert_int_equal(tcgemm_plan_make_on(&device, &t.p, &o, 1, &plan), TCGEMM_STATUS_OK);
             for (int s = 0; s < plan.steps.count; ++s)

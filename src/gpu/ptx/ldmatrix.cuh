@@ -43,14 +43,20 @@ static __device__ __forceinline__ void tcgemm_lds_128(uint32_t r[4], uint32_t fr
                  : "memory");
 }
 
-static __device__ __forceinline__ void tcgemm_lds_128_f64(double r[2], uint32_t from) {
-    asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(r[0]), "=d"(r[1])
-                 : "r"(from)
+/* If it is `wanted`; r keeps its value otherwise. So ptxas gives r registers of its own, and does
+ * not put the load off until others are done with them. */
+static __device__ __forceinline__ void tcgemm_lds_128_f32_if(float r[4], uint32_t from,
+                                                             bool wanted) {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.u32 p, %5, 0;\n"
+                 "@p ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];\n"
+                 "}"
+                 : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3])
+                 : "r"(from), "r"((uint32_t)wanted)
                  : "memory");
 }
 
-/* The same if it is `wanted`; r keeps its value otherwise. */
 static __device__ __forceinline__ void tcgemm_lds_128_f64_if(double r[2], uint32_t from,
                                                              bool wanted) {
     asm volatile("{\n"

@@ -1,4 +1,6 @@
-/* special.cuh - special registers, one read each. PTX ISA, Special Registers. */
+/* special.cuh - special registers, one read each, and registers that stay. PTX ISA, Special
+ * Registers.
+ */
 #ifndef TCGEMM_PTX_SPECIAL_CUH
 #define TCGEMM_PTX_SPECIAL_CUH
 
@@ -10,6 +12,12 @@ static __device__ __forceinline__ uint32_t tcgemm_block_index(void) {
     uint32_t r;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(r));
     return r;
+}
+
+/* From here on no compiler knows how x came about: it stays in a register and is not worked out
+ * anew where it is used. */
+static __device__ __forceinline__ void tcgemm_keep(uint32_t *x) {
+    asm volatile("" : "+r"(*x));
 }
 
 #endif

@@ -24,10 +24,10 @@
  *     time, block b of k       ask for b+1 (the other slot) | products of k 0 .. 14 | b+1 is here,
  *                              sync | products of k 15; what the next k multiplies is on its way
  *
- * The order of the products. An FFMA reads three registers, and it seems that a quarter of an SM
- * gives one even and one odd register a cycle: a product goes out every cycle if it shares an
- * operand with the one before it and the other two registers differ in parity. So the products go
- * down a column of D and up the next, hopping between the two pieces of A, and ptxas finds such
+ * The order of the products. An FFMA reads three registers, and a quarter of an SM gives one even
+ * and one odd register a cycle (simt_tma_f32_f32.cu): a product goes out every cycle if it shares
+ * an operand with the one before it and the other two registers differ in parity. So the products
+ * go down a column of D and up the next, hopping between the two pieces of A, and ptxas finds such
  * registers in all four layouts: 10 to 13 % of the FFMA read three registers, up to 2 % two of one
  * parity. Row by row it is 20 to 27 % and, in tt, 34 %. tcgemm_fma keeps the order.
  *
@@ -37,9 +37,12 @@
  * not on its way, 47.6 47.7 49.0 46.0; down and up without hops 50.8 47.4 52.0 49.9; 8 x 16 a lane,
  * 128 threads, two blocks an SM, 8 k a block 49.3 46.2 54.0 49.4; turned by 4-byte cp.async always
  * 46.9 42.8 49.8 46.7; 8 x 16 a lane, 128 x 256 a block 45.6 41.1 47.1 44.4. A block of k is 1141
- * (tn) to 1179 (nt) instructions for 1024 FFMA.
+ * (tn) to 1179 (nt) instructions for 1024 FFMA. Reads with a predicate, as simt_tma_f32_f32.cu has
+ * them, let next to no FFMA wait for a register, and are no faster (4096^3: before 51.4 49.1 52.9
+ * 51.5; so 50.9 47.4 53.2 51.0; with 8 x 16 a lane 48.9 44.6 52.4 44.6).
  */
 #include "gpu/arch.cuh"
+#include "gpu/families/simt/finish.cuh"
 #include "gpu/families/simt_ffma/shape.h"
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/cp_async.cuh"
@@ -155,31 +158,6 @@ template <int MN, int TURN, int WIDE, int THREADS, int SLICES> struct simt_copy 
         at[3 * PITCH] = run.w;
     }
 };
-
-/* ---- epilogue ---- */
-
-/* Four neighbouring elements of a row of D. */
-static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, const float c[4],
-                                              const float *from, float *to, int64_t cols_left,
-                                              bool whole) {
-    const float alpha = args.alpha.f32, beta = args.beta.f32;
-    if (whole && cols_left >= 4) {
-        float4 d = make_float4(alpha * c[0], alpha * c[1], alpha * c[2], alpha * c[3]);
-        if (args.c) {
-            const float4 old = *(const float4 *)from;
-            d.x += beta * old.x;
-            d.y += beta * old.y;
-            d.z += beta * old.z;
-            d.w += beta * old.w;
-        }
-        *(float4 *)to = d;
-        return;
-    }
-#pragma unroll
-    for (int x = 0; x < 4; ++x)
-        if (x < cols_left)
-            to[x] = args.c ? alpha * c[x] + beta * from[x] : alpha * c[x];
-}
 
 /* ---- the kernel ---- */
 
@@ -344,7 +322,7 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
             return;
         float *to = (float *)args.d + tile.batch * args.stride_d + row * args.ldd;
         const float *from = (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
-        finish(args, sums, from + col, to + col, args.n - col, whole);
+        simt_finish(args, sums, from + col, to + col, args.n - col, whole);
     };
     if constexpr (SLICES == 1) { /* not by write(): see above */
 #pragma unroll
@@ -360,7 +338,7 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
 #pragma unroll
                 for (int hn = 0; hn < PIECES; ++hn) {
                     const int64_t col = n0 + col0 + 16 * hn;
-                    finish(args, c[hm][i][hn], from + col, to + col, args.n - col, whole);
+                    simt_finish(args, c[hm][i][hn], from + col, to + col, args.n - col, whole);
                 }
             }
     } else { /* each slice adds up its share of the pieces, in the order of the slices */

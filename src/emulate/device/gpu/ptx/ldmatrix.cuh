@@ -31,14 +31,18 @@ static __forceinline__ void tcgemm_lds_128(uint32_t r[4], uint32_t from) {
         r[i] = v.r[i];
 }
 
-static __forceinline__ void tcgemm_lds_128_f64(double r[2], uint32_t from) {
-    const tcgemm_emulate_d2_t v = tcgemm_emulate_lds_128_f64(from);
-    r[0] = v.r[0], r[1] = v.r[1];
+static __forceinline__ void tcgemm_lds_128_f32_if(float r[4], uint32_t from, bool wanted) {
+    if (!wanted)
+        return;
+    const tcgemm_emulate_u4_t v = tcgemm_emulate_lds_128(from);
+    memcpy(r, v.r, sizeof v.r);
 }
 
 static __forceinline__ void tcgemm_lds_128_f64_if(double r[2], uint32_t from, bool wanted) {
-    if (wanted)
-        tcgemm_lds_128_f64(r, from);
+    if (!wanted)
+        return;
+    const tcgemm_emulate_d2_t v = tcgemm_emulate_lds_128_f64(from);
+    r[0] = v.r[0], r[1] = v.r[1];
 }
 
 static __forceinline__ void tcgemm_lds_64_f64_if(double *r, uint32_t from, bool wanted) {
