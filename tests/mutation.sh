@@ -66,6 +66,10 @@ defect "beta is applied at each step of k" cpu/gemm.c \
 defect "the term of signed A has the wrong sign" cpu/packing.c \
     's/: 0u - signs->za,/: signs->za,/' \
     'check/semantics|check/memory|check/precision'
+defect "rows that stay where they are: subnormals are looked for in the first panel alone" cpu/gemm.c \
+    's/rows.origin += i \* p->width \* rows.line_stride;//' 'check/levels'
+defect "rows that stay where they are lie as many lanes apart as elements" cpu/gemm.c \
+    's/g->a.row_stride \/ x->u->ku$/g->a.row_stride/' 'check/levels'
 defect "the terms of few rows of bytes are those of lines that were not flipped" cpu/dots.c \
     's/is_signed ? 0u - 128u : 128u/is_signed ? 128u : 0u - 128u/' 'check/levels'
 defect "few rows of bytes: the last bytes of a line are taken whole" cpu/kernels/avx512_vnni.c \

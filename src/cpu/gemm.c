@@ -162,6 +162,7 @@ typedef struct product {
     float *sums;            /* of narrow results: mt x nc */
     int64_t ld_sums;
     tcgemm_signs_t signs;
+    bool a_stays;   /* A is not packed after all, but read where it lies: see has_lanes_in_place */
     times_t *times; /* NULL: nobody asks */
 } product_t;
 
@@ -194,6 +195,34 @@ static void set_up_workspace(product_t *x, char *workspace) {
     x->ld_sums = ceil_div(min_i64(x->plan->cpu.nc, x->plan->g.n), x->u->nr) * x->u->nr;
 }
 
+/* Whole lanes of bytes or bf16 of A as the kernel takes them, on boundaries of lanes. */
+static bool has_lanes_in_place(const struct tcgemm_plan *plan, const tcgemm_signs_t *signs,
+                               const void *a) {
+    const tcgemm_canonical_t *const g = &plan->g;
+    const tcgemm_family_t family = plan->kernel->cpu->family;
+    const bool is_lane = family == TCGEMM_FAMILY_BF16   ? g->a.dtype == TCGEMM_DTYPE_BF16
+                         : family == TCGEMM_FAMILY_U8S8 ? g->a.dtype == TCGEMM_DTYPE_U8
+                                                        : false;
+    const uint64_t bytes = family == TCGEMM_FAMILY_BF16 ? 2 : 1;
+    return is_lane && !signs->use_a_terms &&
+           (((uint64_t)g->k * bytes | (uint64_t)g->a.row_stride * bytes | (uintptr_t)a) & 3u) == 0;
+}
+
+/* The same of a whole product, whose panels of A would only be copies; but rows so far apart that
+ * they want the same lines of the caches are nearer in panels, so is what units of all rows of D
+ * need again and again, and of short rows for many columns the copy costs nothing. */
+static bool a_can_stay(const product_t *x) {
+    enum { BAD_PITCH = 4096, SHORT_ROW = 128, FEW_PANELS = 3 };
+    const struct tcgemm_plan *const plan = x->plan;
+    const tcgemm_canonical_t *const g = &plan->g;
+    const int64_t bits = tcgemm_dtype_bits(g->a.dtype);
+    return plan->cpu.pack_a && !plan->cpu.packs_units && !plan->cpu.dots && !g->a.packed_bytes &&
+           tcgemm_is_wide(x->u) && x->u->strided && x->u->pack_rows && g->a.col_stride == 1 &&
+           (g->k >= SHORT_ROW || g->n <= FEW_PANELS * x->u->nr) &&
+           g->a.row_stride * bits / 8 % BAD_PITCH != 0 && g->a.batch_stride * bits % 32 == 0 &&
+           has_lanes_in_place(plan, &x->signs, x->call->a);
+}
+
 /* ---- packing ---- */
 
 /* Of `cols` columns left, those of the next tile of a kernel that reads B by strides: no last tile
@@ -208,7 +237,7 @@ static int64_t even_tile_columns(const tcgemm_cpu_ukernel_t *u, int64_t cols) {
 /* Tiles read B by strides, and nobody else has packed it. */
 static bool has_even_columns(const product_t *x) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    return (!s->pack_a || !s->pack_b) && !x->plan->g.b.packed_bytes;
+    return (!s->pack_a || !s->pack_b || x->a_stays) && !x->plan->g.b.packed_bytes;
 }
 
 /* Columns of the next tile of `cols` to the end of a unit, and the width of its panel. Units before
@@ -257,6 +286,14 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
         p->special[i] = found;
 }
 
+/* A panel's rows that stay where they are: has one of them a bf16 subnormal? */
+static void look_at_rows(const product_t *x, const panels_t *p, int64_t i) {
+    tcgemm_pack_t rows = p->pack;
+    rows.origin += i * p->width * rows.line_stride;
+    p->special[i] =
+        x->u->pack_rows(&rows, (int)min_i64(p->width, p->lines - i * p->width), NULL, NULL);
+}
+
 /* Lines from `first` on as a panel of `p`, some elements of k of them; their terms are added to
  * those that are there, or are the first. */
 static bool pack_part(const product_t *x, const panels_t *p, const tcgemm_pack_t *part,
@@ -298,7 +335,9 @@ static int64_t num_groups(const panels_t *p) {
 }
 
 static void pack_group(const product_t *x, const panels_t *p, int64_t group) {
-    if (p->group == 1)
+    if (x->a_stays && p == &x->a_panels)
+        look_at_rows(x, p, group);
+    else if (p->group == 1)
         pack_panel(x, p, group);
     else
         pack_by_steps(x, p, group * p->group, min_i64((group + 1) * p->group, p->count));
@@ -321,7 +360,8 @@ static int group_of_a(const product_t *x) {
 }
 
 static panels_t panels_of_a(const product_t *x, const step_t *s) {
-    const bool is_packed_here = x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes;
+    const bool is_packed_here =
+        x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes && !(x->a_stays && !x->u->exact);
     return (panels_t){
         .pack = tcgemm_pack_of_a(&x->plan->g, x->u->family, &x->signs, s->item.a, s->a_offset,
                                  &s->block),
@@ -398,8 +438,10 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     tcgemm_tile_t tile = {
         .steps = tcgemm_panel_steps(step->block.ks, x->u->ku),
-        .a_row = s->pack_a ? 1 : g->a.row_stride,
-        .a_step = s->pack_a ? x->u->mr : g->a.col_stride,
+        .a_row = x->a_stays  ? g->a.row_stride / x->u->ku
+                 : s->pack_a ? 1
+                             : g->a.row_stride,
+        .a_step = s->pack_a && !x->a_stays ? x->u->mr : g->a.col_stride,
         .b_step = s->pack_b ? x->u->nr : g->b.row_stride,
         .scale = g->flags & TCGEMM_FLAG_XOR ? 0u - 2u : 1u,
         .a_is_signed = x->signs.a_is_signed,
@@ -500,14 +542,14 @@ static parts_t parts_of_b(const product_t *x, const step_t *step) {
 /* From element k of the block on. */
 static const void *panel_of_a(const product_t *x, const step_t *step, const char *panels, int64_t i,
                               int64_t k) {
-    if (x->plan->cpu.pack_a)
+    if (x->plan->cpu.pack_a && !x->a_stays)
         return panels +
                tcgemm_panel_at(i, tcgemm_panel_steps(step->block.ks, x->u->ku), x->u->lane_bytes) +
                k / x->u->ku * x->u->mr * x->u->lane_bytes;
     const tcgemm_operand_t *a = &x->plan->g.a;
     const int64_t index = step->a_offset + (step->block.row + i) * a->row_stride +
                           (step->block.k + k) * a->col_stride;
-    return tcgemm_element_at(step->item.a, index, x->u->lane_bytes);
+    return tcgemm_element_at(step->item.a, index, x->u->lane_bytes / (x->a_stays ? x->u->ku : 1));
 }
 
 static const void *panel_of_b(const product_t *x, const step_t *step, const parts_t *parts,
@@ -530,7 +572,7 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     if (x->u->exact &&
         (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a->special[a_panel] || b->special[b_panel]))
         return x->u->exact;
-    return x->u->packed;
+    return x->a_stays ? x->u->strided : x->u->packed;
 }
 
 enum { MOST_FETCHED_PANELS = 3, LEAST_FETCHED = 256, MOST_FETCHED = 1024 };
@@ -868,18 +910,6 @@ typedef struct small_a {
     uint64_t special; /* bit i: only the exact kernel takes tile i */
 } small_a_t;
 
-/* Whole lanes of bytes or bf16 as the kernel takes them, on boundaries of lanes. */
-static bool has_lanes_in_place(const small_t *x, const char *a) {
-    const tcgemm_canonical_t *const g = &x->plan->g;
-    const tcgemm_family_t family = x->plan->kernel->cpu->family;
-    const bool is_lane = family == TCGEMM_FAMILY_BF16   ? g->a.dtype == TCGEMM_DTYPE_BF16
-                         : family == TCGEMM_FAMILY_U8S8 ? g->a.dtype == TCGEMM_DTYPE_U8
-                                                        : false;
-    const uint64_t bytes = family == TCGEMM_FAMILY_BF16 ? 2 : 1;
-    return is_lane && !x->signs.use_a_terms &&
-           (((uint64_t)g->k * bytes | (uint64_t)g->a.row_stride * bytes | (uintptr_t)a) & 3u) == 0;
-}
-
 /* Packs the rows of each tile, if there is room for them, or looks at them: which tiles have a bf16
  * subnormal. */
 static uint64_t special_rows(const small_t *x, const tcgemm_pack_t *pack, char *rows,
@@ -903,7 +933,7 @@ static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_pa
                            const char *a, int64_t tile_rows) {
     const tcgemm_canonical_t *const g = &x->plan->g;
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
-    const bool stays = has_lanes_in_place(x, a);
+    const bool stays = has_lanes_in_place(x->plan, &x->signs, a);
     const int64_t row_bytes =
         stays ? g->a.row_stride * (u->lane_bytes / u->ku) : x->tile.steps * u->lane_bytes;
     small_a_t tiles = {.first = stays ? a : p->a, .pitch = tile_rows * row_bytes};
@@ -1186,6 +1216,7 @@ static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const t
     x->end_item = plan->g.batch;
     x->times = times;
     x->signs = tcgemm_signs_of(&plan->g, x->u->family);
+    x->a_stays = a_can_stay(x);
     if (x->plan->g.a.packed_bytes)
         x->a_all = tcgemm_cpu_prepacked(x->plan, false);
     if (x->plan->g.b.packed_bytes)

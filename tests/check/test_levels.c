@@ -113,6 +113,39 @@ static void bytes_in_place(void **state) {
     for_each_type(rows_of_bytes);
 }
 
+/* A whose rows may be taken as lanes where they lie, and that may not, of products of more than one
+ * block: by a pointer, a pitch or a k that is not on lanes, a pitch that packs all the same, items
+ * off lanes; some threads; numbers of bf16 that are subnormal. */
+static void lanes_in_place(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    const int64_t lane = 32 / oracle_bits(tcgemm_type_info(type)->a); /* elements */
+    (void)info;
+    if (lane != 2 && lane != 4)
+        return;
+    for (int i = 0; i < 16; ++i) {
+        const int64_t m = i & 1 ? 531 : 64, n = i & 2 ? 70 : 203;
+        const int64_t k = (i & 1 ? 32 : 816 * lane) + (i % 8 == 5 ? 1 : 0);
+        testcase_t t = testcase_make(NULL, tcgemm_problem(type, m, n, k), 300 + (uint64_t)i);
+        t.p.op_b = i & 4 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.lda =
+            i == 6 ? 2048 * lane : (k + lane - 1) / lane * lane + (i % 8 == 3 ? 1 : i % 4 * lane);
+        t.p.batch = i % 8 == 7 ? 2 : 1;
+        t.p.stride_a = m * t.p.lda + (i == 15 ? 1 : 0);
+        t.p.stride_b = k * n;
+        t.p.stride_c = t.p.stride_d = m * n;
+        t.misalign = i % 8 == 4 ? oracle_bits(tcgemm_type_info(type)->d) / 8 : 0;
+        t.num_threads = 1 + i % 3;
+        t.fill = i % 8 < 3 ? FILL_WIDE : i & 1 ? FILL_UNIFORM : FILL_SMALL_INT;
+        t.alpha = i % 4 == 3 ? -5 : 1;
+        t.beta = i % 8 < 6 ? 0 : 7;
+        (void)testcase_check(&t);
+    }
+}
+
+static void lanes_in_place_of_large_products(void **state) {
+    (void)state;
+    for_each_type(lanes_in_place);
+}
+
 /* A vector or more behind the last whole panel of B, A where it lies or not; some units, threads
  * and blocks of k. */
 static void last_columns(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
@@ -456,22 +489,24 @@ static void every_number_of_fp8(void **state) {
     for_each_type(every_number);
 }
 
-/* Few rows, and late in k the only product that is not zero: that of a bf16 subnormal of
- * B or A. */
+/* Few rows or many, and late in k the only product of a row that is not zero: that of a bf16
+ * subnormal of B or A. */
 static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t k = 700;
     (void)info;
     if (type != TCGEMM_BF16_F32)
         return;
-    for (int i = 0; i < 8; ++i) {
-        const bool is_in_a = i >= 4;
-        testcase_t t = testcase_make(NULL, tcgemm_problem(type, i / 2 % 2 ? 20 : 5, 1000, k), 8);
+    const int64_t rows[] = {5, 20, 600};
+    for (int i = 0; i < 12; ++i) {
+        const bool is_in_a = i % 4 >= 2;
+        const int64_t m = rows[i / 4], row = m > 100 ? m - 3 : 0;
+        testcase_t t = testcase_make(NULL, tcgemm_problem(type, m, 1000, k), 8);
         t.p.op_b = i % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
         operands_t x;
         operands_make(&t, &x);
         for (int64_t p = 0; p < k; ++p)
-            oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, p), 0.0);
-        oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, 0, k - 10),
+            oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, row, p), 0.0);
+        oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, row, k - 10),
                    is_in_a ? 0x1p-127 : 0x1p127);
         oracle_set(x.b.dtype, x.b.data,
                    i % 2 ? matrix_index(&x.b, 0, 77, k - 10) : matrix_index(&x.b, 0, k - 10, 77),
@@ -490,6 +525,7 @@ int main(void) {
         cmocka_unit_test(the_level_is_the_one_asked_for),
         cmocka_unit_test(every_type_at_its_edges),
         cmocka_unit_test(bytes_in_place),
+        cmocka_unit_test(lanes_in_place_of_large_products),
         cmocka_unit_test(last_columns_of_large_products),
         cmocka_unit_test(every_type_beyond_its_block_of_k),
         cmocka_unit_test(few_rows_of_large_products),
