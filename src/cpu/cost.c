@@ -60,7 +60,7 @@ static void count_packing(const struct tcgemm_plan *plan, double k_steps,
                           double count[TCGEMM_NUM_COUNTS]) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const bool packs_a = plan->cpu.pack_a && !g->a.packed_bytes;
+    const bool packs_a = plan->cpu.pack_a && !g->a.packed_bytes && !tcgemm_cpu_leaves_a(plan);
     const bool packs_b = plan->cpu.pack_b && !g->b.packed_bytes;
     const bool a_along = g->a.col_stride == 1, b_along = g->b.row_stride == 1;
     const double lanes = (double)ceil_div(g->k, u->ku);
@@ -100,7 +100,7 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
                                    macs_of_step /
                                    (macs > 0.0 ? macs : (double)plan->kernel->macs_per_cycle);
     count_packing(plan, k_steps, count);
-    if (!s->pack_a)
+    if (!s->pack_a || tcgemm_cpu_leaves_a(plan))
         count[TCGEMM_COUNT_IN_PLACE] = (double)g->m * (double)g->k * (double)ceil_div(g->n, u->nr);
     count[TCGEMM_COUNT_OWN] = s->packs_units ? (double)g->n * (double)g->k : 0.0;
     count[TCGEMM_COUNT_STORE] = (double)g->m * (double)g->n * (double)ceil_div(g->k, s->kc);

@@ -100,7 +100,7 @@ tcgemm_cpu_sizes_t tcgemm_cpu_sizes(const struct tcgemm_plan *plan) {
     const size_t copies = plan->cpu.split_batch ? (size_t)plan->num_threads : 1;
     return (tcgemm_cpu_sizes_t){
         .workspace_bytes = l.end ? copies * l.end + slack : 0,
-        .packed_a_bytes = l.b - l.a,
+        .packed_a_bytes = tcgemm_cpu_leaves_a(plan) ? 0 : l.b - l.a,
         .packed_b_bytes = l.a_terms - l.b,
     };
 }
@@ -162,7 +162,7 @@ typedef struct product {
     float *sums;            /* of narrow results: mt x nc */
     int64_t ld_sums;
     tcgemm_signs_t signs;
-    bool a_stays;   /* A is not packed after all, but read where it lies: see has_lanes_in_place */
+    bool a_stays;   /* A is read where it lies after all */
     times_t *times; /* NULL: nobody asks */
 } product_t;
 
@@ -195,32 +195,8 @@ static void set_up_workspace(product_t *x, char *workspace) {
     x->ld_sums = ceil_div(min_i64(x->plan->cpu.nc, x->plan->g.n), x->u->nr) * x->u->nr;
 }
 
-/* Whole lanes of bytes or bf16 of A as the kernel takes them, on boundaries of lanes. */
-static bool has_lanes_in_place(const struct tcgemm_plan *plan, const tcgemm_signs_t *signs,
-                               const void *a) {
-    const tcgemm_canonical_t *const g = &plan->g;
-    const tcgemm_family_t family = plan->kernel->cpu->family;
-    const bool is_lane = family == TCGEMM_FAMILY_BF16   ? g->a.dtype == TCGEMM_DTYPE_BF16
-                         : family == TCGEMM_FAMILY_U8S8 ? g->a.dtype == TCGEMM_DTYPE_U8
-                                                        : false;
-    const uint64_t bytes = family == TCGEMM_FAMILY_BF16 ? 2 : 1;
-    return is_lane && !signs->use_a_terms &&
-           (((uint64_t)g->k * bytes | (uint64_t)g->a.row_stride * bytes | (uintptr_t)a) & 3u) == 0;
-}
-
-/* The same of a whole product, whose panels of A would only be copies; but rows so far apart that
- * they want the same lines of the caches are nearer in panels, so is what units of all rows of D
- * need again and again, and of short rows for many columns the copy costs nothing. */
-static bool a_can_stay(const product_t *x) {
-    enum { BAD_PITCH = 4096, SHORT_ROW = 128, FEW_PANELS = 3 };
-    const struct tcgemm_plan *const plan = x->plan;
-    const tcgemm_canonical_t *const g = &plan->g;
-    const int64_t bits = tcgemm_dtype_bits(g->a.dtype);
-    return plan->cpu.pack_a && !plan->cpu.packs_units && !plan->cpu.dots && !g->a.packed_bytes &&
-           tcgemm_is_wide(x->u) && x->u->strided && x->u->pack_rows && g->a.col_stride == 1 &&
-           (g->k >= SHORT_ROW || g->n <= FEW_PANELS * x->u->nr) &&
-           g->a.row_stride * bits / 8 % BAD_PITCH != 0 && g->a.batch_stride * bits % 32 == 0 &&
-           has_lanes_in_place(plan, &x->signs, x->call->a);
+static bool is_on_lane(const void *a) {
+    return ((uintptr_t)a & 3u) == 0;
 }
 
 /* ---- packing ---- */
@@ -933,7 +909,7 @@ static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_pa
                            const char *a, int64_t tile_rows) {
     const tcgemm_canonical_t *const g = &x->plan->g;
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
-    const bool stays = has_lanes_in_place(x->plan, &x->signs, a);
+    const bool stays = tcgemm_cpu_has_lanes(x->plan) && is_on_lane(a);
     const int64_t row_bytes =
         stays ? g->a.row_stride * (u->lane_bytes / u->ku) : x->tile.steps * u->lane_bytes;
     small_a_t tiles = {.first = stays ? a : p->a, .pitch = tile_rows * row_bytes};
@@ -1216,7 +1192,7 @@ static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const t
     x->end_item = plan->g.batch;
     x->times = times;
     x->signs = tcgemm_signs_of(&plan->g, x->u->family);
-    x->a_stays = a_can_stay(x);
+    x->a_stays = tcgemm_cpu_leaves_a(plan) && is_on_lane(call->a);
     if (x->plan->g.a.packed_bytes)
         x->a_all = tcgemm_cpu_prepacked(x->plan, false);
     if (x->plan->g.b.packed_bytes)

@@ -46,7 +46,8 @@ enum {
     FEW_ROWS_ALONG_K = 1024,       /* elements of columns of B: the whole block */
     FEW_ROWS_SUMS_BYTES = 1 << 20, /* of a unit's sums, and its ... */
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
-    MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing */
+    MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing, ... */
+    LEAST_LONG_ROW = 128,          /* ... nor, if it is one of lanes, where its rows are so long */
     STREAM_PITCH = 1024,           /* from row to row of B: prefetchers see one stream */
     SHARED_BYTES = 5 << 20,        /* of an operand that stays as it is in the L2 caches of many */
     NEAR_PITCH = 6144,             /* threads; its lines so far apart at most, and ... */
@@ -406,6 +407,33 @@ bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     return plan->cpu.small_rows > 0 && plan->cpu.pack_a && u->pack_rows && u->strided &&
            plan->g.a.col_stride == 1 && plan->g.a.dtype != plan->g.type->accumulator;
+}
+
+bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_family_t family = plan->kernel->cpu->family;
+    const bool is_lane = family == TCGEMM_FAMILY_BF16   ? g->a.dtype == TCGEMM_DTYPE_BF16
+                         : family == TCGEMM_FAMILY_U8S8 ? g->a.dtype == TCGEMM_DTYPE_U8
+                                                        : false;
+    const uint64_t bytes = family == TCGEMM_FAMILY_BF16 ? 2 : 1;
+    return is_lane && g->a.col_stride == 1 &&
+           (((uint64_t)g->k | (uint64_t)g->a.row_stride) * bytes & 3u) == 0 &&
+           !tcgemm_signs_of(g, family).use_a_terms;
+}
+
+/* Rows so far apart that they want the same lines of the caches are nearer in panels, and so is
+ * what units of all rows of D need again and again; of short rows for many columns the copy costs
+ * nothing. */
+bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const int64_t bits = tcgemm_dtype_bits(g->a.dtype);
+    return s->pack_a && s->small_rows == 0 && !s->packs_units && !g->a.packed_bytes &&
+           !plan->packs && tcgemm_is_wide(u) && u->strided && u->pack_rows &&
+           (g->k >= LEAST_LONG_ROW || g->n <= MOST_NARROW_PANELS * u->nr) &&
+           g->a.row_stride * bits / 8 % BAD_PITCH != 0 && g->a.batch_stride * bits % 32 == 0 &&
+           tcgemm_cpu_has_lanes(plan);
 }
 
 /* ---- the model ---- */

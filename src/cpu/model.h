@@ -21,6 +21,14 @@ double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel);
 /* True if small products (plan.h) pack A as rows of lanes: lines along k that are converted. */
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan);
 
+/* True if rows of A are whole lanes of the kernel as they lie, where they begin with one: bf16 in
+ * pairs, u8 in fours. */
+bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan);
+
+/* True if the panels of such an A, which would only be copies, are left out in a product of units.
+ * There is room for them all the same, for an A that does not begin with a lane. */
+bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan);
+
 /* True if who takes a unit (plan.h, packs_units) packs all panels of some elements of k before the
  * first tile. Vectors are multiplied from the first-level cache, so that others pack a panel when
  * it is needed, where the last one was; but what lies across k and has several elements of it in a
