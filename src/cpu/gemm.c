@@ -38,6 +38,7 @@
 #include "cpu/packing.h"
 #include "cpu/panel.h"
 #include "cpu/prepack.h"
+#include "host/caches.h"
 #include "host/pool.h"
 
 /* ---- the workspace ---- */
@@ -577,6 +578,17 @@ static bool fetches_rows(const product_t *x) {
            a_bytes <= MOST_FETCHED;
 }
 
+/* How far ahead, in lanes, a tile has a B fetched that stays where it is, and that no cache near
+ * the core holds: in the first row of tiles, and if there are not many more. */
+static int64_t ahead_of(const product_t *x, bool is_first_row, int64_t b_step) {
+    enum { MOST_ROWS = 16, STEPS = 40 }; /* of tiles; of k */
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const double bytes = (double)g->n * (double)g->k * x->u->lane_bytes;
+    const bool is_far =
+        !x->plan->cpu.pack_b && g->m <= MOST_ROWS * x->u->mr && bytes > (double)tcgemm_near_bytes();
+    return is_far && is_first_row ? STEPS * b_step : 0;
+}
+
 static void multiply_unit(const product_t *x, int64_t unit) {
     const step_t *const step = &x->now;
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
@@ -600,6 +612,7 @@ static void multiply_unit(const product_t *x, int64_t unit) {
             tile.m = (int)min_i64(tile_rows, i1 - i);
             tile.a = panel_of_a(x, step, a.panels, i, 0);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
+            tile.ahead = ahead_of(x, i == i0, tile.b_step);
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
             if (finishes_tiles) {
@@ -648,6 +661,7 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
             if (s->pack_b)
                 tile.b_step = width_of_panel(x, j1 - j);
             tile.b = panel_of_b(x, step, &b, j);
+            tile.ahead = ahead_of(x, i == at.row, tile.b_step);
             tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
             place_output(x, step, i, j, &tile);
             tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
@@ -833,6 +847,7 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     tile->a_row = g->a.row_stride;
     tile->a_step = g->a.col_stride;
     tile->b_step = g->b.row_stride;
+    tile->ahead = 0;
     tile->ldd = g->ldd;
     tile->ldc = g->ldc;
     tile->scale = 1;

@@ -56,8 +56,9 @@ static TCGEMM_ALWAYS_INLINE __m256i popcount_epi32(__m256i x) {
 }
 
 /* ---- f32 ---- */
-#define TILE_PACKED               tcgemm_tile_avx2_f32
-#define TILE_STRIDED              tcgemm_tile_avx2_f32_strided
+#define TILE_PACKED  tcgemm_tile_avx2_f32
+#define TILE_STRIDED tcgemm_tile_avx2_f32_strided
+#define TILE_FETCHES
 #define TILE_MR                   4
 #define TILE_NV                   3
 #define TILE_LANES                8
@@ -82,8 +83,9 @@ static TCGEMM_ALWAYS_INLINE __m256i popcount_epi32(__m256i x) {
 #include "cpu/kernels/tile_tmpl.h"
 
 /* ---- f64 ---- */
-#define TILE_PACKED               tcgemm_tile_avx2_f64
-#define TILE_STRIDED              tcgemm_tile_avx2_f64_strided
+#define TILE_PACKED  tcgemm_tile_avx2_f64
+#define TILE_STRIDED tcgemm_tile_avx2_f64_strided
+#define TILE_FETCHES
 #define TILE_MR                   4
 #define TILE_NV                   3
 #define TILE_LANES                4

@@ -11,8 +11,9 @@
 
 /* ---- f32 ---- */
 #include "cpu/kernels/avx512_f32_output.h"
-#define TILE_PACKED               tcgemm_tile_avx512_f32
-#define TILE_STRIDED              tcgemm_tile_avx512_f32_strided
+#define TILE_PACKED  tcgemm_tile_avx512_f32
+#define TILE_STRIDED tcgemm_tile_avx512_f32_strided
+#define TILE_FETCHES
 #define TILE_STEPS                2
 #define TILE_LANE                 float
 #define TILE_BVEC                 __m512
@@ -23,8 +24,9 @@
 #include "cpu/kernels/tile_tmpl.h"
 
 /* ---- f64 ---- */
-#define TILE_PACKED               tcgemm_tile_avx512_f64
-#define TILE_STRIDED              tcgemm_tile_avx512_f64_strided
+#define TILE_PACKED  tcgemm_tile_avx512_f64
+#define TILE_STRIDED tcgemm_tile_avx512_f64_strided
+#define TILE_FETCHES
 #define TILE_STEPS                2
 #define TILE_MR                   8
 #define TILE_NV                   3

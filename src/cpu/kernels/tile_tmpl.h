@@ -26,6 +26,7 @@
  *   TILE_INTEGER                   1: scale and terms apply
  *   TILE_STEPS                     steps in a round of the loop, if that is not 1
  *   TILE_IS_PACKED                 false: TILE_PACKED goes by strides, too
+ *   TILE_FETCHES                   if TILE_STRIDED heeds tile.ahead: a second copy of the loop
  */
 
 #define TILE_PASTE_(x, y) x##y
@@ -141,24 +142,53 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(fetch)(const tcgemm_tile_t *t, const
     }
 }
 
-/* Steps that B's panel, which lies in the second-level cache, is fetched ahead. */
+/* Steps that a panel of B, which lies in the second-level cache, is fetched ahead. */
 #ifndef TILE_TMPL_AHEAD
 #define TILE_TMPL_AHEAD
 enum { AHEAD = 16 };
 #endif
 
-/* mr, nv and packed are constants wherever this is inlined. */
-static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const int mr,
-                                                  const int nv, const bool packed) {
+/* mr, nv, packed and fetches, of B, are constants wherever this is inlined; and so below. */
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
+                                                      TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
+                                                      const int nv, const bool packed,
+                                                      const bool fetches, TILE_MASK tail) {
     const TILE_LANE *b = t->b;
     const int64_t a_row = packed ? 1 : t->a_row;
     const int64_t a_step = packed ? TILE_MR : t->a_step;
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
-    const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
-    const TILE_MASK full = TILE_TAIL(TILE_LANES);
+    const int64_t ahead = packed ? AHEAD * b_step : t->ahead;
     /* Many rows of A in two halves: as many strides as a processor has registers for. */
     const int half = packed || TILE_MR <= 4 ? mr : (mr + 1) / 2;
     const TILE_LANE *a[2] = {t->a, (const TILE_LANE *)t->a + half * a_row};
+
+    TCGEMM_UNROLL_BY(TILE_STEPS)
+    for (int64_t p = t->steps; p > 0; --p) {
+        TILE_BVEC bv[TILE_NV];
+        TCGEMM_UNROLL
+        for (int v = 0; fetches && v < nv; ++v)
+            __builtin_prefetch(b + ahead + v * TILE_LANES);
+        TCGEMM_UNROLL
+        for (int v = 0; v < nv; ++v)
+            bv[v] = packed || v + 1 < nv ? TILE_LOAD(b + v * TILE_LANES)
+                                         : TILE_LOAD_MASKED(b + v * TILE_LANES, tail);
+        TCGEMM_UNROLL
+        for (int i = 0; i < mr; ++i) {
+            const TILE_AVEC av = TILE_BROADCAST(a[i >= half] + (i - (i >= half) * half) * a_row);
+            TCGEMM_UNROLL
+            for (int v = 0; v < nv; ++v)
+                sum[i][v] = TILE_MAC(sum[i][v], av, bv[v]);
+        }
+        a[0] += a_step;
+        a[1] += a_step;
+        b += b_step;
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const int mr,
+                                                  const int nv, const bool packed) {
+    const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
+    const TILE_MASK full = TILE_TAIL(TILE_LANES);
     const bool fetches = packed && sizeof(TILE_VEC) == 64; /* narrower panels fit the first level */
     TILE_VEC sum[TILE_MR][TILE_NV];
 
@@ -176,27 +206,12 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     if (!t->pauses)
         TILE_LOCAL(fetch)(t, mr, nv);
 
-    TCGEMM_UNROLL_BY(TILE_STEPS)
-    for (int64_t p = t->steps; p > 0; --p) {
-        TILE_BVEC bv[TILE_NV];
-        TCGEMM_UNROLL
-        for (int v = 0; fetches && v < nv; ++v)
-            __builtin_prefetch(b + AHEAD * b_step + v * TILE_LANES);
-        TCGEMM_UNROLL
-        for (int v = 0; v < nv; ++v)
-            bv[v] = packed || v + 1 < nv ? TILE_LOAD(b + v * TILE_LANES)
-                                         : TILE_LOAD_MASKED(b + v * TILE_LANES, tail);
-        TCGEMM_UNROLL
-        for (int i = 0; i < mr; ++i) {
-            const TILE_AVEC av = TILE_BROADCAST(a[i >= half] + (i - (i >= half) * half) * a_row);
-            TCGEMM_UNROLL
-            for (int v = 0; v < nv; ++v)
-                sum[i][v] = TILE_MAC(sum[i][v], av, bv[v]);
-        }
-        a[0] += a_step;
-        a[1] += a_step;
-        b += b_step;
-    }
+#ifdef TILE_FETCHES
+    if (!packed && t->ahead != 0)
+        TILE_LOCAL(multiply)(t, sum, mr, nv, false, true, tail);
+    else
+#endif
+        TILE_LOCAL(multiply)(t, sum, mr, nv, packed, fetches, tail);
 
     if (t->pauses) {
         TILE_LOCAL(pause)(t, sum, mr, nv, full);
@@ -302,3 +317,4 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
 #undef TILE_INTEGER
 #undef TILE_STEPS
 #undef TILE_IS_PACKED
+#undef TILE_FETCHES

@@ -53,6 +53,7 @@ typedef struct tcgemm_tile {
     const void *b;
     int64_t a_row, a_step; /* lanes from row to row and step to step; packed: 1 and mr */
     int64_t b_step;        /* lanes from step to step; packed: nr */
+    int64_t ahead;         /* by strides: lanes from a step of B to what is fetched; 0: nothing */
     void *d;
     const void *c; /* NULL: beta is 0 */
     int64_t ldd, ldc;
