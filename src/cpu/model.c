@@ -432,8 +432,8 @@ bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan) {
     return s->pack_a && s->small_rows == 0 && !s->packs_units && !g->a.packed_bytes &&
            !plan->packs && tcgemm_is_wide(u) && u->strided && u->pack_rows &&
            (g->k >= LEAST_LONG_ROW || g->n <= MOST_NARROW_PANELS * u->nr) &&
-           g->a.row_stride * bits / 8 % BAD_PITCH != 0 && g->a.batch_stride * bits % 32 == 0 &&
-           tcgemm_cpu_has_lanes(plan);
+           tcgemm_cpu_has_lanes(plan) && g->a.row_stride % (BAD_PITCH * 8 / bits) != 0 &&
+           g->a.batch_stride % (32 / bits) == 0;
 }
 
 /* ---- the model ---- */

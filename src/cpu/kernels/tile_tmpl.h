@@ -161,6 +161,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
     /* Many rows of A in two halves: as many strides as a processor has registers for. */
     const int half = packed || TILE_MR <= 4 ? mr : (mr + 1) / 2;
     const TILE_LANE *a[2] = {t->a, (const TILE_LANE *)t->a + half * a_row};
+    (void)tail; /* some kernels have no masks */
 
     TCGEMM_UNROLL_BY(TILE_STEPS)
     for (int64_t p = t->steps; p > 0; --p) {
