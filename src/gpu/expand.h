@@ -9,6 +9,7 @@ bool tcgemm_gpu_fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device);
 /* Tensor maps count to 2^32 and address rows less than 2^40 bytes apart; boxes begin at 32-bit
  * signed places. */
 bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g);
+#define TCGEMM_GPU_TAKES_WHAT "sizes below 2^31 and rows below 2^40 bytes"
 void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan);
 double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
 

@@ -45,7 +45,7 @@ const tcgemm_kernel_family_t tcgemm_family_wgmma = {
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = tcgemm_gpu_fits,
     .takes = tcgemm_gpu_takes,
-    .takes_what = "sizes below 2^31 and rows below 2^40 bytes",
+    .takes_what = TCGEMM_GPU_TAKES_WHAT,
     .expand = tcgemm_gpu_expand,
     .predict = tcgemm_gpu_predict,
 };
