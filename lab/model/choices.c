@@ -15,6 +15,7 @@
  */
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "problem.h"
@@ -164,11 +165,12 @@ int main(int argc, char **argv) {
     if (!timing_start())
         return 77;
     state = (uint64_t)seed * UINT64_C(0x9E3779B97F4A7C15);
+    const char *type = getenv("TYPE") ? getenv("TYPE") : "";
     (void)printf("problem,type,ops,m,n,k,batch,flags,kernel,steps,splits,chosen,seconds,"
                  "predicted_seconds\n");
     for (int i = 0; i < wanted;) {
         const tcgemm_problem_t p = draw_problem();
-        if (fits(&p))
+        if (fits(&p) && strncmp(tcgemm_type_info(p.type)->name, type, strlen(type)) == 0)
             measure(i++, &p, sample_seconds);
     }
     return 0;
