@@ -211,14 +211,25 @@ static void show_parts(const tcgemm_estimate_t *e, FILE *out) {
     (void)fprintf(out, "\n");
 }
 
+/* Which rows or columns of D a step stands for, if not all: a line of its own. */
+static void show_area(const tcgemm_analysis_t *f, const tcgemm_step_info_t *s, FILE *out) {
+    const bool by_rows = s->rows < f->problem.m;
+    const int64_t first = by_rows ? s->row : s->col, count = by_rows ? s->rows : s->cols;
+    if (s->rows == 0 || (!by_rows && s->cols == f->problem.n))
+        return;
+    line(out, "");
+    (void)fprintf(out, "%-8s %s %" PRId64 " .. %" PRId64 " of D\n", "",
+                  by_rows ? "rows" : "columns", first, first + count - 1);
+}
+
 /* The steps, where there are more than the product. */
-static void show_steps(const tcgemm_plan_t *plan, FILE *out) {
+static void show_steps(const tcgemm_analysis_t *f, FILE *out) {
     tcgemm_step_info_t s = {.struct_size = sizeof s};
     char bytes[UNITS_SIZE];
     char time[UNITS_SIZE];
-    const int count = tcgemm_plan_step_count(plan);
+    const int count = tcgemm_plan_step_count(f->plan);
     for (int i = 0; count > 1 && i < count; ++i) {
-        if (tcgemm_plan_get_step(plan, i, &s) != TCGEMM_STATUS_OK)
+        if (tcgemm_plan_get_step(f->plan, i, &s) != TCGEMM_STATUS_OK)
             return;
         line(out, i ? "" : "steps");
         (void)fprintf(out, "%-8s %s%s%s -> %s (%s)", s.name, s.reads[0], s.reads[1] ? ", " : "",
@@ -227,6 +238,7 @@ static void show_steps(const tcgemm_plan_t *plan, FILE *out) {
         if (s.splits > 1)
             (void)fprintf(out, ", %" PRId64 " parts of k", s.splits);
         (void)fprintf(out, ", %s\n", units_seconds(s.seconds, time));
+        show_area(f, &s, out);
     }
 }
 
@@ -235,7 +247,7 @@ static void show_prediction(const tcgemm_analysis_t *f, FILE *out) {
     const double speed = e->seconds > 0 ? f->flop / e->seconds : 0;
     char text[UNITS_SIZE];
     char text2[UNITS_SIZE];
-    show_steps(f->plan, out);
+    show_steps(f, out);
     line(out, "predicted");
     (void)fprintf(out, "%s = %s", units_seconds(e->seconds, text), rate(f, speed, text2));
     if (f->machine.peak > 0)

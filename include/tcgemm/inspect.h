@@ -48,9 +48,11 @@ typedef struct tcgemm_step_info {
     int64_t split_k;      /* elements of k in each part but the last */
     size_t written_bytes; /* all items and parts */
     double seconds;       /* that the model expects */
+    int64_t row, rows;    /* of a product or reduction, the rows and columns of D that it stands */
+    int64_t col, cols;    /* for: all, or those of the tail and of the rest; else 0 */
 } tcgemm_step_info_t;
 
-/* The steps of a plan: 1 to 4. If A or B do not lie on a 16-byte boundary of GPU memory, a plan may
+/* The steps of a plan: 1 to 5. If A or B do not lie on a 16-byte boundary of GPU memory, a plan may
  * take other packing steps than these; the bits of D are the same. 0 for a NULL plan. */
 TCGEMM_API int tcgemm_plan_step_count(const tcgemm_plan_t *plan);
 

@@ -89,8 +89,9 @@ typedef struct run {
     origin_t at;
     tcgemm_extent_t e;
     area_t *area_a, *area_b;
-    struct tcgemm_plan strip_plan; /* for strips of `planned` */
-    tcgemm_extent_t planned, planned_in;
+    struct tcgemm_plan strip_plan; /* for strips like `planned` */
+    tcgemm_area_t planned;
+    tcgemm_extent_t planned_in;
     /* For the statistics: products overlap, so their times are put together. */
     tcgemm_run_stats_t *stats;
     double busy_until; /* seconds after the event `begin` */
@@ -280,12 +281,15 @@ static tcgemm_status_t take_times(run_t *r, int64_t end) {
     return TCGEMM_STATUS_OK;
 }
 
-/* The plan for strips of this extent: pieces of one strip, and small units, share it. */
-static tcgemm_status_t plan_for(run_t *r, const tcgemm_extent_t *e) {
-    if (memcmp(e, &r->planned, sizeof *e) == 0 && memcmp(&r->e, &r->planned_in, sizeof r->e) == 0)
+/* The plan for a strip there: pieces of one strip, and small units, share it if D has no tail. */
+static tcgemm_status_t plan_for(run_t *r, const tcgemm_area_t *at) {
+    const tcgemm_area_t *planned = &r->planned;
+    if (at->rows == planned->rows && at->cols == planned->cols &&
+        ((at->row == planned->row && at->col == planned->col) || !tcgemm_plan_tail(r->plan)) &&
+        memcmp(&r->e, &r->planned_in, sizeof r->e) == 0)
         return TCGEMM_STATUS_OK;
-    tcgemm_partition_plan(r->plan, &r->e, e, &r->strip_plan);
-    r->planned = *e;
+    tcgemm_partition_plan(r->plan, &r->e, at, &r->strip_plan);
+    r->planned = *at;
     r->planned_in = r->e;
     return tcgemm_gpu_prepare_here(r->gpu, &r->strip_plan);
 }
@@ -342,7 +346,7 @@ static tcgemm_status_t run_strip(run_t *r, const strip_t *strip) {
     const tcgemm_canonical_t *g = &r->plan->g;
     const int slot = (int)(r->strips % r->partition.num_d);
     const bool adds = r->at.p > 0;
-    const tcgemm_extent_t extent = {r->e.items, strip->m, strip->n, r->e.k};
+    const tcgemm_area_t at = {r->at.i + strip->i, strip->m, r->at.j + strip->j, strip->n};
     if (!adds)
         TCGEMM_FORWARD(await_slot(r, slot));
     if (!adds && r->call->c) {
@@ -350,7 +354,7 @@ static tcgemm_status_t run_strip(run_t *r, const strip_t *strip) {
             block_of_d(r, strip, r->call->c, g->ldc, g->stride_c, r->c_is_pinned, slot);
         TCGEMM_FORWARD(upload(r, &c));
     }
-    TCGEMM_FORWARD(plan_for(r, &extent));
+    TCGEMM_FORWARD(plan_for(r, &at));
     const tcgemm_canonical_t *t = &r->strip_plan.g;
     const tcgemm_call_t call = {
         .alpha = r->call->alpha,

@@ -44,14 +44,14 @@ static tcgemm_status_t ask_occupancy(tcgemm_gpu_t *gpu, const tcgemm_gpu_row_t *
 
 static tcgemm_status_t ask_about_row(tcgemm_gpu_t *gpu, const char *name,
                                      const tcgemm_gpu_row_t *row, tcgemm_gpu_kernel_t *kernel) {
+    const size_t most = tcgemm_gpu_smem_alone(row, &gpu->facts);
     int smem = 0;
-    if (row->smem_bytes > DEFAULT_SMEM_BYTES)
-        TCGEMM_FORWARD(
-            tcgemm_gpu_check(gpu,
-                             driver()->function_set(kernel->function,
-                                                    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                                    (int)row->smem_bytes),
-                             "asking for the kernel's shared memory"));
+    if (most > DEFAULT_SMEM_BYTES)
+        TCGEMM_FORWARD(tcgemm_gpu_check(
+            gpu,
+            driver()->function_set(kernel->function,
+                                   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)most),
+            "asking for the kernel's shared memory"));
     TCGEMM_FORWARD(ask_size(gpu, kernel->function, &kernel->registers, &smem));
     TCGEMM_FORWARD(ask_occupancy(gpu, row, kernel));
     kernel->smem_bytes = row->smem_bytes + (size_t)smem;

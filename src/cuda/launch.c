@@ -182,10 +182,10 @@ static tcgemm_status_t launch(tcgemm_gpu_t *gpu, void *function, const tcgemm_gp
 }
 
 /* The product, in several launches where one grid cannot hold its tiles: as many tile rows in a
- * launch as it can, and as many items. */
+ * launch as it can, and as many items. `spreads`: other steps are ahead of it. */
 static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                       const tcgemm_step_t *step, const tcgemm_gpu_args_t *args,
-                                      bool early, CUstream stream) {
+                                      bool early, bool spreads, CUstream stream) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const int64_t tiles_m = ceil_div(args->m, row->bm);
     const int64_t tiles_n = ceil_div(args->n, row->bn) * args->splits * step->ranks;
@@ -197,7 +197,9 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
             part.args = tcgemm_gpu_part(step, args, t, min_i64(items, args->batch - t), i * row->bm,
                                         min_i64(rows * row->bm, args->m - i * row->bm));
             TCGEMM_FORWARD(complete(gpu, step, &part));
-            const tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &part.args);
+            tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &part.args);
+            if (early && spreads && shape.spreads)
+                shape.smem_bytes = tcgemm_gpu_smem_alone(row, plan->device);
             TCGEMM_FORWARD(launch(gpu, step->gpu.function, &shape, &part, early, stream,
                                   "launching the product"));
         }
@@ -233,8 +235,9 @@ static tcgemm_status_t launch_step(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
     if (tcgemm_step_packs(step))
         return launch_packing(gpu, plan, step, *count, early, call, workspace, stream);
     tcgemm_gpu_args_t args = tcgemm_gpu_encode(plan, step, call, workspace);
-    return step->kind == TCGEMM_STEP_PRODUCT ? launch_product(gpu, plan, step, &args, early, stream)
-                                             : launch_sum(gpu, plan, step, &args, early, stream);
+    return step->kind == TCGEMM_STEP_PRODUCT
+               ? launch_product(gpu, plan, step, &args, early, i > 0, stream)
+               : launch_sum(gpu, plan, step, &args, early, stream);
 }
 
 tcgemm_status_t tcgemm_gpu_queue_steps(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
@@ -253,8 +256,9 @@ static tcgemm_status_t queue_scale(tcgemm_gpu_t *gpu, const struct tcgemm_plan *
         return TCGEMM_STATUS_OK;
     tcgemm_gpu_args_t args = tcgemm_gpu_encode_scale(plan, call);
     const tcgemm_gpu_shape_t shape = {
-        tcgemm_gpu_move_grid(plan->device, (double)args.m * (double)args.batch),
-        TCGEMM_MOVE_THREADS, 0, 1};
+        .grid = tcgemm_gpu_move_grid(plan->device, (double)args.m * (double)args.batch),
+        .threads = TCGEMM_MOVE_THREADS,
+        .ranks = 1};
     return launch(gpu, plan->scale, &shape, &args, false, stream, "launching D = beta * C");
 }
 

@@ -212,6 +212,12 @@ static void write_steps(tcgemm_text_t *out, const tcgemm_plan_t *plan) {
         add_string(out, "writes", s.writes);
         add_int(out, "splits", s.splits);
         add_int(out, "written_bytes", (int64_t)s.written_bytes);
+        if (s.rows > 0) {
+            add_int(out, "row", s.row);
+            add_int(out, "rows", s.rows);
+            add_int(out, "col", s.col);
+            add_int(out, "cols", s.cols);
+        }
         add_real(out, "predicted_seconds", s.seconds);
         tcgemm_text_put(out, "}");
     }

@@ -54,6 +54,22 @@ static void set_alignment(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
     x->vector_d = tcgemm_gpu_alignment(x->d, d, x->m, x->ldd, x->batch * x->splits, x->stride_d);
 }
 
+/* The step's rows and columns of what it reads and writes. */
+static void take_area(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
+    const tcgemm_area_t *area = &step->area;
+    const tcgemm_dtype_t d = step->d.at.dtype;
+    x->m = area->rows;
+    x->n = area->cols;
+    if (step->kind == TCGEMM_STEP_PRODUCT) {
+        x->a = advance(x->a, step->a.at.dtype, area->row * step->a.at.row_stride);
+        x->b = advance(x->b, step->b.at.dtype, area->col * step->b.at.col_stride);
+    }
+    if (step->d.home == TCGEMM_HOME_WORKSPACE)
+        return;
+    x->c = advance(x->c, d, area->row * x->ldc + area->col);
+    x->d = (void *)(uintptr_t)advance(x->d, d, area->row * x->ldd + area->col);
+}
+
 /* ---- scalars ---- */
 
 static void set_scalars(tcgemm_dtype_t scalar, double alpha, double beta, tcgemm_gpu_args_t *x) {
@@ -161,6 +177,7 @@ tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm
     tcgemm_gpu_args_t x = step->kind == TCGEMM_STEP_REDUCE
                               ? encode_reduction(plan, step, call, workspace)
                               : encode_product(plan, step, call, workspace);
+    take_area(step, &x);
     set_alignment(step, &x);
     return x;
 }

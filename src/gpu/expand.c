@@ -4,7 +4,8 @@
  * are (a kernel that fetches by tensor maps cannot read them, nor, but for 16 bit, those where k is
  * not contiguous: they are packed, turned round on the way); operands of types that are computed in
  * a wider one are widened while they are packed; k is split where D has too few tiles for the SMs,
- * and the parts are added up in order.
+ * and the parts are added up in order; so is the k of the tail, the last rows or columns of D,
+ * where the last round of tiles would leave SMs idle.
  *
  * Both only for families that know how (gpu_row.h). Nothing that is measured at run time has a say:
  * the same problem takes the same steps on the same kind of GPU.
@@ -25,17 +26,33 @@ enum {
     BOUNDARY = 256,    /* bytes between the parts of a workspace */
     LEAST_BLOCKS = 4,  /* of k in a part */
     MOST_SPLITS = 512, /* parts of k */
+    MOST_ROUNDS = 24,  /* of tiles, to try a tail for */
     PARTIAL_BYTES = 4  /* least bytes of a partial sum */
 };
 static const double most_partial_bytes = 512e6;
 static const double seconds_a_part = 5e-9; /* of a reduction, beside its bytes; on an H200 */
 /* Of resident blocks, to try a split for. */
 static const double waves[] = {0.25, 0.5, 1.0, 2.0, 3.0};
+/* A tail is tried for products that take so long and whose rounds could do so much more. */
+static const double least_seconds_of_tail = 20e-6;
+static const double least_idle = 1.05;
+/* It saves less than the model says where the clock follows the power of the tensor cores: while
+ * the last round leaves SMs idle, the others are faster. So such a plan counts for so much longer.
+ */
+static const double heat_of_tail = 1.035;
+
+/* The last rows (columns) of D, whose k is in parts of its own. */
+typedef struct tail {
+    int64_t lines; /* 0: there is none */
+    bool is_columns;
+    int64_t splits, split_k;
+} tail_t;
 
 typedef struct choice {
     bool pack_a, pack_b;
     int64_t splits, split_k;
     int ranks; /* of a cluster, that share each part */
+    tail_t tail;
     double seconds;
 } choice_t;
 
@@ -149,6 +166,30 @@ static double packing_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical
     return seconds;
 }
 
+/* ---- areas of D ---- */
+
+static tcgemm_area_t area_of_tail(const tcgemm_canonical_t *g, const tail_t *t) {
+    tcgemm_area_t area = {.rows = g->m, .cols = g->n};
+    if (t->is_columns)
+        area.col = g->n - t->lines, area.cols = t->lines;
+    else
+        area.row = g->m - t->lines, area.rows = t->lines;
+    return area;
+}
+
+/* What is not the tail. */
+static tcgemm_area_t area_of_rest(const tcgemm_canonical_t *g, const tail_t *t) {
+    return (tcgemm_area_t){.rows = t->is_columns ? g->m : g->m - t->lines,
+                           .cols = t->is_columns ? g->n - t->lines : g->n};
+}
+
+static tcgemm_canonical_t with_area(const tcgemm_canonical_t *g, const tcgemm_area_t *area) {
+    tcgemm_canonical_t p = *g;
+    p.m = area->rows;
+    p.n = area->cols;
+    return p;
+}
+
 /* ---- parts of k ---- */
 
 /* What each block sees: parts, and the ranks' shares of them, as items of a batch. */
@@ -162,8 +203,9 @@ static tcgemm_canonical_t with_parts(const tcgemm_kernel_t *row, const tcgemm_ca
 
 tcgemm_canonical_t tcgemm_gpu_step_problem(const struct tcgemm_plan *plan,
                                            const tcgemm_step_t *product) {
+    const tcgemm_canonical_t area = with_area(&plan->g, &product->area);
     tcgemm_canonical_t g =
-        with_parts(product->kernel, &plan->g, product->splits, product->split_k, product->ranks);
+        with_parts(product->kernel, &area, product->splits, product->split_k, product->ranks);
     g.a = product->a.at;
     g.b = product->b.at;
     return g;
@@ -203,22 +245,44 @@ static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
 
 /* ---- the choice ---- */
 
+/* Of the product of an area of D, and of the sum of its parts. */
+static double area_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g, int64_t splits,
+                           int64_t split_k, int ranks, const tcgemm_device_t *device) {
+    const tcgemm_canonical_t parts = with_parts(row, g, splits, split_k, ranks);
+    return tcgemm_gpu_time(row, &parts, ranks, device).total +
+           (splits > 1 ? reduce_seconds(g, splits, device) : 0.0);
+}
+
 static double seconds_of(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                          const tcgemm_device_t *device, const choice_t *c) {
     const tcgemm_canonical_t p = with_packed(row, g, c);
-    const tcgemm_canonical_t parts = with_parts(row, &p, c->splits, c->split_k, c->ranks);
-    double seconds =
-        tcgemm_gpu_time(row, &parts, c->ranks, device).total + packing_seconds(row, g, c, device);
-    if (c->splits > 1)
-        seconds += reduce_seconds(g, c->splits, device);
-    return seconds;
+    const double packing = packing_seconds(row, g, c, device);
+    if (c->tail.lines == 0)
+        return packing + area_seconds(row, &p, c->splits, c->split_k, c->ranks, device);
+    const tcgemm_area_t first = area_of_rest(g, &c->tail), last = area_of_tail(g, &c->tail);
+    const tcgemm_canonical_t rest = with_area(&p, &first), tail = with_area(&p, &last);
+    return packing + area_seconds(row, &rest, c->splits, c->split_k, c->ranks, device) +
+           area_seconds(row, &tail, c->tail.splits, c->tail.split_k, 1, device);
+}
+
+/* Whether the kernel multiplies by tensor cores at their full power. */
+static bool is_hot(const tcgemm_kernel_t *row) {
+    return row->gpu->type != TCGEMM_F32_F32 && row->gpu->type != TCGEMM_F64_F64;
 }
 
 static void try_choice(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                        const tcgemm_device_t *device, choice_t c, choice_t *best) {
     c.seconds = seconds_of(row, g, device, &c);
+    if (c.tail.lines > 0 && is_hot(row))
+        c.seconds *= heat_of_tail;
     if (c.seconds < best->seconds)
         *best = c;
+}
+
+/* Whether k can be split at all. */
+static bool splits_k(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
+    return row->gpu->splits_k && row->needs != TCGEMM_FLAG_F16_ACCUMULATE &&
+           g->k > (2 * (int64_t)LEAST_BLOCKS - 1) * row->gpu->bk && row_of_sums(row);
 }
 
 /* As many parts as make so many waves of resident blocks, each whole blocks of k. */
@@ -229,8 +293,7 @@ static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
     const double resident = tcgemm_gpu_resident_blocks(r, 1, device);
     const int64_t blocks = ceil_div(g->k, r->bk);
     const choice_t whole = *best;
-    if (!r->splits_k || row->needs == TCGEMM_FLAG_F16_ACCUMULATE || tiles >= resident ||
-        blocks < 2 * (int64_t)LEAST_BLOCKS || !row_of_sums(row))
+    if (tiles >= resident || !splits_k(row, g))
         return;
     for (size_t i = 0; i < sizeof waves / sizeof waves[0]; ++i) {
         const int64_t wanted = min_i64((int64_t)(waves[i] * resident / tiles), MOST_SPLITS);
@@ -254,6 +317,46 @@ static void try_clusters(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g
     for (c.ranks = 2; c.ranks <= row->gpu->max_ranks; c.ranks *= 2)
         if (blocks >= (int64_t)c.ranks * LEAST_BLOCKS)
             try_choice(row, g, device, c, best);
+}
+
+/* The parts of k that give each resident block its share of so many tiles; 1: none. */
+static int64_t parts_of_tail(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g, double tiles,
+                             double resident) {
+    const int64_t most = min_i64(ceil_div(g->k, row->gpu->bk) / LEAST_BLOCKS, MOST_SPLITS);
+    for (int wave = 1; wave <= 3; ++wave)
+        if (wave * resident >= 2.0 * tiles)
+            return min_i64((int64_t)(wave * resident / tiles), most);
+    return 1;
+}
+
+/* A tail behind as many whole rounds of tiles as there are: rows of tiles, or columns. */
+static void try_tail(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                     const tcgemm_device_t *device, choice_t *best) {
+    const int64_t tiles_m = ceil_div(g->m, row->gpu->bm), tiles_n = ceil_div(g->n, row->gpu->bn);
+    const double tiles = (double)tiles_m * (double)tiles_n;
+    const double resident = tcgemm_gpu_resident_blocks(row->gpu, 1, device);
+    const double rounds = floor(tiles / resident);
+    const choice_t whole = *best;
+    if (whole.ranks > 1 || rounds < 1.0 || rounds > MOST_ROUNDS ||
+        (rounds + 1.0) * resident < least_idle * tiles || g->batch > 1 ||
+        whole.seconds < least_seconds_of_tail || !splits_k(row, g))
+        return;
+    for (int is_columns = 0; is_columns < 2; ++is_columns) {
+        const int64_t lines = is_columns ? tiles_n : tiles_m,
+                      across = is_columns ? tiles_m : tiles_n;
+        const int64_t first = (int64_t)(rounds * resident / (double)across);
+        if (first < 1 || first >= lines)
+            continue;
+        const int64_t parts =
+            parts_of_tail(row, g, (double)(lines - first) * (double)across, resident);
+        choice_t c = whole;
+        c.tail.is_columns = is_columns;
+        c.tail.lines = is_columns ? g->n - first * row->gpu->bn : g->m - first * row->gpu->bm;
+        c.tail.split_k = ceil_div(ceil_div(g->k, row->gpu->bk), parts) * row->gpu->bk;
+        c.tail.splits = ceil_div(g->k, c.tail.split_k);
+        if (c.tail.splits > 1)
+            try_choice(row, g, device, c, best);
+    }
 }
 
 /* Packs neither operand, one or both. */
@@ -291,6 +394,8 @@ static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *pla
     const choice_t whole = best;
     try_splits(row, &g, plan->device, &best);
     try_clusters(row, &g, plan->device, &whole, &best);
+    if (!is_reproducible) /* a row of D would know how many there are */
+        try_tail(row, &g, plan->device, &best);
     return best;
 }
 
@@ -343,26 +448,52 @@ static void add_packing(tcgemm_steps_t *s, const tcgemm_kernel_t *row, tcgemm_st
                                  joins, plan->device);
 }
 
-/* The result of the product becomes sums in the workspace. */
-static void add_reduction(tcgemm_steps_t *s, tcgemm_step_t *product,
-                          const struct tcgemm_plan *plan) {
-    const tcgemm_canonical_t *g = &plan->g;
-    const int64_t pitch = partial_pitch(g);
+/* The result of the last step, a product, becomes sums in the workspace. */
+static void add_reduction(tcgemm_steps_t *s, const struct tcgemm_plan *plan) {
+    tcgemm_step_t *const product = &s->step[s->count - 1];
+    const tcgemm_canonical_t g = with_area(&plan->g, &product->area);
+    const int64_t pitch = partial_pitch(&g);
     tcgemm_step_t *step = append(s, TCGEMM_STEP_REDUCE);
     step->d = product->d;
+    step->area = product->area;
     step->written_bytes = product->written_bytes;
-    product->written_bytes = (size_t)partial_bytes(g, product->splits);
+    product->written_bytes = (size_t)partial_bytes(&g, product->splits);
     product->d = (tcgemm_view_t){
         .home = TCGEMM_HOME_WORKSPACE,
-        .offset = reserve(s, (size_t)partial_bytes(g, product->splits)),
-        .at = {.dtype = g->type->accumulator,
+        .offset = reserve(s, (size_t)partial_bytes(&g, product->splits)),
+        .at = {.dtype = g.type->accumulator,
                .row_stride = pitch,
                .col_stride = 1,
-               .batch_stride = g->m * pitch},
+               .batch_stride = g.m * pitch},
     };
     step->a = product->d;
     step->splits = product->splits;
-    step->seconds = reduce_seconds(g, product->splits, plan->device);
+    step->seconds = reduce_seconds(&g, product->splits, plan->device);
+}
+
+/* The product of an area of D, of operands where `from` has them, and the sum of its parts of k. */
+static void add_product(tcgemm_steps_t *s, const struct tcgemm_plan *plan,
+                        const tcgemm_kernel_t *row, const tcgemm_step_t *from, tcgemm_area_t area,
+                        int64_t splits, int64_t split_k, int ranks) {
+    tcgemm_step_t *const product = append(s, TCGEMM_STEP_PRODUCT);
+    *product = *from;
+    product->kernel = splits > 1 ? row_of_sums(row) : row;
+    product->area = area;
+    product->splits = (int)splits;
+    product->split_k = split_k;
+    product->ranks = ranks;
+    product->written_bytes = (size_t)((double)plan->g.batch * (double)area.rows *
+                                      (double)area.cols * (double)bytes_of(plan->g.type->d));
+    const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, product);
+    product->seconds = tcgemm_gpu_time(row, &seen, ranks, plan->device).total;
+    product->gpu.raster_group = tcgemm_gpu_raster_group(row, &seen, plan->device);
+    product->gpu.registers = tcgemm_gpu_registers_of(row);
+    product->gpu.smem_bytes = row->gpu->smem_bytes;
+    product->gpu.blocks_per_sm =
+        tcgemm_gpu_occupancy(row->gpu, product->gpu.registers, plan->device).blocks;
+    product->gpu.grid_blocks = tcgemm_gpu_grid(plan, product, tcgemm_gpu_tiles(plan, product));
+    if (splits > 1)
+        add_reduction(s, plan);
 }
 
 static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kernel_t *row,
@@ -370,27 +501,17 @@ static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kern
     tcgemm_steps_t s;
     memset(&s, 0, sizeof s);
     tcgemm_step_t product = tcgemm_single_step(plan, 0.0).step[0];
-    product.kernel = c->splits > 1 ? row_of_sums(row) : row;
-    product.splits = (int)c->splits;
-    product.split_k = c->split_k;
-    product.ranks = c->ranks;
+    const tcgemm_area_t rest = area_of_rest(&plan->g, &c->tail);
     const bool joins = c->pack_a && packs_alike(row, &plan->g);
     if (c->pack_a)
         add_packing(&s, row, TCGEMM_STEP_PACK_A, &product.a, false, plan);
     if (c->pack_b)
         add_packing(&s, row, TCGEMM_STEP_PACK_B, &product.b, joins, plan);
-    const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, &product);
-    product.seconds = tcgemm_gpu_time(row, &seen, c->ranks, plan->device).total;
-    product.gpu.raster_group = tcgemm_gpu_raster_group(row, &seen, plan->device);
-    product.gpu.registers = tcgemm_gpu_registers_of(row);
-    product.gpu.smem_bytes = row->gpu->smem_bytes;
-    product.gpu.blocks_per_sm =
-        tcgemm_gpu_occupancy(row->gpu, product.gpu.registers, plan->device).blocks;
-    product.gpu.grid_blocks = tcgemm_gpu_grid(plan, &product, tcgemm_gpu_tiles(plan, &product));
-    tcgemm_step_t *const at = &s.step[s.count++];
-    *at = product;
-    if (c->splits > 1)
-        add_reduction(&s, at, plan);
+    if (c->tail.lines == 0 || (rest.rows > 0 && rest.cols > 0))
+        add_product(&s, plan, row, &product, rest, c->splits, c->split_k, c->ranks);
+    if (c->tail.lines > 0)
+        add_product(&s, plan, row, &product, area_of_tail(&plan->g, &c->tail), c->tail.splits,
+                    c->tail.split_k, 1);
     for (int i = 0; i < s.count; ++i)
         s.seconds += s.step[i].seconds;
     return s;
@@ -428,17 +549,34 @@ void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
     other.splits = c.splits; /* the bits of D do not depend on where the matrices lie */
     other.split_k = c.split_k;
     other.ranks = c.ranks;
+    other.tail = c.tail;
     if (other.pack_a != c.pack_a || other.pack_b != c.pack_b)
         plan->if_unaligned = steps_of(plan, row, &other);
 }
 
-void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, struct tcgemm_plan *panel) {
+/* What a panel has of the tail of the whole. */
+static tail_t tail_within(const struct tcgemm_plan *whole, const tcgemm_area_t *at, int64_t k) {
+    const tcgemm_step_t *const tail = tcgemm_plan_tail(whole);
+    tail_t t = {0};
+    if (!tail)
+        return t;
+    t.is_columns = tail->area.row == 0;
+    t.lines = t.is_columns ? min_i64(at->cols, at->col + at->cols - tail->area.col)
+                           : min_i64(at->rows, at->row + at->rows - tail->area.row);
+    t.split_k = tail->split_k;
+    t.splits = ceil_div(k, tail->split_k);
+    return t.lines > 0 && t.splits > 1 ? t : (tail_t){0};
+}
+
+void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, const tcgemm_area_t *at,
+                            struct tcgemm_plan *panel) {
     const tcgemm_step_t *product = tcgemm_plan_product(whole);
     const choice_t c = {.pack_a = must_pack(whole->kernel, &panel->g.a, false),
                         .pack_b = must_pack(whole->kernel, &panel->g.b, true),
                         .splits = ceil_div(panel->g.k, product->split_k),
                         .split_k = product->split_k,
-                        .ranks = product->ranks};
+                        .ranks = product->ranks,
+                        .tail = tail_within(whole, at, panel->g.k)};
     panel->device = whole->device;
     panel->kernel = whole->kernel;
     panel->num_threads = panel->max_threads = whole->num_threads;

@@ -14,9 +14,10 @@ void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan);
 double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
 
 /* Makes `panel`, a part of the problem of a plan for the same device with other m, n, strides and
- * items, into a plan with the same kernels and the same parts of k: its bits are those of the
- * whole. panel->g is filled in. */
-void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, struct tcgemm_plan *panel);
+ * items, which lies `at` that place of its D, into a plan with the same kernels and the same parts
+ * of k: its bits are those of the whole. panel->g is filled in. */
+void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, const tcgemm_area_t *at,
+                            struct tcgemm_plan *panel);
 
 /* What the product step of a row sees: parts of k as items of the batch. For the model's figures.
  */

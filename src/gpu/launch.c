@@ -15,6 +15,9 @@ enum {
     PIECE = 16               /* bytes that a thread of the reduction adds up */
 };
 
+/* Shorter products gain nothing: an SM gives its memory another shape first. */
+static const double least_seconds_to_spread = 10e-6;
+
 /* Blocks that an SM keeps track of. */
 static int slots_of(int cc) {
     switch (cc) {
@@ -65,8 +68,8 @@ uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t li
 
 int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *step) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
-    const double tiles = (double)ceil_div(plan->g.m, row->bm) *
-                         (double)ceil_div(plan->g.n, row->bn) * (double)plan->g.batch *
+    const double tiles = (double)ceil_div(step->area.rows, row->bm) *
+                         (double)ceil_div(step->area.cols, row->bn) * (double)plan->g.batch *
                          (double)step->splits * (double)step->ranks;
     return tiles < MAX_TILES ? (int64_t)tiles : MAX_TILES;
 }
@@ -128,15 +131,31 @@ static int64_t grid_of_move(const struct tcgemm_plan *plan, const tcgemm_step_t 
                : grid_of(plan->device, units_of_packing(step, args), PACK_BLOCKS_PER_SM);
 }
 
+size_t tcgemm_gpu_smem_alone(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device) {
+    enum { UNIT = 1024 }; /* in which an SM shares out its memory, at most */
+    const size_t half = device->smem_sm_bytes / 2 + UNIT;
+    const size_t alone =
+        half > device->smem_reserved_bytes ? half - device->smem_reserved_bytes : 0;
+    return row->tensor_maps && alone > row->smem_bytes && alone <= device->smem_block_bytes
+               ? alone
+               : row->smem_bytes;
+}
+
 tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                     const tcgemm_gpu_args_t *args) {
     if (step->kind != TCGEMM_STEP_PRODUCT)
-        return (tcgemm_gpu_shape_t){grid_of_move(plan, step, args), TCGEMM_MOVE_THREADS, 0, 1};
+        return (tcgemm_gpu_shape_t){
+            .grid = grid_of_move(plan, step, args), .threads = TCGEMM_MOVE_THREADS, .ranks = 1};
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const int64_t tiles = ceil_div(args->m, row->bm) * ceil_div(args->n, row->bn) * args->splits *
                           args->batch * step->ranks;
-    return (tcgemm_gpu_shape_t){tcgemm_gpu_grid(plan, step, tiles), row->threads, row->smem_bytes,
-                                step->ranks};
+    const int64_t grid = tcgemm_gpu_grid(plan, step, tiles);
+    return (tcgemm_gpu_shape_t){.grid = grid,
+                                .threads = row->threads,
+                                .smem_bytes = row->smem_bytes,
+                                .ranks = step->ranks,
+                                .spreads = step->ranks == 1 && grid <= plan->device->num_sms &&
+                                           step->seconds > least_seconds_to_spread};
 }
 
 /* ---- entries ---- */

@@ -47,9 +47,16 @@ typedef struct tcgemm_gpu_shape {
     int threads;
     size_t smem_bytes; /* dynamic */
     int ranks;         /* blocks of a cluster; 1: no clusters */
+    bool spreads;      /* over the SMs: to be launched with tcgemm_gpu_smem_alone */
 } tcgemm_gpu_shape_t;
 tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                     const tcgemm_gpu_args_t *args);
+
+/* Dynamic shared memory with which an SM holds one block of the row and no other. A grid that is no
+ * larger than the GPU asks for it where it may begin before the launch ahead has ended: the blocks
+ * of that one leave some SMs earlier than others, and two blocks that come to one SM then take
+ * twice as long as the rest. The row's own where an SM holds no more, or cannot give so much. */
+size_t tcgemm_gpu_smem_alone(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device);
 
 /* Blocks of a kernel that reduces or scales, whose blocks take `units` of work, gridDim.x apart. */
 int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units);

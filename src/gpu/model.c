@@ -372,6 +372,13 @@ static double copy_seconds(const question_t *q, double products, double bytes) {
     return longer * (sqrt(sqrt(1.0 + part * part * part * part)) - 1.0);
 }
 
+/* Blocks of a short last round on an SM. Where boxes bring the operands, the blocks of an SM work
+ * in step and end together, so that as many new ones come to it while other SMs get none. */
+static double blocks_of_rest(const question_t *q, double full, double rest) {
+    const bool ends_together = q->row->tensor_maps && !q->row->persistent && full > 0.0;
+    return ends_together ? fmin(rest, q->row->blocks_per_sm) : ceil(rest / q->device->num_sms);
+}
+
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                   int ranks, const tcgemm_device_t *device) {
     const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, ranks};
@@ -391,7 +398,8 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     t.cluster = cluster_seconds(&q);
     add_rounds(&q, k, full, q.row->blocks_per_sm, 1.0, &t);
     if (rest > 0.0)
-        add_rounds(&q, k, 1.0, ceil(rest / device->num_sms), fmin(1.0, rest / device->num_sms), &t);
+        add_rounds(&q, k, 1.0, blocks_of_rest(&q, full, rest), fmin(1.0, rest / device->num_sms),
+                   &t);
     if (q.row->streams) {
         t.start /= t.rounds;
         t.finish = t.rounds * q.cost->finish / device->clock_hz;

@@ -50,24 +50,25 @@ static void tighten(tcgemm_operand_t *x, int64_t rows, int64_t cols, int64_t ite
 }
 
 void tcgemm_partition_plan(const struct tcgemm_plan *whole, const tcgemm_extent_t *unit,
-                           const tcgemm_extent_t *strip, struct tcgemm_plan *plan) {
+                           const tcgemm_area_t *strip, struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &whole->g;
     memset(plan, 0, sizeof *plan);
     plan->g = *g;
-    plan->g.m = strip->m;
-    plan->g.n = strip->n;
-    plan->g.k = strip->k;
-    plan->g.batch = strip->items;
+    plan->g.m = strip->rows;
+    plan->g.n = strip->cols;
+    plan->g.k = unit->k;
+    plan->g.batch = unit->items;
     tighten(&plan->g.a, unit->m, unit->k, unit->items);
     tighten(&plan->g.b, unit->k, unit->n, unit->items);
-    plan->g.ldc = plan->g.ldd = tcgemm_tight_pitch(strip->n, g->type->d) / size_of(g->type->d);
-    plan->g.stride_c = plan->g.stride_d = strip->m * plan->g.ldd;
-    tcgemm_gpu_expand_like(whole, plan);
+    plan->g.ldc = plan->g.ldd = tcgemm_tight_pitch(strip->cols, g->type->d) / size_of(g->type->d);
+    plan->g.stride_c = plan->g.stride_d = strip->rows * plan->g.ldd;
+    tcgemm_gpu_expand_like(whole, strip, plan);
 }
 
+/* Of strips of so many rows and columns, wherever they lie: the last have most of a tail. */
 static size_t workspace_of(const struct tcgemm_plan *whole, const tcgemm_extent_t *unit, int64_t m,
                            int64_t n) {
-    const tcgemm_extent_t strip = {unit->items, m, n, unit->k};
+    const tcgemm_area_t strip = {whole->g.m - m, m, whole->g.n - n, n};
     struct tcgemm_plan plan;
     tcgemm_partition_plan(whole, unit, &strip, &plan);
     return tcgemm_plan_workspace(&plan);

@@ -61,10 +61,10 @@ void tcgemm_partition_best(const struct tcgemm_plan *plan, size_t most_bytes, bo
  * others change, must not decide the order of a sum. */
 bool tcgemm_partition_smaller(const struct tcgemm_plan *plan, tcgemm_partition_t *c);
 
-/* The plan of a strip (or piece) of a unit: the kernels and the parts of k of the whole, on tight
- * copies of the unit's operands. */
+/* The plan of a strip (or piece) of a unit, which lies at that place of D: the kernels and the
+ * parts of k of the whole, on tight copies of the unit's operands. */
 void tcgemm_partition_plan(const struct tcgemm_plan *whole, const tcgemm_extent_t *unit,
-                           const tcgemm_extent_t *strip, struct tcgemm_plan *plan);
+                           const tcgemm_area_t *strip, struct tcgemm_plan *plan);
 
 /* Bytes from line to line of a tight copy: lines start on 16-byte boundaries, up to which zeros go
  * on. */

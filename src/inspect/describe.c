@@ -151,6 +151,12 @@ static void write_steps(tcgemm_text_t *t, const tcgemm_plan_t *plan) {
                         s.reads[1] ? ", " : "", s.reads[1] ? s.reads[1] : "", s.writes, s.seconds);
         if (s.splits > 1)
             tcgemm_text_add(t, "; %lld parts of k", (long long)s.splits);
+        if (s.rows > 0 && s.rows < plan->problem.m)
+            tcgemm_text_add(t, "; rows %lld .. %lld", (long long)s.row,
+                            (long long)(s.row + s.rows - 1));
+        if (s.cols > 0 && s.cols < plan->problem.n)
+            tcgemm_text_add(t, "; columns %lld .. %lld", (long long)s.col,
+                            (long long)(s.col + s.cols - 1));
         tcgemm_text_add(t, "\n");
     }
 }
@@ -166,6 +172,10 @@ static void write_steps_json(tcgemm_text_t *t, const tcgemm_plan_t *plan) {
             tcgemm_text_add(t, ",\"%s\"", s.reads[1]);
         tcgemm_text_add(t, "],\"writes\":\"%s\",\"splits\":%lld,\"written_bytes\":%zu,", s.writes,
                         (long long)s.splits, s.written_bytes);
+        if (s.rows > 0)
+            tcgemm_text_add(t, "\"row\":%lld,\"rows\":%lld,\"col\":%lld,\"cols\":%lld,",
+                            (long long)s.row, (long long)s.rows, (long long)s.col,
+                            (long long)s.cols);
         tcgemm_text_add(t, "\"seconds\":%.6g}", s.seconds);
     }
     tcgemm_text_add(t, "],");

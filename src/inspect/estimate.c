@@ -43,8 +43,24 @@ static void add_steps(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
     }
     if (pack > 0.0)
         add_part(e, "pack", pack);
-    if (reduce > 0.0)
+    if (tcgemm_plan_tail(plan))
+        add_part(e, "tail", tcgemm_plan_tail(plan)->seconds + reduce);
+    else if (reduce > 0.0)
         add_part(e, "reduce", reduce);
+}
+
+/* Of the product, or of both: that of the tail has its share of D's elements. */
+static double wave_efficiency(const struct tcgemm_plan *plan) {
+    double elements = 0.0, taken = 0.0;
+    for (int i = 0; i < plan->steps.count; ++i) {
+        const tcgemm_step_t *step = &plan->steps.step[i];
+        if (step->kind != TCGEMM_STEP_PRODUCT)
+            continue;
+        const double part = (double)step->area.rows * (double)step->area.cols;
+        elements += part;
+        taken += part / balance((double)tcgemm_gpu_tiles(plan, step), plan->device->num_sms);
+    }
+    return taken > 0.0 ? elements / taken : 1.0;
 }
 
 static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
@@ -66,7 +82,7 @@ static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
     e->memory_seconds = t.memory;
     e->rounds = t.rounds;
     e->tile_efficiency = padding(&plan->g, row->bm, row->bn, row->bk);
-    e->wave_efficiency = balance((double)tcgemm_gpu_tiles(plan, product), plan->device->num_sms);
+    e->wave_efficiency = wave_efficiency(plan);
 }
 
 static void estimate_cpu(struct tcgemm_plan *plan, int max_threads, tcgemm_estimate_t *e) {

@@ -45,6 +45,8 @@ tcgemm_status_t tcgemm_plan_get_step(const tcgemm_plan_t *plan, int index,
                      "step %d is not in 0 .. %d", index, plan->steps.count - 1);
     const tcgemm_step_t *s = &plan->steps.step[index];
     const bool is_product = s->kind == TCGEMM_STEP_PRODUCT;
+    const tcgemm_area_t *area = &s->area;
+    const bool swapped = plan->g.swapped;
     const tcgemm_step_info_t filled = {
         .struct_size = sizeof filled,
         .name = title_of(plan, s->kind),
@@ -55,6 +57,10 @@ tcgemm_status_t tcgemm_plan_get_step(const tcgemm_plan_t *plan, int index,
         .split_k = is_product ? s->split_k : 0,
         .written_bytes = s->written_bytes,
         .seconds = s->seconds,
+        .row = swapped ? area->col : area->row,
+        .rows = swapped ? area->cols : area->rows,
+        .col = swapped ? area->row : area->col,
+        .cols = swapped ? area->rows : area->cols,
     };
     tcgemm_struct_write(step, &filled, sizeof filled);
     return TCGEMM_STATUS_OK;

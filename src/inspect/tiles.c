@@ -1,7 +1,8 @@
 /* tiles.c - the tiles of D, one by one: from their number to their rows and columns and back.
  *
- * On a GPU they are the block tiles in the order of tile/raster.h. On the CPU they are the units of
- * work in the order of the loops of cpu/gemm.c (the pass over k begins anew in each panel):
+ * On a GPU they are the block tiles in the order of tile/raster.h, those of a tail behind all
+ * others (plan/plan.h). On the CPU they are the units of work in the order of the loops of
+ * cpu/gemm.c (the pass over k begins anew in each panel):
  *
  *     columns of D in steps of nc                 +-------+---+
  *         rows of D in steps of mt                | 0 | 2 | 8 |    a panel of mt x nc holds units
@@ -88,12 +89,37 @@ static void fill_tile(const struct tcgemm_plan *plan, const partition_t *c, int6
     tcgemm_struct_write(tile, &placed, sizeof placed);
 }
 
+/* The tiles that one product of a plan for a GPU computes. */
+typedef struct gpu_tiles {
+    tcgemm_area_t area;
+    uint32_t down, across, group;
+    int64_t first; /* their numbers begin there */
+} gpu_tiles_t;
+
+static gpu_tiles_t tiles_of(const tcgemm_step_t *step, const partition_t *c, int64_t first) {
+    return (gpu_tiles_t){.area = step->area,
+                         .down = (uint32_t)ceil_div(step->area.rows, c->rows.inner),
+                         .across = (uint32_t)ceil_div(step->area.cols, c->cols.inner),
+                         .group = step->gpu.raster_group,
+                         .first = first};
+}
+
+/* Those of the tail, which come last; none without one. */
+static gpu_tiles_t tiles_of_tail(const struct tcgemm_plan *plan, const partition_t *c) {
+    const gpu_tiles_t all = tiles_of(tcgemm_plan_product(plan), c, 0);
+    const tcgemm_step_t *tail = tcgemm_plan_tail(plan);
+    return tail ? tiles_of(tail, c, (int64_t)all.down * all.across)
+                : (gpu_tiles_t){.area.row = INT64_MAX, .first = INT64_MAX};
+}
+
 static void get_gpu_tile(const struct tcgemm_plan *plan, const partition_t *c, int64_t index,
                          tcgemm_tile_info_t *tile) {
+    const gpu_tiles_t tail = tiles_of_tail(plan, c);
+    const gpu_tiles_t x = index < tail.first ? tiles_of(tcgemm_plan_product(plan), c, 0) : tail;
     const tcgemm_tile_coord_t at =
-        tcgemm_raster((uint32_t)index, (uint32_t)parts_of(&c->rows), (uint32_t)parts_of(&c->cols),
-                      tcgemm_plan_product(plan)->gpu.raster_group);
-    fill_tile(plan, c, at.m * c->rows.inner, at.n * c->cols.inner, index, tile);
+        tcgemm_raster((uint32_t)(index - x.first), x.down, x.across, x.group);
+    fill_tile(plan, c, x.area.row + at.m * c->rows.inner, x.area.col + at.n * c->cols.inner, index,
+              tile);
 }
 
 /* Down the panels of a column of panels, then to the next. */
@@ -137,10 +163,12 @@ tcgemm_status_t tcgemm_plan_get_tile(const tcgemm_plan_t *plan, int64_t index,
 
 static int64_t find_gpu_index(const struct tcgemm_plan *plan, const partition_t *c, int64_t row,
                               int64_t col) {
-    const tcgemm_tile_coord_t at = {(uint32_t)(row / c->rows.inner),
-                                    (uint32_t)(col / c->cols.inner)};
-    return tcgemm_raster_index(at, (uint32_t)parts_of(&c->rows), (uint32_t)parts_of(&c->cols),
-                               tcgemm_plan_product(plan)->gpu.raster_group);
+    const gpu_tiles_t tail = tiles_of_tail(plan, c);
+    const bool is_last = row >= tail.area.row && col >= tail.area.col;
+    const gpu_tiles_t x = is_last ? tail : tiles_of(tcgemm_plan_product(plan), c, 0);
+    const tcgemm_tile_coord_t at = {(uint32_t)((row - x.area.row) / c->rows.inner),
+                                    (uint32_t)((col - x.area.col) / c->cols.inner)};
+    return x.first + tcgemm_raster_index(at, x.down, x.across, x.group);
 }
 
 static int64_t find_cpu_index(const partition_t *c, int64_t row, int64_t col) {

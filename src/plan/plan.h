@@ -7,6 +7,13 @@
  *       PRODUCT   both ---------> workspace        sums of the parts of k, side by side
  *       REDUCE    sums, C ------> D                added in order, alpha, beta, rounded once
  *
+ * Where the tiles of D are some more than fill the SMs once, or twice ..., the last rows of D (or
+ * columns) are a tail, whose k is split, so that all SMs have their share of it:
+ *
+ *       PRODUCT   A, B ---------> D                whole rounds of tiles
+ *       PRODUCT   A, B ---------> workspace        the tail
+ *       REDUCE    sums, C ------> D
+ *
  * Most plans have the PRODUCT alone. describe, explain and estimate print these very steps.
  */
 #ifndef TCGEMM_PLAN_PLAN_H
@@ -17,7 +24,7 @@
 #include "table/family.h"
 #include "table/table.h"
 
-enum { TCGEMM_MAX_STEPS = 4 };
+enum { TCGEMM_MAX_STEPS = 5 };
 
 typedef enum tcgemm_step_kind {
     TCGEMM_STEP_PACK_A,
@@ -40,6 +47,11 @@ typedef struct tcgemm_view {
     tcgemm_operand_t at; /* its dtype and strides */
 } tcgemm_view_t;
 
+/* Rows and columns of D. */
+typedef struct tcgemm_area {
+    int64_t row, rows, col, cols;
+} tcgemm_area_t;
+
 /* The launch of a step on a GPU; functions are filled in by tcgemm_gpu_prepare. */
 typedef struct tcgemm_gpu_launch {
     uint32_t raster_group; /* tile rows of D that are swept together (tile/raster.h) */
@@ -55,6 +67,8 @@ typedef struct tcgemm_step {
     const tcgemm_kernel_t *kernel; /* the row whose code multiplies; NULL for the others */
     tcgemm_view_t a, b;            /* what is read: A and B; what is packed or reduced in a */
     tcgemm_view_t d;               /* what is written */
+    tcgemm_area_t area;            /* of D that it stands for; views are of whole matrices, but for
+                                    * sums in the workspace, which are those of the area */
     int splits;                    /* of k: part s of item t is item t * splits + s of d */
     int64_t split_k;               /* elements of k in each part but the last */
     bool joins;                    /* the launch of the step ahead, which packs the other operand */
@@ -123,8 +137,11 @@ struct tcgemm_plan {
 /* The product as the only step. */
 tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds);
 
-/* The step that multiplies. */
+/* The step that multiplies; the first, if there is a tail. */
 const tcgemm_step_t *tcgemm_plan_product(const struct tcgemm_plan *plan);
+
+/* The step that multiplies the tail, or NULL. */
+const tcgemm_step_t *tcgemm_plan_tail(const struct tcgemm_plan *plan);
 
 /* The unit roundoff of its sums; 0 for exact types. */
 double tcgemm_plan_sum_unit(const struct tcgemm_plan *plan);

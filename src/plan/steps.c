@@ -18,6 +18,7 @@ tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds
                              .row_stride = g->ldd,
                              .col_stride = 1,
                              .batch_stride = g->stride_d}},
+                .area = {.rows = g->m, .cols = g->n},
                 .splits = 1,
                 .ranks = 1,
                 .split_k = g->k,
@@ -34,6 +35,14 @@ const tcgemm_step_t *tcgemm_plan_product(const struct tcgemm_plan *plan) {
         if (plan->steps.step[i].kind == TCGEMM_STEP_PRODUCT)
             return &plan->steps.step[i];
     return &plan->steps.step[0];
+}
+
+const tcgemm_step_t *tcgemm_plan_tail(const struct tcgemm_plan *plan) {
+    const tcgemm_step_t *const last = &plan->steps.step[plan->steps.count] - 1;
+    for (const tcgemm_step_t *s = tcgemm_plan_product(plan) + 1; s <= last; ++s)
+        if (s->kind == TCGEMM_STEP_PRODUCT)
+            return s;
+    return NULL;
 }
 
 size_t tcgemm_plan_workspace(const struct tcgemm_plan *plan) {

@@ -117,14 +117,17 @@ static void report_product(tcgemm_sim_t *sim, const tcgemm_step_t *step,
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const tcgemm_emulate_region_t *x = launch->regions;
     tcgemm_simulate_report_t *r = sim->report;
-    r->num_blocks = tcgemm_gpu_tiles(sim->plan, step);
-    r->num_steps = r->num_blocks / step->ranks * ceil_div(step->split_k, row->bk);
-    r->num_warps = r->num_blocks * row->threads / 32;
-    r->num_products = launch->num_products + ceil_div(launch->num_fma, (int64_t)row->im * row->in);
-    r->num_macs = launch->num_macs;
-    r->memory_loads = x[A].bytes_read / x[A].element_bytes + x[B].bytes_read / x[B].element_bytes;
-    r->block_loads = row->smem_bytes ? launch->shared_reads / x[A].element_bytes : r->memory_loads;
-    r->warp_loads = launch->operand_reads;
+    const int64_t blocks = tcgemm_gpu_tiles(sim->plan, step);
+    const int64_t loads =
+        x[A].bytes_read / x[A].element_bytes + x[B].bytes_read / x[B].element_bytes;
+    r->num_blocks += blocks;
+    r->num_steps += blocks / step->ranks * ceil_div(step->split_k, row->bk);
+    r->num_warps += blocks * row->threads / 32;
+    r->num_products += launch->num_products + ceil_div(launch->num_fma, (int64_t)row->im * row->in);
+    r->num_macs += launch->num_macs;
+    r->memory_loads += loads;
+    r->block_loads += row->smem_bytes ? launch->shared_reads / x[A].element_bytes : loads;
+    r->warp_loads += launch->operand_reads;
 }
 
 static void report(tcgemm_sim_t *sim, const tcgemm_step_t *step,
@@ -136,7 +139,7 @@ static void report(tcgemm_sim_t *sim, const tcgemm_step_t *step,
     if (step->kind == TCGEMM_STEP_PRODUCT)
         report_product(sim, step, launch);
     if (step->d.home == TCGEMM_HOME_D)
-        r->num_written = count_written(&launch->regions[D]);
+        r->num_written += count_written(&launch->regions[D]);
 }
 
 /* ---- the launches ---- */

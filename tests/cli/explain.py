@@ -107,9 +107,12 @@ def check(gpu, kind, m, n, k, *more, batch=1, beta=0):
         near(f"{what} bandwidth", machine["bandwidth_bytes_per_second"], gbps * 1e9)
         check_occupancy(what, x, gpu)
         tile = x["levels"][1]
-        splits = [s["splits"] for s in x["steps"] if s["name"] == "product"]
-        tiles = math.ceil(m / tile["m"]) * math.ceil(n / tile["n"]) * batch * splits[0]
-        near(f"{what} balance", x["estimates"][0]["wave_efficiency"], tiles / (sms * math.ceil(tiles / sms)))
+        taken = 0
+        for s in x["steps"]:
+            if s["name"] == "product":
+                tiles = math.ceil(s["rows"] / tile["m"]) * math.ceil(s["cols"] / tile["n"]) * batch * s["splits"]
+                taken += s["rows"] * s["cols"] / (tiles / (sms * math.ceil(tiles / sms)))
+        near(f"{what} balance", x["estimates"][0]["wave_efficiency"], m * n / taken)
         whole = math.ceil(m / tile["m"]) * tile["m"] * math.ceil(n / tile["n"]) * tile["n"]
         whole *= math.ceil(k / tile["k"]) * tile["k"]
         near(f"{what} padding", x["estimates"][0]["tile_efficiency"], m * n * k / whole)

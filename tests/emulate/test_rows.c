@@ -340,21 +340,30 @@ static void steps_of_a_plan(void **state) {
         tcgemm_type_t type;
         int64_t m, n, k;
         const char *kernel; /* NULL: the planner's choice */
+        int num_sms;        /* 0: all of an H200 */
     } cases[] = {
-        {TCGEMM_BF16_F32, 60, 50, 8200, NULL},
-        {TCGEMM_F16_F16, 33, 64, 6000, NULL},
-        {TCGEMM_S8_S32, 20, 40, 9001, NULL},
-        {TCGEMM_F64_F64, 16, 24, 3001, NULL},
-        {TCGEMM_F32_F32, 40, 30, 5000, NULL},
-        {TCGEMM_TF32_F32, 64, 31, 5001, NULL},
-        {TCGEMM_BF16_BF16, 300, 257, 301, NULL},
-        {TCGEMM_F16_F32, 255, 511, 127, NULL},
-        {TCGEMM_F32_F32, 130, 30, 2500, "gpu_mma_pipelined_f32_f32_128x128x32_tma"},
+        {TCGEMM_BF16_F32, 60, 50, 8200, NULL, 0},
+        {TCGEMM_F16_F16, 33, 64, 6000, NULL, 0},
+        {TCGEMM_S8_S32, 20, 40, 9001, NULL, 0},
+        {TCGEMM_F64_F64, 16, 24, 3001, NULL, 0},
+        {TCGEMM_F32_F32, 40, 30, 5000, NULL, 0},
+        {TCGEMM_TF32_F32, 64, 31, 5001, NULL, 0},
+        {TCGEMM_BF16_BF16, 300, 257, 301, NULL, 0},
+        {TCGEMM_F16_F32, 255, 511, 127, NULL, 0},
+        {TCGEMM_F32_F32, 130, 30, 2500, "gpu_mma_pipelined_f32_f32_128x128x32_tma", 0},
+        /* Tails: tiles that are one or two more than the blocks that are resident. */
+        {TCGEMM_F32_F32, 520, 40, 600, "gpu_mma_pipelined_f32_f32_128x128x32_tma", 2},
+        {TCGEMM_F32_F32, 40, 580, 301, "gpu_mma_pipelined_f32_f32_128x128x16_ffma", 2},
+        {TCGEMM_BF16_BF16, 40, 260, 4200, "gpu_wgmma_bf16_bf16_64x64x64_share", 2},
+        {TCGEMM_TF32_F32, 196, 40, 2600, "gpu_wgmma_tf32_f32_64x64x32_deep", 3},
+        {TCGEMM_F64_F64, 260, 40, 601, "gpu_mma_pipelined_f64_f64_64x64x16_s3", 2},
     };
+    int tails = 0;
     int kinds[TCGEMM_STEP_REDUCE + 1] = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
         for (int layout = 0; layout < 4; ++layout) {
-            const tcgemm_device_t device = *tcgemm_known_gpu_find("h200");
+            tcgemm_device_t device = *tcgemm_known_gpu_find("h200");
+            device.num_sms = cases[i].num_sms ? cases[i].num_sms : device.num_sms;
             testcase_t t = testcase_make(
                 NULL, tcgemm_problem(cases[i].type, cases[i].m, cases[i].n, cases[i].k), i);
             t.p.op_a = layout & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
@@ -362,17 +371,23 @@ static void steps_of_a_plan(void **state) {
             t.beta = layout & 1 ? 2.0 : 0.0;
             t.fill = layout & 2 ? FILL_UNIFORM : FILL_SMALL_INT;
             tcgemm_plan_options_t o = tcgemm_plan_options();
-            o.algo = "mma-pipelined";
+            o.algo = cases[i].kernel ? NULL : "mma-pipelined";
             o.kernel = cases[i].kernel;
+            t.p.order = cases[i].num_sms && layout / 2 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
+            t.p.ldc = t.p.ldd =
+                (t.p.order == TCGEMM_COL_MAJOR ? cases[i].m : cases[i].n) + layout % 3;
             struct tcgemm_plan plan;
             assert_int_equal(tcgemm_plan_make_on(&device, &t.p, &o, 1, &plan), TCGEMM_STATUS_OK);
             for (int s = 0; s < plan.steps.count; ++s)
                 ++kinds[plan.steps.step[s].kind];
+            if ((tcgemm_plan_tail(&plan) != NULL) != (cases[i].num_sms > 0))
+                report_failure("case %d, layout %d: a tail, or none", (int)i, layout);
+            tails += tcgemm_plan_tail(&plan) != NULL;
             choose_seed(i * 4 + (uint64_t)layout);
             emulate(&t, &plan);
         }
-    print_message("packed A %d, packed B %d, reduced %d\n", kinds[TCGEMM_STEP_PACK_A],
-                  kinds[TCGEMM_STEP_PACK_B], kinds[TCGEMM_STEP_REDUCE]);
+    print_message("tails %d, packed A %d, packed B %d, reduced %d\n", tails,
+                  kinds[TCGEMM_STEP_PACK_A], kinds[TCGEMM_STEP_PACK_B], kinds[TCGEMM_STEP_REDUCE]);
     assert_no_failures();
     assert_true(kinds[TCGEMM_STEP_REDUCE] > 0);
 }

@@ -26,6 +26,17 @@ static int kinds_of(const tcgemm_plan_t *plan) {
     return kinds;
 }
 
+/* Whether the last rows or columns of D have a product of their own. */
+static bool has_tail(const tcgemm_plan_t *plan) {
+    int products = 0;
+    for (int i = 0; i < tcgemm_plan_step_count(plan); ++i) {
+        tcgemm_step_info_t step = {.struct_size = sizeof step};
+        CHECK(tcgemm_plan_get_step(plan, i, &step) == TCGEMM_STATUS_OK, "step %d", i);
+        products += strcmp(step.name, "product") == 0;
+    }
+    return products > 1;
+}
+
 /* Whether the ranks of clusters share k. */
 static bool is_in_clusters(const tcgemm_plan_t *plan) {
     tcgemm_plan_info_t info = {.struct_size = sizeof info};
@@ -174,20 +185,22 @@ static void set_limit(int64_t bytes) {
 
 /* Host matrices in ever smaller pieces, as long as the smallest panels of all of k fill no more
  * than half of the limit (host_panels.c, whole_k): the bits of the matrices on the GPU. */
-static void pieces_of_a_split_product(const void *argument) {
+static void pieces_of_split_products(int64_t m, int64_t n, int64_t k, bool have_tails) {
     static const tcgemm_type_t types[] = {TCGEMM_F32_F32, TCGEMM_BF16_F32, TCGEMM_BF16_BF16,
                                           TCGEMM_F64_F64};
     tcgemm_context_t *context = context_on(0);
     int cuts = 0;
-    (void)argument;
     for (int i = 0; context && i < at_level(1, 4, 4); ++i) {
-        testcase_t t = testcase_make(NULL, tcgemm_problem(types[i], 200, 210, 3000), (uint64_t)i);
+        testcase_t t = testcase_make(NULL, tcgemm_problem(types[i], m, n, k), (uint64_t)i);
         operands_t x;
         t.beta = 1;
+        t.p.op_a = have_tails && i % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.order = have_tails && i / 2 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
         operands_make(&t, &x);
         tcgemm_plan_t *plan = plan_of(context, &t.p, NULL);
         CHECK(plan && ((kinds_of(plan) & SPLITS) || is_in_clusters(plan)),
               "type %d: k is neither split nor shared", types[i]);
+        CHECK(has_tail(plan) == have_tails, "type %d: %s tail", types[i], have_tails ? "no" : "a");
         (void)run_there(&t, plan, &x);
         const uint64_t expected = hash_of_d(&t, &x.d);
         const int64_t element = tcgemm_dtype_bits(tcgemm_type_info(types[i])->a) / 8;
@@ -209,6 +222,20 @@ static void pieces_of_a_split_product(const void *argument) {
     CHECK(cuts > 4, "%d cuts", cuts);
     tcgemm_context_destroy(context);
     check_end();
+}
+
+static void pieces_of_a_split_product(const void *argument) {
+    (void)argument;
+    pieces_of_split_products(200, 210, 3000, false);
+}
+
+/* A GPU so small that the tiles do not come out even. */
+static void pieces_of_a_tail(const void *argument) {
+    fake_gpu_t small = fake_hopper;
+    (void)argument;
+    small.num_sms = 4;
+    fake_set_gpus(1, &small);
+    pieces_of_split_products(380, 272, 2200, true);
 }
 
 /* ---- the choice of the device ---- */
@@ -361,6 +388,7 @@ int main(void) {
         failed += run_alone("steps everywhere, at random", steps_everywhere, &orders[1]);
     failed += run_alone("mixed signs", mixed_signs, NULL);
     failed += run_alone("pieces of a split product", pieces_of_a_split_product, NULL);
+    failed += run_alone("pieces of a tail", pieces_of_a_tail, NULL);
     failed += run_alone("the device of reproducible rows", device_of_reproducible_rows, NULL);
     failed += run_alone("kept plans without their GPU", kept_plans_without_their_gpu, NULL);
     failed += run_alone("a tile of a GPU", tile_of_a_gpu, NULL);

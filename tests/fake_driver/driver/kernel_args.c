@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "fake_driver/driver/state.h"
 #include "gpu/measured.h"
 #include "table/table.h"
 
@@ -224,6 +225,14 @@ static int64_t tiles(int64_t length, int tile) {
     return (length + tile - 1) / tile;
 }
 
+/* The row's own, or so much that an SM holds no other block: of a grid that has an SM for each. */
+static bool is_smem_of(const tcgemm_gpu_row_t *row, unsigned grid, size_t smem) {
+    const fake_gpu_t *gpu = &fake_current()->facts;
+    return smem == row->smem_bytes ||
+           (row->tensor_maps && smem > row->smem_bytes && 2 * smem > gpu->smem_block_bytes &&
+            grid <= (unsigned)gpu->num_sms);
+}
+
 static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t *x, unsigned grid,
                                  unsigned ranks, unsigned threads, size_t smem) {
     const tcgemm_gpu_row_t *row = kernel->row;
@@ -239,7 +248,7 @@ static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t
         return "the kernel is for another layout of A and B";
     if (threads != (unsigned)row->threads)
         return "not the threads of the kernel's row";
-    if (smem != row->smem_bytes)
+    if (!is_smem_of(row, grid, smem))
         return "not the shared memory of the kernel's row";
     if (ranks > 1 && (int)ranks > row->max_ranks)
         return "clusters that the kernel does not know";

@@ -83,11 +83,11 @@ static void note_panel(void *argument, bool is_a, int64_t begin, int64_t end) {
 
 static void note_strip(void *argument, const strip_t *s) {
     canvas_t *x = argument;
-    const tcgemm_extent_t extent = {x->c->unit.items, s->m, s->n, x->c->unit.k};
+    const tcgemm_area_t at = {s->i, s->m, s->j, s->n};
     struct tcgemm_plan plan;
     assert_true(s->m > 0 && s->n > 0 && s->i + s->m <= x->rows && s->j + s->n <= x->cols);
     assert_true((size_t)(s->m * tcgemm_tight_pitch(s->n, x->plan->g.type->d)) <= x->c->d_bytes);
-    tcgemm_partition_plan(x->plan, &x->c->unit, &extent, &plan);
+    tcgemm_partition_plan(x->plan, &x->c->unit, &at, &plan);
     assert_true(tcgemm_plan_workspace(&plan) <= x->c->workspace_bytes);
     for (int64_t i = s->i; i < s->i + s->m; ++i)
         for (int64_t j = s->j; j < s->j + s->n; ++j)

@@ -109,6 +109,44 @@ static void tiles_of_the_cpu_cover_d(void **state) {
     }
 }
 
+/* Those of a tail, rows or columns of D, come behind all others. */
+static void tiles_of_a_tail_come_last(void **state) {
+    (void)state;
+    static const struct {
+        int64_t m, n;
+        bool is_columns;
+    } cases[] = {{2288, 2288, false}, {500, 9000, true}};
+    for (int i = 0; i < 4; ++i) {
+        tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, cases[i / 2].m, cases[i / 2].n, 2000);
+        tcgemm_context_t *context;
+        const bool by_rows = i % 2 == 0;
+        p.op_a = TCGEMM_OP_T;
+        if (!by_rows) { /* the same product, transposed */
+            p.order = TCGEMM_COL_MAJOR;
+            p.m = cases[i / 2].n, p.n = cases[i / 2].m;
+            p.op_a = TCGEMM_OP_N, p.op_b = TCGEMM_OP_T;
+            p.ldd = p.ldc = p.m, p.lda = p.m, p.ldb = p.n;
+        }
+        tcgemm_plan_t *const plan = make_plan("h200", &p, NULL, &context);
+        assert_covers(plan, p.m, p.n);
+        assert_found(plan);
+        tcgemm_step_info_t tail = {.struct_size = sizeof tail};
+        assert_int_equal(tcgemm_plan_step_count(plan), 3);
+        assert_int_equal(tcgemm_plan_get_step(plan, 1, &tail), TCGEMM_STATUS_OK);
+        const bool has_columns = cases[i / 2].is_columns == by_rows;
+        assert_true((has_columns ? tail.col : tail.row) > 0);
+        assert_int_equal(has_columns ? tail.row : tail.col, 0);
+        assert_int_equal(tail.row + tail.rows, p.m);
+        assert_int_equal(tail.col + tail.cols, p.n);
+        const tcgemm_tile_info_t last = tile_at(plan, tcgemm_plan_tile_count(plan) - 1);
+        const tcgemm_tile_info_t first = tile_at(plan, 0);
+        assert_true(last.row >= tail.row && last.col >= tail.col);
+        assert_true(first.row < tail.row || first.col < tail.col);
+        tcgemm_plan_destroy(plan);
+        tcgemm_context_destroy(context);
+    }
+}
+
 /* The order is that of the raster, written down here as the kernels ask for it. */
 static void gpu_tiles_come_in_raster_order(void **state) {
     (void)state;
@@ -196,6 +234,7 @@ static void statuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_gpus_cover_d),
+        cmocka_unit_test(tiles_of_a_tail_come_last),
         cmocka_unit_test(tiles_of_the_cpu_cover_d),
         cmocka_unit_test(gpu_tiles_come_in_raster_order),
         cmocka_unit_test(cpu_tiles_come_in_the_order_of_the_loops),

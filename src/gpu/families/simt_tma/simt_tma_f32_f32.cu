@@ -48,7 +48,8 @@
  *     a warp that fetches                                   168 registers, for three share a
  *                                                           scheduler: spills
  *     this kernel with a predicate that varies              47.6: loads in branches
- * As it stands here it has not been timed: the planner goes by the last line.
+ *     as it stands, beside cuBLASLt         TN 55.2 (1.04), NN 54.5 (1.07), NT 53.6 (1.07),
+ *                                           TT 54.4 (1.04), copies included; 8192^3 TN 55.7 (1.03)
  */
 #include "gpu/arch.cuh"
 #include "gpu/families/simt/finish.cuh"
