@@ -104,18 +104,19 @@ static gpu_tiles_t tiles_of(const tcgemm_step_t *step, const partition_t *c, int
                          .first = first};
 }
 
-/* Those of the tail, which come last; none without one. */
-static gpu_tiles_t tiles_of_tail(const struct tcgemm_plan *plan, const partition_t *c) {
-    const gpu_tiles_t all = tiles_of(tcgemm_plan_product(plan), c, 0);
-    const tcgemm_step_t *tail = tcgemm_plan_tail(plan);
-    return tail ? tiles_of(tail, c, (int64_t)all.down * all.across)
-                : (gpu_tiles_t){.area.row = INT64_MAX, .first = INT64_MAX};
+/* Of the product, or of the tail, which comes last. */
+static gpu_tiles_t gpu_tiles(const struct tcgemm_plan *plan, const partition_t *c, bool of_tail) {
+    const gpu_tiles_t first = tiles_of(tcgemm_plan_product(plan), c, 0);
+    return of_tail ? tiles_of(tcgemm_plan_tail(plan), c, (int64_t)first.down * first.across)
+                   : first;
 }
 
 static void get_gpu_tile(const struct tcgemm_plan *plan, const partition_t *c, int64_t index,
                          tcgemm_tile_info_t *tile) {
-    const gpu_tiles_t tail = tiles_of_tail(plan, c);
-    const gpu_tiles_t x = index < tail.first ? tiles_of(tcgemm_plan_product(plan), c, 0) : tail;
+    const gpu_tiles_t first = gpu_tiles(plan, c, false);
+    const bool of_tail =
+        tcgemm_plan_tail(plan) && index >= (int64_t)first.down * (int64_t)first.across;
+    const gpu_tiles_t x = gpu_tiles(plan, c, of_tail);
     const tcgemm_tile_coord_t at =
         tcgemm_raster((uint32_t)(index - x.first), x.down, x.across, x.group);
     fill_tile(plan, c, x.area.row + at.m * c->rows.inner, x.area.col + at.n * c->cols.inner, index,
@@ -163,9 +164,9 @@ tcgemm_status_t tcgemm_plan_get_tile(const tcgemm_plan_t *plan, int64_t index,
 
 static int64_t find_gpu_index(const struct tcgemm_plan *plan, const partition_t *c, int64_t row,
                               int64_t col) {
-    const gpu_tiles_t tail = tiles_of_tail(plan, c);
-    const bool is_last = row >= tail.area.row && col >= tail.area.col;
-    const gpu_tiles_t x = is_last ? tail : tiles_of(tcgemm_plan_product(plan), c, 0);
+    const tcgemm_step_t *tail = tcgemm_plan_tail(plan);
+    const gpu_tiles_t x =
+        gpu_tiles(plan, c, tail && row >= tail->area.row && col >= tail->area.col);
     const tcgemm_tile_coord_t at = {(uint32_t)((row - x.area.row) / c->rows.inner),
                                     (uint32_t)((col - x.area.col) / c->cols.inner)};
     return x.first + tcgemm_raster_index(at, x.down, x.across, x.group);
