@@ -5,6 +5,15 @@
 
 #include <stdint.h>
 
+/* Of numbers that are no NaN: an instruction, where fmin and fmax are calls. */
+static inline double min_f64(double x, double y) {
+    return x < y ? x : y;
+}
+
+static inline double max_f64(double x, double y) {
+    return x > y ? x : y;
+}
+
 static inline int64_t min_i64(int64_t x, int64_t y) {
     return x < y ? x : y;
 }

@@ -245,24 +245,38 @@ static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
 
 /* ---- the choice ---- */
 
-/* Of the product of an area of D, and of the sum of its parts. */
-static double area_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g, int64_t splits,
-                           int64_t split_k, int ranks, const tcgemm_device_t *device) {
+/* Of the product of an area of D. */
+static double product_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                              int64_t splits, int64_t split_k, int ranks,
+                              const tcgemm_device_t *device) {
     const tcgemm_canonical_t parts = with_parts(row, g, splits, split_k, ranks);
-    return tcgemm_gpu_time(row, &parts, ranks, device).total +
-           (splits > 1 ? reduce_seconds(g, splits, device) : 0.0);
+    return tcgemm_gpu_time(row, &parts, ranks, device).total;
 }
 
-static double seconds_of(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                         const tcgemm_device_t *device, const choice_t *c) {
+/* Of the product, or of both. */
+static double products_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                               const tcgemm_device_t *device, const choice_t *c) {
     const tcgemm_canonical_t p = with_packed(row, g, c);
-    const double packing = packing_seconds(row, g, c, device);
     if (c->tail.lines == 0)
-        return packing + area_seconds(row, &p, c->splits, c->split_k, c->ranks, device);
+        return product_seconds(row, &p, c->splits, c->split_k, c->ranks, device);
     const tcgemm_area_t first = area_of_rest(g, &c->tail), last = area_of_tail(g, &c->tail);
     const tcgemm_canonical_t rest = with_area(&p, &first), tail = with_area(&p, &last);
-    return packing + area_seconds(row, &rest, c->splits, c->split_k, c->ranks, device) +
-           area_seconds(row, &tail, c->tail.splits, c->tail.split_k, 1, device);
+    return product_seconds(row, &rest, c->splits, c->split_k, c->ranks, device) +
+           product_seconds(row, &tail, c->tail.splits, c->tail.split_k, 1, device);
+}
+
+/* Of all other steps. */
+static double other_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                            const tcgemm_device_t *device, const choice_t *c) {
+    double seconds = packing_seconds(row, g, c, device);
+    if (c->splits > 1)
+        seconds += reduce_seconds(g, c->splits, device);
+    if (c->tail.lines > 0) {
+        const tcgemm_area_t area = area_of_tail(g, &c->tail);
+        const tcgemm_canonical_t tail = with_area(g, &area);
+        seconds += reduce_seconds(&tail, c->tail.splits, device);
+    }
+    return seconds;
 }
 
 /* Whether the kernel multiplies by tensor cores at their full power. */
@@ -272,7 +286,10 @@ static bool is_hot(const tcgemm_kernel_t *row) {
 
 static void try_choice(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                        const tcgemm_device_t *device, choice_t c, choice_t *best) {
-    c.seconds = seconds_of(row, g, device, &c);
+    c.seconds = other_seconds(row, g, device, &c);
+    if (c.seconds + tcgemm_gpu_least_seconds() >= best->seconds)
+        return; /* however long the product takes */
+    c.seconds += products_seconds(row, g, device, &c);
     if (c.tail.lines > 0 && is_hot(row))
         c.seconds *= heat_of_tail;
     if (c.seconds < best->seconds)
@@ -364,7 +381,7 @@ static void choose_packing(const tcgemm_kernel_t *row, const tcgemm_canonical_t 
                            const tcgemm_device_t *device, choice_t *best) {
     best->pack_a = must_pack(row, &g->a, false);
     best->pack_b = must_pack(row, &g->b, true);
-    best->seconds = seconds_of(row, g, device, best);
+    best->seconds = other_seconds(row, g, device, best) + products_seconds(row, g, device, best);
     if (!row->gpu->pads_rows && !row->gpu->tensor_maps)
         return;
     const bool a = is_narrow(row, &g->a, g->m, g->k);

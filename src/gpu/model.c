@@ -27,6 +27,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "gpu/launch.h"
 #include "gpu/measured.h"
 
@@ -77,15 +78,24 @@ typedef struct question {
     const tcgemm_gpu_cost_t *cost;
     const tcgemm_canonical_t *g;
     const tcgemm_device_t *device;
-    int ranks; /* blocks of a cluster */
+    int ranks;   /* blocks of a cluster */
+    double macs; /* multiply-adds a cycle and SM that the row reaches on the device */
 } question_t;
+
+static question_t ask(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g, int ranks,
+                      const tcgemm_device_t *device) {
+    question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, ranks, 0.0};
+    const double peak = part_of_peak * tcgemm_device_macs(device, q.row->code);
+    q.macs = peak > 0.0 && peak < q.cost->macs ? peak : q.cost->macs;
+    return q;
+}
 
 /* A cluster lies on the SMs of one GPC, whose number is not a multiple of four or eight: an H200
  * with 132 SMs holds 66 clusters of two blocks, but 30 of four and 15 of eight. */
 double tcgemm_gpu_resident_blocks(const tcgemm_gpu_row_t *row, int ranks,
                                   const tcgemm_device_t *device) {
     const double sms = ranks > 2 ? device->num_sms * sms_of_large_clusters : device->num_sms;
-    return fmax(1.0, floor(sms * row->blocks_per_sm / ranks)) * ranks;
+    return max_f64(1.0, floor(sms * row->blocks_per_sm / ranks)) * ranks;
 }
 
 static double resident_blocks(const question_t *q) {
@@ -104,18 +114,11 @@ static double cluster_seconds(const question_t *q) {
 
 /* The resident blocks cover group x width tiles; they read least if that is nearly a square. */
 static uint32_t raster_group(const question_t *q) {
-    const double tiles_m = ceil((double)q->g->m / q->row->bm);
-    const double resident = resident_blocks(q);
-    double best = HUGE_VAL;
-    uint32_t group = 1;
-    for (uint32_t rows = 1; rows <= MAX_GROUP && rows <= tiles_m; ++rows) {
-        const double read = (double)rows * q->row->bm + resident / rows * q->row->bn;
-        if (read < best) {
-            best = read;
-            group = rows;
-        }
-    }
-    return group;
+    const double tiles_m = ceil((double)q->g->m / q->row->bm), bm = q->row->bm;
+    const double columns = resident_blocks(q) * q->row->bn;
+    const double square = min_f64(sqrt(columns / bm), min_f64(MAX_GROUP, tiles_m));
+    const double rows = max_f64(1.0, floor(square)), more = max_f64(1.0, ceil(square));
+    return (uint32_t)(more * bm + columns / more < rows * bm + columns / rows ? more : rows);
 }
 
 static double d_factor(const question_t *q) {
@@ -129,12 +132,13 @@ static double d_factor(const question_t *q) {
 static double memory_bytes(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
     const double k = (double)g->k;
-    const double sweeps = ceil((double)g->m / (q->row->bm * (double)raster_group(q)));
     const double a = (double)g->m * k * bytes_of(g->a.dtype);
     const double b = k * (double)g->n * bytes_of(g->b.dtype);
     const double d = (double)g->m * (double)g->n * bytes_of(g->type->d);
     const bool b_stays = b < 0.5 * (double)q->device->l2_bytes;
-    return a + b * (b_stays ? 1.0 : sweeps) + d * d_factor(q);
+    const double sweeps =
+        b_stays ? 1.0 : ceil((double)g->m / (q->row->bm * (double)raster_group(q)));
+    return a + b * sweeps + d * d_factor(q);
 }
 
 /* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist. */
@@ -175,15 +179,9 @@ static double rings(const question_t *q) {
 
 /* ---- products ---- */
 
-/* Multiply-adds a cycle and SM that the row reaches on the device. */
-static double macs_on(const question_t *q) {
-    const double peak = part_of_peak * tcgemm_device_macs(q->device, q->row->code);
-    return peak > 0.0 ? fmin(q->cost->macs, peak) : q->cost->macs;
-}
-
 /* Cycles of one resident block for each element of k, on the way of wide loads. */
 static double cycles_per_k(const question_t *q, double blocks) {
-    return q->cost->wait + blocks * q->row->bm * q->row->bn / macs_on(q);
+    return q->cost->wait + blocks * q->row->bm * q->row->bn / q->macs;
 }
 
 /* ---- loads ---- */
@@ -205,10 +203,10 @@ static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_
     const bool ends =
         q->row->pads_rows && !x->padded && length * tcgemm_dtype_bits(x->dtype) % 128 != 0;
     if (aligned >= WIDEST_LOAD)
-        return ends ? fmin(q->cost->narrow, 1.5) : 1.0;
+        return ends ? min_f64(q->cost->narrow, 1.5) : 1.0;
     if (q->row->smem_bytes == 0 || aligned < NARROWEST_COPY)
         return q->cost->narrow;
-    return fmin(q->cost->narrow, 1.0 + log2(WIDEST_LOAD / aligned));
+    return min_f64(q->cost->narrow, 1.0 + log2(WIDEST_LOAD / aligned));
 }
 
 /* Of a kernel that streams an operand: that one alone counts, and its lines side by side need no
@@ -222,7 +220,7 @@ static double stream_factor(const question_t *q) {
     const int64_t lines = is_a ? q->g->m : q->g->n;
     const bool is_narrow =
         lines < (is_a ? q->row->bm : q->row->bn) ||
-        aligned < (in_k ? WIDEST_LOAD : fmin(WIDEST_LOAD, 4.0 * bytes_of(x->dtype)));
+        aligned < (in_k ? WIDEST_LOAD : min_f64(WIDEST_LOAD, 4.0 * bytes_of(x->dtype)));
     if (in_k)
         return is_narrow ? q->cost->narrow : 1.0;
     return q->cost->layout[is_narrow ? 2 : 1];
@@ -232,10 +230,10 @@ static double stream_factor(const question_t *q) {
 static double boxes_factor(const question_t *q) {
     const double a = box_bytes_per_clock(&q->g->a), b = box_bytes_per_clock(&q->g->b);
     const double blocks = q->row->blocks_per_sm;
-    const double rows = fmin(q->row->bm, (double)q->g->m);
-    const double cols = fmin(q->row->bn, (double)q->g->n);
+    const double rows = min_f64(q->row->bm, (double)q->g->m);
+    const double cols = min_f64(q->row->bn, (double)q->g->n);
     const double loads = blocks * bytes_of(q->g->a.dtype) * (rows / a + cols / b);
-    return fmax(1.0, loads / cycles_per_k(q, blocks));
+    return max_f64(1.0, loads / cycles_per_k(q, blocks));
 }
 
 static double layout_factor(const question_t *q) {
@@ -250,7 +248,7 @@ static double layout_factor(const question_t *q) {
     const double a = load_factor(q, &g->a, a_in_rows ? g->k : g->m);
     const double b = load_factor(q, &g->b, b_in_rows ? g->n : g->k);
     if (a > 1.0 || b > 1.0) /* in a ring of stages the slower copy holds up both */
-        return q->row->smem_bytes == 0 ? (a + b) / 2.0 : fmax(a, b);
+        return q->row->smem_bytes == 0 ? (a + b) / 2.0 : max_f64(a, b);
     return layout;
 }
 
@@ -260,7 +258,7 @@ static double weighted_k(const question_t *q) {
     const int bk = q->row->streams ? q->row->bk * q->row->threads / 32 : q->row->bk;
     const double whole = ceil((double)q->g->k / bk) * bk * layout;
     const bool is_slow = q->row->smem_bytes == 0 && q->g->k % bk != 0;
-    return whole + (is_slow ? bk * fmax(0.0, q->cost->narrow - layout) : 0.0);
+    return whole + (is_slow ? bk * max_f64(0.0, q->cost->narrow - layout) : 0.0);
 }
 
 /* Nor is a tile at a ragged edge, for which the last round waits. */
@@ -269,7 +267,7 @@ static double edge_seconds(const question_t *q) {
     if (row->smem_bytes != 0 || (q->g->m % row->wm == 0 && q->g->n % row->wn == 0))
         return 0.0;
     const double k = ceil((double)q->g->k / row->bk) * row->bk;
-    return k * fmax(0.0, q->cost->narrow - layout_factor(q)) * cycles_per_k(q, 1.0) /
+    return k * max_f64(0.0, q->cost->narrow - layout_factor(q)) * cycles_per_k(q, 1.0) /
            q->device->clock_hz;
 }
 
@@ -281,7 +279,7 @@ static void add_rounds(const question_t *q, double k, double count, double block
     const tcgemm_device_t *device = q->device;
     const double bytes_per_clock = device->bandwidth / device->num_sms / device->clock_hz;
     const double slower =
-        bytes_per_clock > 0.0 ? fmax(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
+        bytes_per_clock > 0.0 ? max_f64(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
     const double seconds = count / device->clock_hz;
     t->start += seconds * q->cost->start;
     t->finish += seconds * q->cost->finish * blocks * share * slower *
@@ -327,11 +325,11 @@ static double items_of_group(const question_t *q, double warps) {
     const tcgemm_canonical_t *g = q->g;
     const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
     const double stage = (double)q->row->smem_bytes / (q->row->stages * q->row->threads / 32.0);
-    const double item = fmax(k * (m * bytes_of(g->a.dtype) + n * bytes_of(g->b.dtype)),
-                             m * n * fmax(4.0, bytes_of(g->type->d)));
+    const double item = max_f64(k * (m * bytes_of(g->a.dtype) + n * bytes_of(g->b.dtype)),
+                                m * n * max_f64(4.0, bytes_of(g->type->d)));
     const double lanes = 32.0 / (ceil(m / q->row->im) * ceil(n / q->row->in));
     const double each = (double)g->batch / ((double)q->device->num_sms * warps);
-    return fmax(1.0, floor(fmin(fmin(lanes, each), stage / item)));
+    return max_f64(1.0, floor(min_f64(min_f64(lanes, each), stage / item)));
 }
 
 /* Groups of items shared out among SMs. `wait` is what a warp takes for an element of k while it is
@@ -342,7 +340,8 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     const double groups =
         ceil(ceil((double)g->batch / items_of_group(q, warps)) / (double)q->device->num_sms);
     const double clock = q->device->clock_hz, k = (double)g->k;
-    const double loads = fmax(item_factor(q, &g->a, g->m, g->k), item_factor(q, &g->b, g->k, g->n));
+    const double loads =
+        max_f64(item_factor(q, &g->a, g->m, g->k), item_factor(q, &g->b, g->k, g->n));
     const double macs = 32.0 * q->row->im * q->row->in;
     const int layout = 2 * (g->a.col_stride != 1) + (g->b.col_stride != 1);
     tcgemm_gpu_time_t t;
@@ -352,9 +351,9 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     t.start = q->cost->start / clock;
     t.wait = t.rounds * k * q->cost->wait / clock;
     t.finish = groups * q->cost->finish * loads / clock;
-    t.multiply = groups * k * macs / macs_on(q) * q->cost->layout[layout] / clock;
+    t.multiply = groups * k * macs / q->macs * q->cost->layout[layout] / clock;
     t.memory = bytes_of_items(q) / bandwidth;
-    t.total = t.launch + t.start + fmax(t.wait + t.multiply + t.finish, t.memory);
+    t.total = t.launch + t.start + max_f64(t.wait + t.multiply + t.finish, t.memory);
     return t;
 }
 
@@ -368,7 +367,7 @@ static bool copies_by_warps(const question_t *q) {
 static double copy_seconds(const question_t *q, double products, double bytes) {
     if (!copies_by_warps(q))
         return 0.0;
-    const double longer = fmax(products, bytes), part = fmin(products, bytes) / longer;
+    const double longer = max_f64(products, bytes), part = min_f64(products, bytes) / longer;
     return longer * (sqrt(sqrt(1.0 + part * part * part * part)) - 1.0);
 }
 
@@ -376,12 +375,12 @@ static double copy_seconds(const question_t *q, double products, double bytes) {
  * in step and end together, so that as many new ones come to it while other SMs get none. */
 static double blocks_of_rest(const question_t *q, double full, double rest) {
     const bool ends_together = q->row->tensor_maps && !q->row->persistent && full > 0.0;
-    return ends_together ? fmin(rest, q->row->blocks_per_sm) : ceil(rest / q->device->num_sms);
+    return ends_together ? min_f64(rest, q->row->blocks_per_sm) : ceil(rest / q->device->num_sms);
 }
 
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                   int ranks, const tcgemm_device_t *device) {
-    const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, ranks};
+    const question_t q = ask(kernel, g, ranks, device);
     const double batch = (double)g->batch;
     const double bandwidth = bandwidth_for(&q);
     if (q.row->items_a_warp)
@@ -398,7 +397,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     t.cluster = cluster_seconds(&q);
     add_rounds(&q, k, full, q.row->blocks_per_sm, 1.0, &t);
     if (rest > 0.0)
-        add_rounds(&q, k, 1.0, blocks_of_rest(&q, full, rest), fmin(1.0, rest / device->num_sms),
+        add_rounds(&q, k, 1.0, blocks_of_rest(&q, full, rest), min_f64(1.0, rest / device->num_sms),
                    &t);
     if (q.row->streams) {
         t.start /= t.rounds;
@@ -406,15 +405,15 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     }
     t.wait += edge_seconds(&q);
     t.memory = batch * memory_bytes(&q) / bandwidth;
-    if (copies_by_warps(&q) && fmin(tiles, resident) <= device->num_sms)
+    if (copies_by_warps(&q) && min_f64(tiles, resident) <= device->num_sms)
         t.memory *= copying;
     if (q.row->tensor_maps)
-        t.memory = fmax(
+        t.memory = max_f64(
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,
             t.rounds * rings(&q) * (is_near(&q, near_share) ? near_latency : box_latency));
     const double products = t.start + t.wait + t.multiply + t.finish;
     t.copy = copy_seconds(&q, products, t.memory);
-    t.total = t.launch + fmax(products, t.memory) + t.copy + t.cluster;
+    t.total = t.launch + max_f64(products, t.memory) + t.copy + t.cluster;
     if (t.total < least_seconds) {
         t.launch += least_seconds - t.total;
         t.total = least_seconds;
@@ -424,8 +423,12 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
 
 uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                  const tcgemm_device_t *device) {
-    const question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, 1};
+    const question_t q = ask(kernel, g, 1, device);
     return raster_group(&q);
+}
+
+double tcgemm_gpu_least_seconds(void) {
+    return least_seconds;
 }
 
 double tcgemm_gpu_copy_seconds(double bytes, const tcgemm_device_t *device) {
@@ -444,5 +447,5 @@ double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g) {
         m * k * bytes_of(g->a.dtype) + k * n * bytes_of(g->b.dtype) + m * n * bytes_of(g->type->d);
     const double all = (double)g->batch * bytes;
     return transfer_seconds +
-           fmin(all / small_transfer_bandwidth, transfer_ramp + all / transfer_bandwidth);
+           min_f64(all / small_transfer_bandwidth, transfer_ramp + all / transfer_bandwidth);
 }

@@ -25,6 +25,9 @@ typedef struct tcgemm_gpu_time {
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                   int ranks, const tcgemm_device_t *device);
 
+/* No product with its launch takes less, items of a batch that warps share out excepted. */
+double tcgemm_gpu_least_seconds(void);
+
 /* Blocks that the device holds at a time, in clusters of so many. */
 double tcgemm_gpu_resident_blocks(const tcgemm_gpu_row_t *row, int ranks,
                                   const tcgemm_device_t *device);

@@ -89,8 +89,10 @@ static void tile_text(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g
 
 static bool has_tile(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g, const char *tile) {
     char text[TILE_TEXT];
+    if (!tile)
+        return true;
     tile_text(kernel, g, text);
-    return !tile || strcmp(text, tile) == 0;
+    return strcmp(text, tile) == 0;
 }
 
 /* ---- families ---- */
@@ -100,10 +102,13 @@ typedef struct wanted {
     const char *tile; /* NULL: any */
 } wanted_t;
 
+static bool is_auto(wanted_t w) {
+    return strcmp(w.algo, "auto") == 0;
+}
+
 static bool is_wanted(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, wanted_t w) {
-    const bool any = strcmp(w.algo, "auto") == 0 && !row->family->by_name_only;
-    return (any || strcmp(row->algo, w.algo) == 0) && has_place(row, plan->device) &&
-           does_type(row, &plan->g) && takes(row, &plan->g);
+    const bool good = is_auto(w) ? !row->family->by_name_only : strcmp(row->algo, w.algo) == 0;
+    return good && has_place(row, plan->device) && does_type(row, &plan->g) && takes(row, &plan->g);
 }
 
 /* Appends ", text" to a list unless it is there already. */
@@ -126,7 +131,7 @@ static tcgemm_status_t unknown_algo(const char *algo) {
 
 /* The types that the algorithm does there. */
 static void list_types(const struct tcgemm_plan *plan, wanted_t w, char *buffer, size_t size) {
-    const bool any = strcmp(w.algo, "auto") == 0;
+    const bool any = is_auto(w);
     for (int type = 1; type <= tcgemm_type_count(); ++type)
         for (int i = 0; i < tcgemm_num_kernels(); ++i) {
             const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
@@ -150,7 +155,7 @@ static tcgemm_status_t no_such_type(const struct tcgemm_plan *plan, wanted_t w) 
 static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     const char *const type = plan->g.type->name;
     char tiles[320] = "";
-    bool is_known = strcmp(w.algo, "auto") == 0;
+    bool is_known = is_auto(w);
     bool is_elsewhere = false;
     const tcgemm_kernel_t *choosy = NULL; /* a row that would do, but for the problem's sizes */
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
@@ -204,12 +209,13 @@ static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, 
 
 /* The fastest row of the algorithm by the model. */
 static const tcgemm_kernel_t *find_best(const struct tcgemm_plan *plan, wanted_t w) {
+    const tcgemm_kernel_t *const *row =
+        tcgemm_kernels_for(plan->g.type->type, plan->device != NULL);
     best_t best = {NULL, 0.0};
-    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
-        const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
-        if (is_wanted(row, plan, w) && fits(row, plan->device) && has_tile(row, &plan->g, w.tile))
-            compare(row, plan, &best);
-    }
+    for (; *row; ++row)
+        if (is_wanted(*row, plan, w) && fits(*row, plan->device) &&
+            has_tile(*row, &plan->g, w.tile))
+            compare(*row, plan, &best);
     return best.row;
 }
 
@@ -225,7 +231,8 @@ static tcgemm_status_t choose(const tcgemm_plan_options_t *options, struct tcgem
                               const tcgemm_kernel_t **kernel) {
     const wanted_t w = {options && options->algo ? options->algo : "auto",
                         options ? options->tile : NULL};
-    const char *const fallback = plan->device && !w.tile ? fallback_of(w.algo) : NULL;
+    const char *const fallback =
+        plan->device && !w.tile && !is_auto(w) ? fallback_of(w.algo) : NULL;
     plan->reason = plan->device
                        ? "least time by the model among the kernels for this type and GPU"
                        : "most multiply-adds a cycle among the kernels for this type and processor";

@@ -293,6 +293,66 @@ static void sizes_beyond_boxes_go_elsewhere(void **state) {
     assert_non_null(strstr(tcgemm_last_error(), "below 2^31"));
 }
 
+/* The planner looks at these alone. */
+static void rows_by_type_are_those_of_the_table(void **state) {
+    (void)state;
+    for (int type = 1; type <= tcgemm_type_count(); ++type)
+        for (int gpu = 0; gpu < 2; ++gpu) {
+            const tcgemm_kernel_t *const *row = tcgemm_kernels_for((tcgemm_type_t)type, gpu);
+            for (int i = 0; i < tcgemm_num_kernels(); ++i)
+                if ((tcgemm_kernel_at(i)->gpu != NULL) == gpu &&
+                    (tcgemm_kernel_at(i)->types & TCGEMM_TYPE_BIT(type)) != 0)
+                    assert_ptr_equal(*row++, tcgemm_kernel_at(i));
+            assert_null(*row);
+        }
+}
+
+/* The products of a plan share D: each element is one's, and what is summed up in the workspace is
+ * the reduction's next to it. With TCGEMM_FLAG_REPRODUCIBLE there is one product. */
+static void products_share_d(void **state) {
+    (void)state;
+    uint64_t random = 7;
+    int tails = 0, columns = 0;
+    for (int i = 0; i < 4000; ++i) {
+        const tcgemm_device_t *const gpu = tcgemm_known_gpu_find(i % 3 ? "h200" : "a100");
+        const tcgemm_type_t type =
+            (tcgemm_type_t)(1 + random_below(&random, (uint64_t)tcgemm_type_count()));
+        const int64_t m = 1 + (int64_t)random_below(&random, i % 2 ? 6000 : 700);
+        tcgemm_problem_t p = tcgemm_problem(type, m, 1 + (int64_t)random_below(&random, 9000),
+                                            1 + (int64_t)random_below(&random, 6000));
+        p.flags = i % 4 ? 0 : TCGEMM_FLAG_REPRODUCIBLE;
+        struct tcgemm_plan plan;
+        if (tcgemm_plan_make_on(gpu, &p, NULL, 1, &plan) != TCGEMM_STATUS_OK)
+            continue; /* a type that no GPU row does */
+        const tcgemm_step_t *const tail = tcgemm_plan_tail(&plan);
+        double elements = 0;
+        for (int s = 0; s < plan.steps.count; ++s) {
+            const tcgemm_step_t *const step = &plan.steps.step[s];
+            const tcgemm_area_t *const area = &step->area;
+            if (step->kind == TCGEMM_STEP_REDUCE)
+                assert_memory_equal(area, &plan.steps.step[s - 1].area, sizeof *area);
+            if (step->kind != TCGEMM_STEP_PRODUCT)
+                continue;
+            assert_true(area->rows > 0 && area->cols > 0);
+            assert_true(area->row + area->rows <= p.m && area->col + area->cols <= p.n);
+            elements += (double)area->rows * (double)area->cols;
+            assert_true((step->d.home == TCGEMM_HOME_D) == (step->splits == 1));
+        }
+        assert_true(elements == (double)p.m * (double)p.n);
+        assert_true(!tail || !p.flags);
+        if (tail) {
+            const tcgemm_area_t *const rest = &tcgemm_plan_product(&plan)->area;
+            assert_int_equal(tail->area.row, tail->area.col ? 0 : rest->rows);
+            assert_int_equal(tail->area.col, tail->area.row ? 0 : rest->cols);
+            assert_true(tail->splits > 1);
+            ++tails;
+            columns += tail->area.col > 0;
+        }
+    }
+    print_message("%d tails, %d of columns\n", tails, columns);
+    assert_true(tails > 50 && columns > 5 && columns < tails);
+}
+
 int main(void) {
     const char *child = getenv("TCGEMM_TEST_ARCH_CHILD");
     if (child)
@@ -306,6 +366,8 @@ int main(void) {
         cmocka_unit_test(small_products_take_one_thread),
         cmocka_unit_test(a_batch_takes_its_time),
         cmocka_unit_test(sizes_beyond_boxes_go_elsewhere),
+        cmocka_unit_test(rows_by_type_are_those_of_the_table),
+        cmocka_unit_test(products_share_d),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
