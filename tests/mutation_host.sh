@@ -22,7 +22,7 @@ defect "the planner takes the slowest CPU row" src/plan/planner.c \
 defect "a last round that is not full costs nothing" src/gpu/model.c 's/^    if (rest > 0.0)$/    if (rest > 1e18)/' \
     'unit/device/known_gpus|unit/gpu/model'
 defect "the memory is never in the way" src/gpu/model.c \
-    's/fmax(products, t.memory) +/products +/' \
+    's/max_f64(products, t.memory) +/products +/' \
     'unit/gpu/model|cli/explain'
 defect "warps that copy hide all of it" src/gpu/model.c 's/^    t.copy = copy_seconds(.*;/    t.copy = 0.0;/' \
     'unit/gpu/model'

@@ -229,13 +229,16 @@ static void pieces_of_a_split_product(const void *argument) {
     pieces_of_split_products(200, 210, 3000, false);
 }
 
-/* A GPU so small that the tiles do not come out even. */
+/* GPUs so small that the tiles do not come out even. */
 static void pieces_of_a_tail(const void *argument) {
     fake_gpu_t small = fake_hopper;
-    (void)argument;
-    small.num_sms = 4;
+    const bool is_wide = *(const bool *)argument;
+    small.num_sms = is_wide ? 3 : 4;
     fake_set_gpus(1, &small);
-    pieces_of_split_products(380, 272, 2200, true);
+    if (is_wide) /* pieces as wide lie in the tail and ahead of it */
+        pieces_of_split_products(126, 1240, 3400, true);
+    else
+        pieces_of_split_products(380, 272, 2200, true);
 }
 
 /* ---- the choice of the device ---- */
@@ -388,7 +391,8 @@ int main(void) {
         failed += run_alone("steps everywhere, at random", steps_everywhere, &orders[1]);
     failed += run_alone("mixed signs", mixed_signs, NULL);
     failed += run_alone("pieces of a split product", pieces_of_a_split_product, NULL);
-    failed += run_alone("pieces of a tail", pieces_of_a_tail, NULL);
+    failed += run_alone("pieces of a tail of rows", pieces_of_a_tail, &(const bool){false});
+    failed += run_alone("pieces of a tail of columns", pieces_of_a_tail, &(const bool){true});
     failed += run_alone("the device of reproducible rows", device_of_reproducible_rows, NULL);
     failed += run_alone("kept plans without their GPU", kept_plans_without_their_gpu, NULL);
     failed += run_alone("a tile of a GPU", tile_of_a_gpu, NULL);

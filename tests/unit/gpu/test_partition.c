@@ -11,9 +11,11 @@
 
 #include <cmocka.h>
 
+#include "device/known_gpus.h"
 #include "gpu/model.h"
 #include "gpu/panel_clock.h"
 #include "gpu/partition.h"
+#include "plan/planner.h"
 #include "tcgemm/tcgemm.h"
 
 static tcgemm_plan_t *plan_of(const tcgemm_problem_t *p) {
@@ -188,11 +190,50 @@ static void parts_of_lines_are_few(void **state) {
     assert_true(steps[0] < 4096 && steps[1] < 8192);
 }
 
+/* Of a product with a tail, strips anywhere: what lies in the tail has its parts of k, the rest
+ * none. */
+static void strips_have_their_part_of_a_tail(void **state) {
+    (void)state;
+    static const int64_t places[] = {0, 128, 1664, 1800, 1920, 2160};
+    for (int is_columns = 0; is_columns < 2; ++is_columns) {
+        const tcgemm_problem_t p = is_columns ? tcgemm_problem(TCGEMM_F32_F32, 500, 9000, 2000)
+                                              : tcgemm_problem(TCGEMM_F32_F32, 2288, 2288, 2288);
+        const tcgemm_extent_t unit = {1, p.m, p.n, p.k};
+        struct tcgemm_plan plan;
+        assert_int_equal(tcgemm_plan_make_on(tcgemm_known_gpu_find("h200"), &p, NULL, 1, &plan),
+                         TCGEMM_STATUS_OK);
+        const tcgemm_step_t *const tail = tcgemm_plan_tail(&plan);
+        assert_non_null(tail);
+        const int64_t begins = is_columns ? tail->area.col : tail->area.row;
+        const int64_t all = is_columns ? p.n : p.m, first = is_columns ? begins - 1920 : 0;
+        for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
+            const int64_t at = first + places[i], length = all - at < 256 ? all - at : 256;
+            const tcgemm_area_t strip = is_columns ? (tcgemm_area_t){0, p.m, at, length}
+                                                   : (tcgemm_area_t){at, length, 0, p.n};
+            struct tcgemm_plan part;
+            tcgemm_partition_plan(&plan, &unit, &strip, &part);
+            int64_t whole = 0, in_parts = 0;
+            for (int s = 0; s < part.steps.count; ++s) {
+                const tcgemm_step_t *const step = &part.steps.step[s];
+                const int64_t lines = is_columns ? step->area.cols : step->area.rows;
+                if (step->kind == TCGEMM_STEP_PRODUCT)
+                    *(step->splits > 1 ? &in_parts : &whole) += lines;
+                if (step->splits > 1)
+                    assert_int_equal(step->splits, tail->splits);
+            }
+            const int64_t ahead = begins > at ? begins - at : 0;
+            assert_int_equal(whole, ahead < length ? ahead : length);
+            assert_int_equal(in_parts, length - whole);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_element_once),
         cmocka_unit_test(order_keeps_the_bus_busy),
         cmocka_unit_test(parts_of_lines_are_few),
+        cmocka_unit_test(strips_have_their_part_of_a_tail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

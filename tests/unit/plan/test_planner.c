@@ -315,11 +315,10 @@ static void products_share_d(void **state) {
     int tails = 0, columns = 0;
     for (int i = 0; i < 4000; ++i) {
         const tcgemm_device_t *const gpu = tcgemm_known_gpu_find(i % 3 ? "h200" : "a100");
-        const tcgemm_type_t type =
-            (tcgemm_type_t)(1 + random_below(&random, (uint64_t)tcgemm_type_count()));
-        const int64_t m = 1 + (int64_t)random_below(&random, i % 2 ? 6000 : 700);
-        tcgemm_problem_t p = tcgemm_problem(type, m, 1 + (int64_t)random_below(&random, 9000),
-                                            1 + (int64_t)random_below(&random, 6000));
+        const tcgemm_type_t type = (tcgemm_type_t)(1 + random_below(&random, tcgemm_type_count()));
+        const int64_t m = 1 + random_below(&random, i % 2 ? 6000 : 700);
+        tcgemm_problem_t p = tcgemm_problem(type, m, 1 + random_below(&random, 9000),
+                                            1 + random_below(&random, 6000));
         p.flags = i % 4 ? 0 : TCGEMM_FLAG_REPRODUCIBLE;
         struct tcgemm_plan plan;
         if (tcgemm_plan_make_on(gpu, &p, NULL, 1, &plan) != TCGEMM_STATUS_OK)
