@@ -2,16 +2,16 @@
  *
  *     bash lab/model/run.sh choices [problems [seed [milliseconds [regular]]]] >choices.csv
  *
- * Random problems (400 of them), drawn anew from the seed (1): all types that a GPU multiplies, the
- * four layouts, sizes spread evenly over their logarithms: cubes, few rows, few columns, deep k,
- * batches, any; one in three odd, the others multiples of 16. Those that are `regular` are larger,
- * up to 8192^3, and all sizes from 128 on multiples of 128, as most are that people choose: rows of
- * matrices begin with a line of the L2, which chance alone would hardly give. Each row that may be
- * chosen is planned by its name, with the packing and the parts of k that the planner gives it, and
- * timed for `milliseconds` (3), three times; an eighth of that where it is far behind. A line is a
- * row for a problem: its steps (A, B: packed, P: product, R: parts added up), what it took and was
- * expected to take, and whether the planner took it. lab/model/choices.py draws the sum, also with
- * the planner of another day.
+ * Random problems (400 of them), drawn anew from the seed (1): all types that a GPU multiplies
+ * (TYPE: those whose names begin so), the four layouts, sizes spread evenly over their logarithms:
+ * cubes, few rows, few columns, deep k, batches, any; one in three odd, the others multiples of 16.
+ * Those that are `regular` are larger, up to 8192^3, and all sizes from 128 on multiples of 128, as
+ * most are that people choose: rows of matrices begin with a line of the L2, which chance alone
+ * would hardly give. Each row that may be chosen is planned by its name, with the packing and the
+ * parts of k that the planner gives it, and timed for `milliseconds` (3), three times; an eighth of
+ * that where it is far behind. A line is a row for a problem: its steps (A, B: packed, P: product,
+ * R: parts added up), what it took and was expected to take, and whether the planner took it.
+ * lab/model/choices.py draws the sum, also with the planner of another day.
  */
 #include <math.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #     bash lab/model/run.sh rechoose choices.csv                               and what would be chosen
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
-# TYPE, how their names begin (choices) or a part of them (cpu): the types that are drawn, whose lines are fitted; all others keep theirs.
+# TYPE: the types that are drawn, by how their names begin (choices), or fitted, by a part of them (cpu).
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
 # TCGEMM_ARCH, and on other makers' than Intel's, which are fitted to src/cpu/cost_zen5.def, "native avx2", the
 # first of which hides nothing), those of the fit and those that judge it from different seeds.

@@ -578,15 +578,15 @@ static bool fetches_rows(const product_t *x) {
            a_bytes <= MOST_FETCHED;
 }
 
-/* How far ahead, in lanes, a tile has a B fetched that stays where it is, and that no cache near
- * the core holds: in the first row of tiles, and if there are not many more. */
-static int64_t ahead_of(const product_t *x, bool is_first_row, int64_t b_step) {
+/* How many steps of k ahead the first row of a unit's tiles has a B fetched that stays where it is,
+ * and that no cache near the core holds, if there are not many more rows. */
+static int64_t steps_ahead(const product_t *x) {
     enum { MOST_ROWS = 16, STEPS = 40 }; /* of tiles; of k */
     const tcgemm_canonical_t *g = &x->plan->g;
     const double bytes = (double)g->n * (double)g->k * x->u->lane_bytes;
     const bool is_far =
         !x->plan->cpu.pack_b && g->m <= MOST_ROWS * x->u->mr && bytes > (double)tcgemm_near_bytes();
-    return is_far && is_first_row ? STEPS * b_step : 0;
+    return is_far ? STEPS : 0;
 }
 
 static void multiply_unit(const product_t *x, int64_t unit) {
@@ -601,7 +601,7 @@ static void multiply_unit(const product_t *x, int64_t unit) {
     const parts_t b = parts_of_b(x, step);
     tcgemm_tile_t tile = tile_of_block(x, step);
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
-    const int64_t tile_rows = rows_of_tile(x, i1 - i0);
+    const int64_t tile_rows = rows_of_tile(x, i1 - i0), ahead = steps_ahead(x);
     for (int64_t j = j0; j < j1; j += tile.n) {
         tile.n = (int)columns_of_tile(x, j1 - j);
         if (s->pack_b)
@@ -612,7 +612,7 @@ static void multiply_unit(const product_t *x, int64_t unit) {
             tile.m = (int)min_i64(tile_rows, i1 - i);
             tile.a = panel_of_a(x, step, a.panels, i, 0);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
-            tile.ahead = ahead_of(x, i == i0, tile.b_step);
+            tile.ahead = i == i0 ? ahead * tile.b_step : 0;
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
             if (finishes_tiles) {
@@ -646,7 +646,7 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
     const int64_t j1 = min_i64(at.col + s->nb, step->block.cols);
     const parts_t a = parts_of_a(x, step);
     const parts_t b = parts_of_b(x, step);
-    const int64_t tile_rows = rows_of_tile(x, i1 - at.row);
+    const int64_t tile_rows = rows_of_tile(x, i1 - at.row), ahead = steps_ahead(x);
     const bool fetches = fetches_rows(x);
     tcgemm_tile_t tile = tile_of_block(x, step);
     for (int64_t i = at.row; i < i1; i += tile_rows) {
@@ -661,7 +661,7 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
             if (s->pack_b)
                 tile.b_step = width_of_panel(x, j1 - j);
             tile.b = panel_of_b(x, step, &b, j);
-            tile.ahead = ahead_of(x, i == at.row, tile.b_step);
+            tile.ahead = i == at.row ? ahead * tile.b_step : 0;
             tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
             place_output(x, step, i, j, &tile);
             tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
