@@ -7,15 +7,16 @@
  *     wgmma.c      groups of products, their operands and accumulators
  *
  * Such work is ordered by mbarriers, not by __syncthreads alone. So every thread has a known_t:
- * which phases of which mbarriers have ended, which groups of wgmma of which warps are done, and
- * how far the other threads had come when they last arrived, as far as it can know. To wait for a
- * phase is to learn what all who arrived knew. A line may be read by those who know of the phase
- * that brought it, and be overwritten by one who knows that all its readers are done; whether the
- * data happen to be there plays no part.
+ * which phases of which mbarriers of the cluster have ended, which groups of wgmma of which warps
+ * are done, and how far the other threads of its block had come when they last arrived, as far as
+ * it can know. To wait for a phase is to learn what all who arrived knew. A line may be read by
+ * those who know of the phase that brought it, and be overwritten by one who knows that all its
+ * readers are done; whether the data happen to be there plays no part.
  *
  * A box is poison from the moment it is asked for. When it comes is the launch's order: FIRST, when
  * no thread can run; LAST, at once; else in pieces, at any time, in any order. Its bytes are
- * counted when the last of them is there.
+ * counted when the last of them is there. A box for several blocks of a cluster is one for each,
+ * and comes to each when it is that block's turn.
  *
  * A box that leaves reads its place when it is asked for or when it is waited for, as the adversary
  * likes, and nobody may write there in between; what threads wrote there, each must have fenced.
@@ -37,13 +38,14 @@ enum {
 };
 
 typedef struct known {
-    uint32_t phases[MAX_BARRIERS]; /* of each mbarrier: that many have ended */
-    uint32_t groups[MAX_WARPS];    /* of wgmma of each warp: that many are done */
-    uint32_t times[MAX_THREADS];   /* of each thread: what it did before that arrival or meeting */
+    uint32_t phases[MAX_RANKS][MAX_BARRIERS]; /* of each mbarrier: that many have ended */
+    uint32_t groups[MAX_RANKS][MAX_WARPS];    /* of wgmma of each warp: that many are done */
+    uint32_t times[MAX_THREADS]; /* of each thread of the own block: what it did before that arrival
+                                    or meeting */
 } known_t;
 
 typedef struct barrier {
-    uint32_t at, arrivals, missing, phase;
+    uint32_t rank, at, arrivals, missing, phase;
     int64_t bytes;  /* announced, and not there yet */
     int64_t coming; /* asked for, and not there yet */
     uint32_t boxes; /* phases that have ended when the last box was there, or 0 */
@@ -69,18 +71,29 @@ typedef struct async {
     known_t known[MAX_THREADS];
 } async_t;
 
-extern async_t tcgemm_async;
+extern async_t tcgemm_asyncs[MAX_RANKS];
+
+/* Of the block in hand. */
+static inline async_t *own_async(void) {
+    return &tcgemm_asyncs[own_rank()];
+}
+static inline known_t *known_by(const thread_t *thread) {
+    return &own_async()->known[thread->index];
+}
 
 /* ---- mbarrier.c ---- */
 
 void tcgemm_async_reset(void);
 /* All threads have ended: nothing may be under way. */
 void tcgemm_async_end(void);
-/* What one of these threads knows, all know: at __syncthreads and __syncwarp. */
-void tcgemm_async_share(thread_t *threads, uint32_t count);
-/* What all of them know. */
+/* What one of these threads of the block knows, all know: at __syncthreads and __syncwarp. */
+void tcgemm_async_share(uint32_t rank, uint32_t first, uint32_t count);
+/* What one thread of the cluster knows of mbarriers and wgmmas, all know: at its barrier. */
+void tcgemm_async_share_all(void);
+/* What all of these threads know. */
 void tcgemm_async_common(const thread_t *threads, uint32_t count, known_t *common);
-barrier_t *tcgemm_barrier_use(uint32_t at, const char *what);
+/* The mbarrier at this place of the shared memory of a rank. */
+barrier_t *tcgemm_barrier_use(uint32_t rank, uint32_t at, const char *what);
 /* Bytes of a box were asked for, or are there. */
 void tcgemm_barrier_expect(barrier_t *barrier, uint32_t bytes);
 void tcgemm_barrier_complete(barrier_t *barrier, uint32_t bytes);
@@ -92,8 +105,9 @@ void tcgemm_barrier_describe(const thread_t *thread, char *text, size_t bytes);
 /* Ordinary loads and stores of the running thread. */
 void tcgemm_line_load(uint32_t at, uint32_t size);
 void tcgemm_line_store(uint32_t at, uint32_t size);
-/* A box will be written by order of the running thread; its bytes are there. */
-void tcgemm_line_issue(uint32_t at, uint32_t size);
+/* A box will be written to a rank's shared memory by order of the running thread; its bytes are
+ * there. */
+void tcgemm_line_issue(uint32_t rank, uint32_t at, uint32_t size);
 void tcgemm_line_deliver(uint32_t at, uint32_t size, const barrier_t *barrier);
 /* A box of the running thread will read the line, which is good for it; it has read it. */
 void tcgemm_line_leave(uint32_t at);
@@ -105,10 +119,10 @@ void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known);
 
 /* ---- box.c ---- */
 
-/* Brings something that is under way; false if there is nothing. */
+/* Brings something that is under way to the block in hand; false if there is nothing. */
 bool tcgemm_box_bring(void);
-int tcgemm_box_count(void);
-bool tcgemm_box_is_at_rest(void); /* none comes or leaves */
+/* It is the block's turn, and others may have had boxes sent to it. */
+void tcgemm_box_turn(void);
 void tcgemm_box_reset(void);
 /* A chance for boxes to come. */
 void tcgemm_box_tick(void);
@@ -118,9 +132,6 @@ void tcgemm_box_end(const thread_t *thread);
 /* ---- wgmma.c ---- */
 
 void tcgemm_wgmma_reset(void);
-bool tcgemm_wgmma_is_at_rest(void); /* no product is under way */
-/* Of a thread of the warpgroup of this warp, as setmaxnreg has it. */
-uint32_t *tcgemm_wgmma_registers(uint32_t warp);
 void tcgemm_wgmma_end(const thread_t *thread);
 /* An access of the running thread to its own stack. */
 void tcgemm_wgmma_touch(const char *at, uint32_t size, bool write);

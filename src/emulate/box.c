@@ -16,9 +16,6 @@ typedef struct flight {
     bool is_backwards;
 } flight_t;
 
-static flight_t flights[MAX_BOXES]; /* in the order in which they were asked for */
-static int num_flights;
-
 /* A box that leaves. */
 typedef struct departure {
     tcgemm_emulate_box_t box;
@@ -27,21 +24,25 @@ typedef struct departure {
     bool is_read;
 } departure_t;
 
-static departure_t departures[MAX_BOXES];
-static int num_departures;
-static uint32_t groups[MAX_THREADS]; /* that each thread has committed */
+/* What comes to a block, and leaves it. */
+typedef struct boxes {
+    flight_t flights[MAX_BOXES]; /* in the order in which they were asked for */
+    int num_flights;
+    departure_t departures[MAX_BOXES];
+    int num_departures;
+    uint32_t groups[MAX_THREADS]; /* that each thread has committed */
+} boxes_t;
+
+static boxes_t boxes_of[MAX_RANKS];
+
+static boxes_t *own_boxes(void) {
+    return &boxes_of[own_rank()];
+}
 
 void tcgemm_box_reset(void) {
-    num_flights = num_departures = 0;
-    memset(groups, 0, sizeof groups);
-}
-
-int tcgemm_box_count(void) {
-    return num_flights;
-}
-
-bool tcgemm_box_is_at_rest(void) {
-    return num_flights == 0 && num_departures == 0;
+    boxes_t *x = own_boxes();
+    x->num_flights = x->num_departures = 0;
+    memset(x->groups, 0, sizeof x->groups);
 }
 
 /* ---- where a row lies ---- */
@@ -98,12 +99,13 @@ static void move(const flight_t *f, uint32_t line) {
 /* ---- when they come ---- */
 
 static void land(flight_t *f) {
+    boxes_t *x = own_boxes();
     barrier_t *barrier = f->barrier;
     const uint32_t bytes = f->lines * LINE;
     tcgemm_line_deliver(f->to, bytes, barrier);
-    const int at = (int)(f - flights);
-    num_flights -= 1;
-    memmove(f, f + 1, (size_t)(num_flights - at) * sizeof *f);
+    const int at = (int)(f - x->flights);
+    x->num_flights -= 1;
+    memmove(f, f + 1, (size_t)(x->num_flights - at) * sizeof *f);
     tcgemm_barrier_complete(barrier, bytes);
 }
 
@@ -117,30 +119,39 @@ static void bring(flight_t *f, uint32_t lines) {
 }
 
 static void bring_any(void) {
-    flight_t *f = &flights[tcgemm_machine_random((uint32_t)num_flights)];
+    boxes_t *x = own_boxes();
+    flight_t *f = &x->flights[tcgemm_machine_random((uint32_t)x->num_flights)];
     bring(f, tcgemm_machine_random(4) ? f->lines : 1 + tcgemm_machine_random(f->lines));
 }
 
 bool tcgemm_box_bring(void) {
-    if (num_flights == 0)
+    boxes_t *x = own_boxes();
+    if (x->num_flights == 0)
         return false;
     if (tcgemm_machine.launch->order == TCGEMM_EMULATE_FIRST)
-        bring(&flights[0], flights[0].lines);
+        bring(&x->flights[0], x->flights[0].lines);
     else
         bring_any();
     return true;
 }
 
+void tcgemm_box_turn(void) {
+    boxes_t *x = own_boxes();
+    while (tcgemm_machine.launch->order == TCGEMM_EMULATE_LAST && x->num_flights > 0)
+        bring(&x->flights[0], x->flights[0].lines);
+}
+
 void tcgemm_box_tick(void) {
     const tcgemm_emulate_order_t order = tcgemm_machine.launch->order;
-    if (num_flights > 0 && order != TCGEMM_EMULATE_FIRST && tcgemm_machine_random(8) == 0)
+    if (own_boxes()->num_flights > 0 && order != TCGEMM_EMULATE_FIRST &&
+        tcgemm_machine_random(8) == 0)
         bring_any();
 }
 
 /* ---- what kernels call ---- */
 
 /* What the driver would refuse when the map is made, or the unit when it is used. */
-static const char *wrong_with(const tcgemm_emulate_box_t *x, uint32_t to) {
+static const char *wrong_with(uint32_t rank, const tcgemm_emulate_box_t *x, uint32_t to) {
     for (int i = 0; i < 3; ++i)
         if (x->size[i] == 0 || x->size[i] > UINT64_C(1) << 32 || x->extent[i] == 0 ||
             x->extent[i] > MAX_EXTENT)
@@ -157,7 +168,7 @@ static const char *wrong_with(const tcgemm_emulate_box_t *x, uint32_t to) {
     const size_t bytes = (size_t)x->extent[1] * x->extent[2] * LINE;
     if (to > tcgemm_machine.launch->smem_bytes || bytes > tcgemm_machine.launch->smem_bytes - to)
         return "beyond the end of shared memory";
-    return num_flights == MAX_BOXES || num_departures == MAX_BOXES
+    return boxes_of[rank].num_flights == MAX_BOXES || boxes_of[rank].num_departures == MAX_BOXES
                ? "that is one too many for the model"
                : NULL;
 }
@@ -176,29 +187,38 @@ static void access_tensor(const tcgemm_emulate_box_t *x, uint32_t lines, bool wr
     }
 }
 
-void tcgemm_emulate_box_load(uint32_t to, const tcgemm_emulate_box_t *x, uint32_t barrier) {
-    thread_t *self = self_thread();
-    barrier_t *b = tcgemm_barrier_use(barrier, "a box's count");
-    const char *wrong = wrong_with(x, to);
+/* To the shared memory of a rank, and the barrier there. */
+static void send(uint32_t rank, uint32_t to, const tcgemm_emulate_box_t *x, uint32_t barrier) {
+    barrier_t *b = tcgemm_barrier_use(rank, barrier, "a box's count");
+    const char *wrong = wrong_with(rank, x, to);
     if (wrong) {
         tcgemm_machine_fault("a box to %u %s", to, wrong);
         tcgemm_machine_stop();
     }
     const uint32_t lines = x->extent[1] * x->extent[2];
-    self->request.op = OP_BOX;
-    access_tensor(x, lines, false);
-    tcgemm_trace_box(to, lines * LINE);
-    self->request.op = OP_NONE;
-    tcgemm_line_issue(to, lines * LINE);
-    memset(tcgemm_emulate_shared + to, POISON, (size_t)lines * LINE);
+    tcgemm_line_issue(rank, to, lines * LINE);
+    memset(tcgemm_cluster_shared(rank) + to, POISON, (size_t)lines * LINE);
     const bool in_order = tcgemm_machine.launch->order == TCGEMM_EMULATE_FIRST;
-    flight_t *f = &flights[num_flights++];
+    flight_t *f = &boxes_of[rank].flights[boxes_of[rank].num_flights++];
     *f = (flight_t){.box = *x, .to = to, .lines = lines, .barrier = b};
     f->first = in_order ? 0 : tcgemm_machine_random(lines);
     f->is_backwards = !in_order && tcgemm_machine_random(2);
     tcgemm_barrier_expect(b, lines * LINE);
+}
+
+void tcgemm_emulate_box_load(uint32_t to, const tcgemm_emulate_box_t *x, uint32_t barrier,
+                             uint32_t ranks) {
+    thread_t *self = self_thread();
+    for (uint32_t rank = 0; rank < MAX_RANKS; ++rank)
+        if (ranks >> rank & 1)
+            send(rank, to, x, barrier);
+    const uint32_t lines = x->extent[1] * x->extent[2];
+    self->request.op = OP_BOX;
+    access_tensor(x, lines, false);
+    tcgemm_trace_box(to, lines * LINE);
+    self->request.op = OP_NONE;
     if (tcgemm_machine.launch->order == TCGEMM_EMULATE_LAST)
-        bring(f, lines);
+        tcgemm_box_turn();
     else
         tcgemm_box_tick();
 }
@@ -220,15 +240,16 @@ static void read_place(departure_t *x) {
 
 void tcgemm_emulate_box_store(uint32_t from, const tcgemm_emulate_box_t *x) {
     const thread_t *self = self_thread();
-    const char *wrong = wrong_with(x, from);
+    boxes_t *own = own_boxes();
+    const char *wrong = wrong_with(own_rank(), x, from);
     if (wrong) {
         tcgemm_machine_fault("a box from %u %s", from, wrong);
         tcgemm_machine_stop();
     }
     const uint32_t lines = x->extent[1] * x->extent[2];
     access_tensor(x, lines, true);
-    departure_t *d = &departures[num_departures++];
-    *d = (departure_t){*x, from, lines, self->index, groups[self->index], false};
+    departure_t *d = &own->departures[own->num_departures++];
+    *d = (departure_t){*x, from, lines, self->index, own->groups[self->index], false};
     for (uint32_t i = 0; i < lines; ++i)
         tcgemm_line_leave(from + i * LINE);
     if (tcgemm_machine.launch->order == TCGEMM_EMULATE_LAST || tcgemm_machine_random(4) == 0)
@@ -236,17 +257,18 @@ void tcgemm_emulate_box_store(uint32_t from, const tcgemm_emulate_box_t *x) {
 }
 
 void tcgemm_emulate_box_commit(void) {
-    groups[self_thread()->index] += 1;
+    own_boxes()->groups[self_thread()->index] += 1;
 }
 
 void tcgemm_emulate_box_wait(uint32_t pending) {
     const uint32_t self = self_thread()->index;
-    const uint32_t done = groups[self] > pending ? groups[self] - pending : 0;
+    boxes_t *own = own_boxes();
+    const uint32_t done = own->groups[self] > pending ? own->groups[self] - pending : 0;
     int kept = 0;
-    for (int i = 0; i < num_departures; ++i) {
-        departure_t *x = &departures[i];
+    for (int i = 0; i < own->num_departures; ++i) {
+        departure_t *x = &own->departures[i];
         if (x->thread != self || x->group >= done) {
-            departures[kept++] = *x;
+            own->departures[kept++] = *x;
             continue;
         }
         if (!x->is_read)
@@ -254,7 +276,7 @@ void tcgemm_emulate_box_wait(uint32_t pending) {
         for (uint32_t line = 0; line < x->lines; ++line)
             tcgemm_line_left(x->from + line * LINE);
     }
-    num_departures = kept;
+    own->num_departures = kept;
     tcgemm_machine_give_way();
 }
 
@@ -263,10 +285,11 @@ void tcgemm_emulate_box_fence(void) {
 }
 
 void tcgemm_box_end(const thread_t *thread) {
-    for (int i = 0; i < num_departures; ++i)
-        if (departures[i].thread == thread->index) {
+    const boxes_t *own = own_boxes();
+    for (int i = 0; i < own->num_departures; ++i)
+        if (own->departures[i].thread == thread->index) {
             tcgemm_machine_fault("the thread ends while a box leaves shared byte %u",
-                                 departures[i].from);
+                                 own->departures[i].from);
             return;
         }
 }

@@ -78,6 +78,8 @@ void tcgemm_emulate_cp_async_wait(uint32_t pending);
 void tcgemm_emulate_mbarrier_init(uint32_t at, uint32_t arrivals);
 void tcgemm_emulate_mbarrier_fence_init(void);
 void tcgemm_emulate_mbarrier_arrive(uint32_t at, uint32_t bytes);
+/* At the barrier at this place of the shared memory of block `rank` of the cluster. */
+void tcgemm_emulate_mbarrier_arrive_at(uint32_t at, uint32_t rank);
 void tcgemm_emulate_mbarrier_wait(uint32_t at, uint32_t parity);
 
 /* ---- boxes of a tensor, from gpu/tensor_map.h ---- */
@@ -92,7 +94,9 @@ typedef struct tcgemm_emulate_box {
     int32_t at[3]; /* its first element */
 } tcgemm_emulate_box_t;
 
-void tcgemm_emulate_box_load(uint32_t to, const tcgemm_emulate_box_t *box, uint32_t barrier);
+/* ranks: bit r has it come to `to` of block r of the cluster, and counted by the barrier there. */
+void tcgemm_emulate_box_load(uint32_t to, const tcgemm_emulate_box_t *box, uint32_t barrier,
+                             uint32_t ranks);
 void tcgemm_emulate_box_store(uint32_t from, const tcgemm_emulate_box_t *box);
 void tcgemm_emulate_box_commit(void);
 /* Until all but the newest `pending` groups have been read. */

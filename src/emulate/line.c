@@ -2,35 +2,37 @@
  * groups of wgmma have read it. */
 #include "emulate/async.h"
 
-static bool is_known(const known_t *known, const line_t *line) {
-    return line->barrier == 0 || known->phases[line->barrier - 1] > line->phase;
+/* Of the shared memory of a rank, as the functions below. */
+static bool is_known(uint32_t rank, const known_t *known, const line_t *line) {
+    return line->barrier == 0 || known->phases[rank][line->barrier - 1] > line->phase;
 }
 
 static const known_t *known_by_self(void) {
-    return &tcgemm_async.known[self_thread()->index];
+    return known_by(self_thread());
 }
 
-static void check_barriers(uint32_t at, uint32_t size, const char *did) {
-    for (uint32_t i = 0; i < tcgemm_async.num_barriers; ++i) {
-        const uint32_t barrier = tcgemm_async.barriers[i].at;
+static void check_barriers(uint32_t rank, uint32_t at, uint32_t size, const char *did) {
+    const async_t *x = &tcgemm_asyncs[rank];
+    for (uint32_t i = 0; i < x->num_barriers; ++i) {
+        const uint32_t barrier = x->barriers[i].at;
         if (at < barrier + 8 && barrier < at + size)
             tcgemm_machine_fault("shared byte %u is %s, where an mbarrier is", barrier, did);
     }
 }
 
-static void report_unknown(uint32_t at, const line_t *line, const char *did) {
+static void report_unknown(uint32_t rank, uint32_t at, const line_t *line, const char *did) {
     tcgemm_machine_fault("shared byte %u is %s, but who does so has not waited for the box that "
                          "phase %u of the mbarrier at %u brings",
-                         at, did, line->phase, tcgemm_async.barriers[line->barrier - 1].at);
+                         at, did, line->phase, tcgemm_asyncs[rank].barriers[line->barrier - 1].at);
 }
 
 /* The line may be overwritten by the running thread. */
-static void check_readers(uint32_t at, const line_t *line) {
+static void check_readers(uint32_t rank, uint32_t at, const line_t *line) {
     const known_t *known = known_by_self();
     for (uint32_t w = 0; w < tcgemm_machine.num_warps; ++w) {
-        if (line->read[w] <= known->groups[w])
+        if (line->read[w] <= known->groups[rank][w])
             continue;
-        if (line->read[w] > tcgemm_machine.warps[w].waited)
+        if (line->read[w] > tcgemm_cluster_block(rank)->warps[w].waited)
             tcgemm_machine_fault("shared byte %u is overwritten while a wgmma of warp %u reads it",
                                  at, w);
         else
@@ -48,17 +50,18 @@ static void check_leaving(uint32_t at, const line_t *line) {
 }
 
 void tcgemm_line_load(uint32_t at, uint32_t size) {
+    async_t *x = own_async();
     for (uint32_t i = at / LINE; LINE * i < at + size; ++i)
-        tcgemm_async.lines[i].is_touched = true;
-    if (tcgemm_async.num_barriers == 0)
+        x->lines[i].is_touched = true;
+    if (x->num_barriers == 0)
         return;
-    check_barriers(at, size, "read");
+    check_barriers(own_rank(), at, size, "read");
     for (uint32_t i = at / LINE; LINE * i < at + size; ++i) {
-        const line_t *line = &tcgemm_async.lines[i];
+        const line_t *line = &x->lines[i];
         if (line->is_pending)
             tcgemm_machine_fault("shared byte %u is read, which a box has yet to bring", at);
-        else if (!is_known(known_by_self(), line))
-            report_unknown(at, line, "read");
+        else if (!is_known(own_rank(), known_by_self(), line))
+            report_unknown(own_rank(), at, line, "read");
     }
 }
 
@@ -67,50 +70,59 @@ void tcgemm_line_load(uint32_t at, uint32_t size) {
 enum { MOST_UNFENCED = 64, TOO_MANY = MOST_UNFENCED + 1 };
 
 /* Of each thread: the lines that it has written since its last fence. */
-static struct {
+typedef struct unfenced {
     uint32_t count;
     uint16_t line[MOST_UNFENCED];
-} unfenced[MAX_THREADS];
+} unfenced_t;
+
+static unfenced_t all_unfenced[MAX_RANKS][MAX_THREADS];
+
+static unfenced_t *unfenced_of(uint32_t thread) {
+    return &all_unfenced[own_rank()][thread];
+}
 
 static void note_store(uint32_t index) {
     const thread_t *self = self_thread();
-    line_t *line = &tcgemm_async.lines[index];
+    unfenced_t *own = unfenced_of(self->index);
+    line_t *line = &own_async()->lines[index];
     if (line->unfenced >> self->lane & 1)
         return;
     line->unfenced |= 1u << self->lane;
-    if (unfenced[self->index].count < MOST_UNFENCED)
-        unfenced[self->index].line[unfenced[self->index].count++] = (uint16_t)index;
+    if (own->count < MOST_UNFENCED)
+        own->line[own->count++] = (uint16_t)index;
     else
-        unfenced[self->index].count = TOO_MANY;
+        own->count = TOO_MANY;
 }
 
 void tcgemm_line_fence(void) {
     const thread_t *self = self_thread();
-    const bool all = unfenced[self->index].count == TOO_MANY;
-    const uint32_t count = all ? NUM_LINES : unfenced[self->index].count;
+    unfenced_t *own = unfenced_of(self->index);
+    const bool all = own->count == TOO_MANY;
+    const uint32_t count = all ? NUM_LINES : own->count;
     for (uint32_t i = 0; i < count; ++i)
-        tcgemm_async.lines[all ? i : unfenced[self->index].line[i]].unfenced &= ~(1u << self->lane);
-    unfenced[self->index].count = 0;
+        own_async()->lines[all ? i : own->line[i]].unfenced &= ~(1u << self->lane);
+    own->count = 0;
 }
 
 void tcgemm_line_reset(void) {
     for (uint32_t i = 0; i < tcgemm_machine.num_warps * LANES; ++i)
-        unfenced[i].count = 0;
+        unfenced_of(i)->count = 0;
 }
 
 void tcgemm_line_store(uint32_t at, uint32_t size) {
+    async_t *x = own_async();
     for (uint32_t i = at / LINE; LINE * i < at + size; ++i)
-        tcgemm_async.lines[i].is_touched = true;
-    if (tcgemm_async.num_barriers == 0)
+        x->lines[i].is_touched = true;
+    if (x->num_barriers == 0)
         return;
-    check_barriers(at, size, "written");
+    check_barriers(own_rank(), at, size, "written");
     for (uint32_t i = at / LINE; LINE * i < at + size; ++i) {
-        line_t *line = &tcgemm_async.lines[i];
+        line_t *line = &x->lines[i];
         if (line->is_pending)
             tcgemm_machine_fault("shared byte %u is written, which a box has yet to write", at);
-        else if (!is_known(known_by_self(), line))
-            report_unknown(at, line, "written");
-        check_readers(at, line);
+        else if (!is_known(own_rank(), known_by_self(), line))
+            report_unknown(own_rank(), at, line, "written");
+        check_readers(own_rank(), at, line);
         check_leaving(at, line);
         line->barrier = 0;
         note_store(i);
@@ -120,7 +132,7 @@ void tcgemm_line_store(uint32_t at, uint32_t size) {
 /* ---- boxes ---- */
 
 void tcgemm_line_leave(uint32_t at) {
-    line_t *line = &tcgemm_async.lines[at / LINE];
+    line_t *line = &own_async()->lines[at / LINE];
     if (line->unfenced)
         tcgemm_machine_fault(
             "a box leaves shared byte %u, and a thread that wrote it has called no "
@@ -131,52 +143,62 @@ void tcgemm_line_leave(uint32_t at) {
 }
 
 void tcgemm_line_left(uint32_t at) {
-    tcgemm_async.lines[at / LINE].leaving -= 1;
+    own_async()->lines[at / LINE].leaving -= 1;
     tcgemm_shared_read(at, LINE);
 }
 
-void tcgemm_line_issue(uint32_t at, uint32_t size) {
-    check_barriers(at, size, "written by a box");
+/* Loads and stores of a block are in no other's knowledge. */
+static void claim(uint32_t rank, uint32_t at) {
+    if (rank == own_rank())
+        tcgemm_shared_claim(at, LINE);
+    else
+        tcgemm_machine_fault("a box to shared byte %u of rank %u, which was loaded or stored "
+                             "there, is not modelled",
+                             at, rank);
+}
+
+void tcgemm_line_issue(uint32_t rank, uint32_t at, uint32_t size) {
+    check_barriers(rank, at, size, "written by a box");
     for (uint32_t i = at / LINE; LINE * i < at + size; ++i) {
-        line_t *line = &tcgemm_async.lines[i];
+        line_t *line = &tcgemm_asyncs[rank].lines[i];
         if (line->is_pending)
             tcgemm_machine_fault("shared byte %u is to be written by two boxes", LINE * i);
-        else if (!is_known(known_by_self(), line))
-            report_unknown(LINE * i, line, "overwritten by a box");
-        check_readers(LINE * i, line);
+        else if (!is_known(rank, known_by_self(), line))
+            report_unknown(rank, LINE * i, line, "overwritten by a box");
+        check_readers(rank, LINE * i, line);
         check_leaving(LINE * i, line);
         if (line->is_touched)
-            tcgemm_shared_claim(LINE * i, LINE);
+            claim(rank, LINE * i);
         line->is_pending = true;
     }
 }
 
 void tcgemm_line_deliver(uint32_t at, uint32_t size, const barrier_t *barrier) {
     for (uint32_t i = at / LINE; LINE * i < at + size; ++i) {
-        line_t *line = &tcgemm_async.lines[i];
+        line_t *line = &own_async()->lines[i];
         line->is_pending = line->is_touched = false;
-        line->barrier = (uint8_t)(barrier - tcgemm_async.barriers + 1);
+        line->barrier = (uint8_t)(barrier - own_async()->barriers + 1);
         line->phase = barrier->phase;
     }
     /* Who touched it before the box was sent for is in nobody's way any more. */
     for (uint32_t i = at / 4; 4 * i < at + size; ++i) {
-        cell_t *cell = &tcgemm_machine.cells[i];
+        cell_t *cell = &tcgemm_machine.block->cells[i];
         cell->valid = 0xF;
         cell->read.epoch = cell->write.epoch = 0;
     }
 }
 
 void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known) {
-    line_t *line = &tcgemm_async.lines[index];
-    const uint32_t group = tcgemm_machine.warps[warp].committed + 1;
+    line_t *line = &own_async()->lines[index];
+    const uint32_t group = tcgemm_machine.block->warps[warp].committed + 1;
     if (line->is_pending)
         tcgemm_machine_fault("a wgmma reads shared byte %u, which a box has yet to bring",
                              LINE * index);
     else if (line->barrier == 0)
         tcgemm_machine_fault("a wgmma reads shared byte %u, which no box has brought",
                              LINE * index);
-    else if (!is_known(known, line))
-        report_unknown(LINE * index, line, "read by a wgmma");
+    else if (!is_known(own_rank(), known, line))
+        report_unknown(own_rank(), LINE * index, line, "read by a wgmma");
     for (uint32_t w = warp; w < warp + WARPGROUP; ++w)
         line->read[w] = group;
 }

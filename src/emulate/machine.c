@@ -35,7 +35,7 @@ static uint32_t warp_at(uint32_t turn) {
     case TCGEMM_EMULATE_LAST:
         return m->num_warps - 1 - turn;
     case TCGEMM_EMULATE_STARVED: /* the last to be asked */
-        return (m->starved + 1 + turn) % m->num_warps;
+        return (m->block->starved + 1 + turn) % m->num_warps;
     default:
         return turn;
     }
@@ -43,12 +43,12 @@ static uint32_t warp_at(uint32_t turn) {
 
 static thread_t *ready_lane(uint32_t w) {
     machine_t *m = &tcgemm_machine;
-    const uint32_t ready = m->warps[w].ready;
+    const uint32_t ready = m->block->warps[w].ready;
     if (!ready)
         return NULL;
     const int lane =
         m->launch->order == TCGEMM_EMULATE_LAST ? 31 - __builtin_clz(ready) : __builtin_ctz(ready);
-    return &m->threads[w * LANES + (uint32_t)lane];
+    return &m->block->threads[w * LANES + (uint32_t)lane];
 }
 
 /* A thread that can run: of this warp, else of the first that has one; NULL if nobody can. */
@@ -91,7 +91,7 @@ const char *tcgemm_machine_name_of(operation_t op) {
 }
 
 static bool has_thread_ended(const thread_t *t) {
-    return tcgemm_machine.warps[t->warp].ended >> t->lane & 1;
+    return tcgemm_machine.block->warps[t->warp].ended >> t->lane & 1;
 }
 
 static void describe(const thread_t *t, char *text, size_t bytes) {
@@ -110,7 +110,7 @@ static const thread_t *find_other(const thread_t *waits) {
     const machine_t *m = &tcgemm_machine;
     const thread_t *ended = NULL;
     for (uint32_t i = 0; i < m->num_warps * LANES; ++i) {
-        const thread_t *t = &m->threads[i];
+        const thread_t *t = &m->block->threads[i];
         const bool is_at_barriers = t->awaited || waits->awaited;
         if (has_thread_ended(t))
             ended = ended ? ended : t;
@@ -123,7 +123,7 @@ static const thread_t *find_other(const thread_t *waits) {
 /* Nobody can run, and not all have ended: says who waits for whom. */
 static void report_deadlock(void) {
     machine_t *m = &tcgemm_machine;
-    const thread_t *waits = m->threads;
+    const thread_t *waits = m->block->threads;
     char first[160], second[160];
     m->self = NULL;
     while (has_thread_ended(waits))
@@ -147,31 +147,34 @@ bool tcgemm_machine_is_elsewhere(const thread_t *x, const thread_t *y) {
 static bool pass_barrier(void) {
     machine_t *m = &tcgemm_machine;
     for (uint32_t w = 0; w < m->num_warps; ++w)
-        if (m->warps[w].at_barrier != ALL)
+        if (m->block->warps[w].at_barrier != ALL)
             return false;
     for (uint32_t i = 1; i < m->num_warps * LANES; ++i)
-        if (tcgemm_machine_is_elsewhere(&m->threads[0], &m->threads[i])) {
+        if (tcgemm_machine_is_elsewhere(&m->block->threads[0], &m->block->threads[i])) {
             tcgemm_machine_fault(
                 "thread 0 is at the __syncthreads of line %u, thread %u at that of "
                 "line %u",
-                m->threads[0].line, i, m->threads[i].line);
+                m->block->threads[0].line, i, m->block->threads[i].line);
             break;
         }
     for (uint32_t w = 0; w < m->num_warps; ++w) {
-        m->warps[w].ready = ALL;
-        m->warps[w].at_barrier = 0;
+        m->block->warps[w].ready = ALL;
+        m->block->warps[w].at_barrier = 0;
     }
-    tcgemm_async_share(m->threads, m->num_warps * LANES);
-    m->epoch += 1;
+    tcgemm_async_share(own_rank(), 0, m->num_warps * LANES);
+    m->block->epoch += 1;
+    return true;
+}
+
+bool tcgemm_machine_has_ended(const block_t *block) {
+    for (uint32_t w = 0; w < tcgemm_machine.num_warps; ++w)
+        if (block->warps[w].ended != ALL)
+            return false;
     return true;
 }
 
 static bool has_ended(void) {
-    const machine_t *m = &tcgemm_machine;
-    for (uint32_t w = 0; w < m->num_warps; ++w)
-        if (m->warps[w].ended != ALL)
-            return false;
-    return true;
+    return tcgemm_machine_has_ended(tcgemm_machine.block);
 }
 
 /* When nobody can run, barriers are passed, and boxes come. */
@@ -200,12 +203,16 @@ void tcgemm_machine_stop(void) {
         tcgemm_fiber_switch(&m->self->context, m->main_context);
 }
 
-/* In random order it is now and then another warp's turn. */
+/* In random order it is now and then another warp's turn, or another block's. */
 void tcgemm_machine_give_way(void) {
     machine_t *m = &tcgemm_machine;
     thread_t *self = m->self;
     if (m->launch->order != TCGEMM_EMULATE_RANDOM || tcgemm_machine_random(16) != 0)
         return;
+    if (tcgemm_cluster_size() > 1 && tcgemm_machine_random(8) == 0) {
+        tcgemm_fiber_switch(&self->context, m->main_context);
+        return;
+    }
     m->self = next_thread(tcgemm_machine_random(m->num_warps));
     if (m->self != self)
         tcgemm_fiber_switch(&self->context, m->self->context);
@@ -222,7 +229,7 @@ void tcgemm_emulate_here(const char *file, uint32_t line) {
 void tcgemm_machine_wait_at(operation_t barrier, uint32_t *lanes) {
     thread_t *self = self_thread();
     self->request.op = barrier;
-    tcgemm_machine.warps[self->warp].ready &= ~(1u << self->lane);
+    tcgemm_machine.block->warps[self->warp].ready &= ~(1u << self->lane);
     *lanes |= 1u << self->lane;
     if (*lanes == ALL)
         tcgemm_trace_barrier(self);
@@ -230,19 +237,20 @@ void tcgemm_machine_wait_at(operation_t barrier, uint32_t *lanes) {
 }
 
 void tcgemm_emulate_syncthreads(void) {
-    tcgemm_machine_wait_at(OP_SYNCTHREADS, &tcgemm_machine.warps[self_thread()->warp].at_barrier);
+    tcgemm_machine_wait_at(OP_SYNCTHREADS,
+                           &tcgemm_machine.block->warps[self_thread()->warp].at_barrier);
 }
 
 /* ---- static shared memory: behind the dynamic one ---- */
 
 void *tcgemm_emulate_static_shared(uint32_t bytes) {
     machine_t *m = &tcgemm_machine;
-    if (m->static_bytes == 0) {
+    if (m->block->static_bytes == 0) {
         if (bytes > SHARED_ROOM - SHARED_BYTES)
             tcgemm_machine_fault("%u bytes of static shared memory are not modelled", bytes);
-        m->static_bytes = bytes;
+        m->block->static_bytes = bytes;
         memset(tcgemm_emulate_shared + SHARED_BYTES, POISON, bytes);
-    } else if (m->static_bytes != bytes) {
+    } else if (m->block->static_bytes != bytes) {
         tcgemm_machine_fault("a second array of static shared memory is not modelled");
     }
     return tcgemm_emulate_shared + SHARED_BYTES;
@@ -254,7 +262,7 @@ tcgemm_emulate_dim_t tcgemm_emulate_thread_idx(void) {
     return (tcgemm_emulate_dim_t){tcgemm_machine.self->index, 0, 0};
 }
 tcgemm_emulate_dim_t tcgemm_emulate_block_idx(void) {
-    return (tcgemm_emulate_dim_t){tcgemm_machine.block, 0, 0};
+    return (tcgemm_emulate_dim_t){tcgemm_machine.block->index, 0, 0};
 }
 tcgemm_emulate_dim_t tcgemm_emulate_block_dim(void) {
     return (tcgemm_emulate_dim_t){tcgemm_machine.launch->block, 1, 1};
@@ -288,7 +296,7 @@ static void run_thread(void) {
     machine_t *m = &tcgemm_machine;
     call_kernel(m->launch);
     thread_t *self = m->self;
-    warp_t *warp = &m->warps[self->warp];
+    warp_t *warp = &m->block->warps[self->warp];
     tcgemm_copy_end(self);
     tcgemm_box_end(self);
     tcgemm_wgmma_end(self);
@@ -304,9 +312,9 @@ static void run_thread(void) {
 
 static void make_threads(void) {
     machine_t *m = &tcgemm_machine;
-    const size_t first = (size_t)(m->block % tcgemm_cluster_size()) * m->launch->block;
+    const size_t first = (size_t)own_rank() * m->launch->block;
     for (uint32_t i = 0; i < m->launch->block; ++i) {
-        thread_t *t = &m->threads[i];
+        thread_t *t = &m->block->threads[i];
         t->stack = m->stacks + (first + i) * STACK_BYTES + STACK_GUARD;
         t->index = i;
         t->warp = i / LANES;
@@ -322,17 +330,19 @@ static void make_threads(void) {
         t->has_arrived = false;
     }
     for (uint32_t w = 0; w < m->num_warps; ++w)
-        m->warps[w] = (warp_t){.ready = ALL};
+        m->block->warps[w] = (warp_t){.ready = ALL};
 }
 
-static void begin_block(uint32_t block) {
+/* The block in hand, from its start. */
+static void begin_block(uint32_t index) {
     machine_t *m = &tcgemm_machine;
-    m->block = block;
-    m->epoch = 1;
-    m->meetings = m->epoch_of_meeting = 0;
-    m->is_relaxed = false;
-    m->static_bytes = 0;
-    m->starved = tcgemm_machine_random(m->num_warps);
+    block_t *b = m->block;
+    b->index = index;
+    b->epoch = 1;
+    b->meetings = b->epoch_of_meeting = 0;
+    b->is_relaxed = false;
+    b->static_bytes = 0;
+    b->starved = tcgemm_machine_random(m->num_warps);
     m->self = NULL;
     make_threads();
     tcgemm_shared_reset();
@@ -340,10 +350,17 @@ static void begin_block(uint32_t block) {
     tcgemm_trace_block();
 }
 
-/* The block in hand, until none of its threads can run. */
-static void run_block(void) {
+/* The block in hand, until none of its threads can run; false: none could. `again`: it has run
+ * before, and others of its cluster since. */
+static bool run_block(bool again) {
     machine_t *m = &tcgemm_machine;
     thread_t *next = next_thread(warp_at(0));
+    while (!next && !has_ended() && tcgemm_box_bring())
+        next = next_thread(warp_at(0));
+    if (!next)
+        return false;
+    if (again)
+        tcgemm_trace_turn();
     while (next) {
         m->self = next;
         tcgemm_fiber_switch(&m->main_context, next->context);
@@ -355,6 +372,14 @@ static void run_block(void) {
         }
     }
     m->self = NULL;
+    return true;
+}
+
+/* One that others of its cluster have had to wait for, or that waits for them. */
+static bool go_on_with(uint32_t rank) {
+    tcgemm_cluster_take(rank);
+    tcgemm_box_turn();
+    return run_block(true);
 }
 
 static void end_block(void) {
@@ -377,23 +402,23 @@ static uint32_t turn_of(uint32_t i, uint32_t count) {
     return i;
 }
 
-/* From one barrier of the cluster to the next; without clusters from the start to the end. */
+/* The ranks in turns, until none of them can go on; without clusters the one block. */
 static void run_cluster(uint32_t cluster) {
     const machine_t *m = &tcgemm_machine;
     const uint32_t ranks = tcgemm_cluster_size();
+    bool any = true;
     for (uint32_t i = 0; i < ranks && !m->is_stopped; ++i) {
         const uint32_t rank = turn_of(i, ranks);
+        tcgemm_cluster_take(rank);
         begin_block(cluster * ranks + rank);
-        run_block();
-        tcgemm_cluster_keep(rank);
+        (void)run_block(false);
     }
-    while (!m->is_stopped && tcgemm_cluster_meet())
-        for (uint32_t i = 0; i < ranks && !m->is_stopped; ++i) {
-            const uint32_t rank = turn_of(i, ranks);
-            tcgemm_cluster_take(rank);
-            run_block();
-            tcgemm_cluster_keep(rank);
-        }
+    while (any && !m->is_stopped) {
+        any = false;
+        for (uint32_t i = 0; i < ranks && !m->is_stopped; ++i)
+            any = go_on_with(turn_of(i, ranks)) || any;
+        any = any || (!m->is_stopped && tcgemm_cluster_meet());
+    }
     for (uint32_t rank = 0; rank < ranks && !m->is_stopped; ++rank) {
         tcgemm_cluster_take(rank);
         end_block();
@@ -460,7 +485,8 @@ __attribute__((visibility("default"))) int tcgemm_emulate_run(tcgemm_emulate_lau
         return 2;
     (void)pthread_mutex_lock(&mutex);
     tcgemm_machine.launch = launch;
-    const bool has_room = make_stacks() && tcgemm_cluster_prepare();
+    tcgemm_machine.block = tcgemm_cluster_block(0);
+    const bool has_room = make_stacks();
     if (has_room)
         run(launch);
     (void)pthread_mutex_unlock(&mutex);

@@ -5,7 +5,7 @@
  *     shared.c         shared memory, its shadow      memory.c    global memory, its bounds
  *     copy.c           cp.async, the adversary        product.c   mma.sync
  *     meet.c           functions of a warp or more    report.c    faults and the trace
- *     cluster.c        blocks of a cluster
+ *     cluster.c        blocks of a cluster, which take turns
  *     async.h          Hopper: mbarriers, TMA, wgmma
  *
  * A thread runs until it waits. Functions of a warp are a rendezvous: the lane that comes last does
@@ -24,9 +24,9 @@
  * its thread has waited for the group, and then for other threads until the next barrier.
  *
  * Not modelled: time, caches, bank conflicts, registers but for their sum; the order of weak memory
- * beyond barriers; blocks that run at once, but for those of a cluster; multicast; named barriers;
- * what ordinary stores have written as the operand of a wgmma: it may not read it. Products are
- * summed exactly and rounded once an instruction, where tensor cores truncate (product.c).
+ * beyond barriers; blocks that run at once, but for those of a cluster; named barriers; what
+ * ordinary stores have written as the operand of a wgmma: it may not read it. Products are summed
+ * exactly and rounded once an instruction, where tensor cores truncate (product.c).
  */
 #ifndef TCGEMM_EMULATE_MACHINE_H
 #define TCGEMM_EMULATE_MACHINE_H
@@ -170,25 +170,31 @@ typedef struct cell {
     uint32_t late;   /* ... and after a write of one who had arrived there, or 0 */
 } cell_t;
 
-typedef struct machine {
-    tcgemm_emulate_launch_t *launch;
+/* A block of the cluster. */
+typedef struct block {
+    uint32_t index, rank;
     thread_t threads[MAX_THREADS];
     warp_t warps[MAX_WARPS];
-    thread_t *self;
-    char *stacks;
-    void *main_context;
-    uint32_t block, num_warps;
     uint32_t epoch;
     uint32_t meetings, epoch_of_meeting; /* barriers of the cluster; the epoch behind the last */
     bool is_relaxed; /* somebody has arrived at the next one without a release */
     uint32_t starved;
     uint32_t static_bytes; /* of shared memory, from SHARED_BYTES on */
+    cell_t cells[SHARED_ROOM / 4];
+} block_t;
+
+typedef struct machine {
+    tcgemm_emulate_launch_t *launch;
+    block_t *block; /* in hand: it has the turn, and tcgemm_emulate_shared is its shared memory */
+    thread_t *self;
+    char *stacks;
+    void *main_context;
+    uint32_t num_warps;
     uint64_t random;
     bool is_stopped; /* by a fault that nothing sensible can follow */
     bool is_telling; /* main is asked to hand on `line` */
     bool trace_is_over;
     char line[320];
-    cell_t cells[SHARED_ROOM / 4];
 } machine_t;
 
 extern machine_t tcgemm_machine;
@@ -196,6 +202,10 @@ extern char tcgemm_emulate_shared[SHARED_ROOM];
 
 static inline thread_t *self_thread(void) {
     return tcgemm_machine.self;
+}
+/* Of the block in hand. */
+static inline uint32_t own_rank(void) {
+    return tcgemm_machine.block->rank;
 }
 
 /* ---- fiber.c ---- */
@@ -214,6 +224,8 @@ void tcgemm_machine_leave(void);
  * its warp are there, and a warp that is there as a whole is traced. */
 void tcgemm_machine_wait_at(operation_t barrier, uint32_t *lanes);
 void tcgemm_machine_give_way(void);
+/* All threads of the block have ended. */
+bool tcgemm_machine_has_ended(const block_t *block);
 bool tcgemm_machine_is_elsewhere(const thread_t *x, const thread_t *y);
 const char *tcgemm_machine_name_of(operation_t op);
 /* The end of the run, from within a thread. */
@@ -229,13 +241,17 @@ void tcgemm_machine_meet(operation_t op);
 
 /* Blocks of a cluster: 1 without. */
 uint32_t tcgemm_cluster_size(void);
-/* Room for them; false: there is no memory. */
-bool tcgemm_cluster_prepare(void);
-/* Puts the block in hand aside, as this rank; has it in hand again. */
-void tcgemm_cluster_keep(uint32_t rank);
+block_t *tcgemm_cluster_block(uint32_t rank);
+/* Has the block of this rank in hand. */
 void tcgemm_cluster_take(uint32_t rank);
 /* True if threads of the cluster wait at its barrier, all that have not ended; they can go on. */
 bool tcgemm_cluster_meet(void);
+/* What keeps the running thread from the shared memory of this rank; NULL: nothing. */
+const char *tcgemm_cluster_wrong_with(uint32_t rank);
+/* Whether a touch by a thread of another rank is behind the cluster's last barrier. */
+bool tcgemm_cluster_is_at_once(uint32_t rank, const touch_t *touch);
+/* Of a rank's shared memory, wherever it is kept. */
+char *tcgemm_cluster_shared(uint32_t rank);
 
 /* ---- shared.c ---- */
 

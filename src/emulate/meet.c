@@ -24,8 +24,8 @@ static void shuffle(thread_t *lanes) {
 static void perform(thread_t *lanes) {
     switch (lanes->request.op) {
     case OP_SYNCWARP:
-        tcgemm_machine.warps[lanes->warp].turn += 1;
-        tcgemm_async_share(lanes, LANES);
+        tcgemm_machine.block->warps[lanes->warp].turn += 1;
+        tcgemm_async_share(own_rank(), lanes->index, LANES);
         break;
     case OP_SHFL:
         shuffle(lanes);
@@ -90,7 +90,7 @@ static warp_t *party_of(const thread_t *self, operation_t op, uint32_t *count) {
         tcgemm_machine_fault("%s where there is no whole warpgroup", tcgemm_machine_name_of(op));
         tcgemm_machine_stop();
     }
-    return &m->warps[first];
+    return &m->block->warps[first];
 }
 
 /* All threads of these warps are here. A warp that waits as a whole is at a warpgroup's function.
@@ -105,7 +105,7 @@ static bool has_come(const warp_t *warps, uint32_t count) {
 void tcgemm_machine_meet(operation_t op) {
     machine_t *m = &tcgemm_machine;
     thread_t *self = m->self;
-    warp_t *warp = &m->warps[self->warp];
+    warp_t *warp = &m->block->warps[self->warp];
     const uint32_t bit = 1u << self->lane;
     uint32_t count;
     self->request.op = op;
@@ -115,13 +115,13 @@ void tcgemm_machine_meet(operation_t op) {
         tcgemm_machine_leave();
         return;
     }
-    check_meeting(&m->threads[self->warp * LANES], LANES);
+    check_meeting(&m->block->threads[self->warp * LANES], LANES);
     warp_t *party = party_of(self, op, &count);
     if (!has_come(party, count)) {
         tcgemm_machine_leave();
         return;
     }
-    thread_t *threads = &m->threads[(party - m->warps) * LANES];
+    thread_t *threads = &m->block->threads[(party - m->block->warps) * LANES];
     check_meeting(threads, (int)count * LANES);
     perform(threads);
     for (uint32_t i = 0; i < count; ++i) {

@@ -39,7 +39,7 @@ void tcgemm_machine_fault(const char *format, ...) {
     tcgemm_emulate_launch_t *launch = m->launch;
     if (launch->num_faults++ > 0)
         return;
-    int at = snprintf(launch->fault, sizeof launch->fault, "block %u", m->block);
+    int at = snprintf(launch->fault, sizeof launch->fault, "block %u", m->block->index);
     if (m->self)
         at += snprintf(launch->fault + at, sizeof launch->fault - (size_t)at,
                        ", warp %u, lane %u, after %s:%u", m->self->warp, m->self->lane,

@@ -10,16 +10,16 @@ void tcgemm_shared_reset(void) {
     machine_t *m = &tcgemm_machine;
     const size_t bytes = m->launch->smem_bytes;
     memset(tcgemm_emulate_shared, POISON, bytes);
-    memset(m->cells, 0, (bytes + 3) / 4 * sizeof *m->cells);
-    memset(m->cells + SHARED_BYTES / 4, 0,
-           (SHARED_ROOM - SHARED_BYTES) / 4 * sizeof *m->cells); /* static */
+    memset(m->block->cells, 0, (bytes + 3) / 4 * sizeof *m->block->cells);
+    memset(m->block->cells + SHARED_BYTES / 4, 0,
+           (SHARED_ROOM - SHARED_BYTES) / 4 * sizeof *m->block->cells); /* static */
 }
 
 static void check_bounds(uint32_t at, uint32_t size, const char *what) {
     const size_t bytes = tcgemm_machine.launch->smem_bytes;
     if (at <= bytes && size <= bytes - at)
         return;
-    if (at >= SHARED_BYTES && at + size <= SHARED_BYTES + tcgemm_machine.static_bytes)
+    if (at >= SHARED_BYTES && at + size <= SHARED_BYTES + tcgemm_machine.block->static_bytes)
         return;
     tcgemm_machine_fault("%u bytes at %u of shared memory are %s, but there are %zu", size, at,
                          what, bytes);
@@ -29,29 +29,30 @@ static void check_bounds(uint32_t at, uint32_t size, const char *what) {
 bool tcgemm_shared_is_at_once(const touch_t *touch, uint8_t bytes) {
     const machine_t *m = &tcgemm_machine;
     const thread_t *self = m->self;
-    if (touch->epoch != m->epoch || !(touch->bytes & bytes) || touch->thread == self->index)
+    if (touch->epoch != m->block->epoch || !(touch->bytes & bytes) || touch->thread == self->index)
         return false;
     const bool is_many = touch->thread & MANY;
-    if (!is_many && tcgemm_async.known[self->index].times[touch->thread] > touch->time)
+    if (!is_many && known_by(self)->times[touch->thread] > touch->time)
         return false;
     const uint32_t warp = is_many ? touch->thread & ~(uint32_t)MANY : touch->thread / LANES;
     if (touch->thread == MANY_WARPS || warp != self->warp)
         return true;
-    return touch->turn == m->warps[self->warp].turn && touch->bytes_of_turn & bytes;
+    return touch->turn == m->block->warps[self->warp].turn && touch->bytes_of_turn & bytes;
 }
 
 static void add_touch(touch_t *touch, uint8_t bytes, const thread_t *self) {
     const machine_t *m = &tcgemm_machine;
-    const uint32_t turn = m->warps[self->warp].turn;
-    const uint32_t time = tcgemm_async.known[self->index].times[self->index];
+    const uint32_t turn = m->block->warps[self->warp].turn;
+    const uint32_t time = known_by(self)->times[self->index];
     const uint32_t warp =
         touch->thread & MANY ? touch->thread & ~(uint32_t)MANY : touch->thread / LANES;
-    const bool is_same = touch->epoch == m->epoch && warp == self->warp && touch->turn == turn;
+    const bool is_same =
+        touch->epoch == m->block->epoch && warp == self->warp && touch->turn == turn;
     const uint8_t bytes_of_turn = (uint8_t)((is_same ? touch->bytes_of_turn : 0) | bytes);
-    if (touch->epoch != m->epoch || touch->thread == self->index) {
-        const uint8_t others = touch->epoch == m->epoch ? touch->bytes : 0;
-        *touch = (touch_t){
-            m->epoch, turn, time, (uint16_t)self->index, (uint8_t)(others | bytes), bytes_of_turn};
+    if (touch->epoch != m->block->epoch || touch->thread == self->index) {
+        const uint8_t others = touch->epoch == m->block->epoch ? touch->bytes : 0;
+        *touch = (touch_t){m->block->epoch,           turn,         time, (uint16_t)self->index,
+                           (uint8_t)(others | bytes), bytes_of_turn};
         return;
     }
     touch->thread = (uint16_t)(touch->thread != MANY_WARPS && warp == self->warp ? MANY | self->warp
@@ -85,7 +86,7 @@ void tcgemm_shared_read(uint32_t at, uint32_t size) {
     check_bounds(at, size, "read");
     m->launch->shared_reads += size;
     for (uint32_t i = at / 4; 4 * i < at + size; ++i) {
-        cell_t *cell = &m->cells[i];
+        cell_t *cell = &m->block->cells[i];
         const uint8_t bytes = bytes_of(i, at, at + size);
         if (cell->pending & bytes)
             tcgemm_machine_fault("shared byte %u is read, which a cp.async of thread %u has yet to "
@@ -102,7 +103,7 @@ void tcgemm_shared_read(uint32_t at, uint32_t size) {
 
 /* Whether somebody else is in the way of a write. */
 static void check_claim(const cell_t *cell, uint32_t i, uint8_t bytes) {
-    if (cell->far && cell->far == tcgemm_machine.meetings)
+    if (cell->far && cell->far == tcgemm_machine.block->meetings)
         tcgemm_machine_fault("race: shared byte %u is written, and another block has read it since "
                              "the last barrier of the cluster",
                              4 * i);
@@ -124,7 +125,7 @@ static void claim(cell_t *cell, uint32_t i, uint8_t bytes) {
 
 void tcgemm_shared_claim(uint32_t at, uint32_t size) {
     for (uint32_t i = at / 4; 4 * i < at + size; ++i)
-        check_claim(&tcgemm_machine.cells[i], i, 0xF);
+        check_claim(&tcgemm_machine.block->cells[i], i, 0xF);
 }
 
 void tcgemm_shared_write(uint32_t at, uint32_t size) {
@@ -132,10 +133,10 @@ void tcgemm_shared_write(uint32_t at, uint32_t size) {
     check_bounds(at, size, "written");
     for (uint32_t i = at / 4; 4 * i < at + size; ++i) {
         const uint8_t bytes = bytes_of(i, at, at + size);
-        claim(&m->cells[i], i, bytes);
-        m->cells[i].valid |= bytes;
+        claim(&m->block->cells[i], i, bytes);
+        m->block->cells[i].valid |= bytes;
         if (m->self->has_arrived)
-            m->cells[i].late = m->meetings + 1;
+            m->block->cells[i].late = m->block->meetings + 1;
     }
     tcgemm_line_store(at, size);
     tcgemm_trace_forget(at, size);
@@ -145,9 +146,9 @@ void tcgemm_shared_issue(uint32_t at, uint32_t size) {
     machine_t *m = &tcgemm_machine;
     check_bounds(at, size, "written");
     for (uint32_t i = at / 4; 4 * i < at + size; ++i) {
-        claim(&m->cells[i], i, 0xF);
-        m->cells[i].pending = 0xF;
-        m->cells[i].copier = (uint16_t)m->self->index;
+        claim(&m->block->cells[i], i, 0xF);
+        m->block->cells[i].pending = 0xF;
+        m->block->cells[i].copier = (uint16_t)m->self->index;
     }
     tcgemm_line_store(at, size);
 }
@@ -155,7 +156,7 @@ void tcgemm_shared_issue(uint32_t at, uint32_t size) {
 void tcgemm_shared_deliver(uint32_t at, uint32_t size) {
     machine_t *m = &tcgemm_machine;
     for (uint32_t i = at / 4; 4 * i < at + size; ++i) {
-        cell_t *cell = &m->cells[i];
+        cell_t *cell = &m->block->cells[i];
         cell->pending = 0;
         cell->valid = 0xF;
         if (tcgemm_shared_is_at_once(&cell->read, 0xF))

@@ -31,12 +31,12 @@ typedef struct origin {
     int32_t line, at;
 } origin_t;
 
-static gathering_t gatherings[MAX_WARPS];
+static gathering_t gatherings[MAX_RANKS][MAX_WARPS];
 static origin_t origins[SHARED_ROOM / 4];
 static bool is_lane_shown[MAX_REGIONS]; /* in this block */
 
 static gathering_t *gathering_of(uint32_t warp) {
-    return &gatherings[warp];
+    return &gatherings[own_rank()][warp];
 }
 
 static void clear(gathering_t *g) {
@@ -73,12 +73,12 @@ static void flush(uint32_t warp) {
     if (g->products && g->op == OP_WGMMA)
         tcgemm_machine_tell(1, "warpgroup %u multiplies: %lld x wgmma m64n%u", warp / WARPGROUP,
                             (long long)g->products,
-                            tcgemm_machine.threads[warp * LANES].request.wgmma.n);
+                            tcgemm_machine.block->threads[warp * LANES].request.wgmma.n);
     else if (g->products)
         tcgemm_machine_tell(1, "warp %u multiplies: %lld x mma m%un8k%u", warp,
                             (long long)g->products,
-                            tcgemm_machine.threads[warp * LANES].request.rows,
-                            tcgemm_machine.threads[warp * LANES].request.k);
+                            tcgemm_machine.block->threads[warp * LANES].request.rows,
+                            tcgemm_machine.block->threads[warp * LANES].request.k);
     for (int kind = 0; kind < NUM_KINDS && !g->is_empty; ++kind)
         for (int r = 0; r < NUM_BOXES; ++r)
             if (g->boxes[kind][r].bytes)
@@ -248,10 +248,10 @@ static void tell_of_groups(const thread_t *lanes) {
     flush(warp);
     if (op == OP_WGMMA_COMMIT)
         tcgemm_machine_tell(1, "warp %u commits group %u of wgmma", warp,
-                            tcgemm_machine.warps[warp].committed - 1);
+                            tcgemm_machine.block->warps[warp].committed - 1);
     else if (op == OP_WGMMA_WAIT)
         tcgemm_machine_tell(1, "warp %u waits until %u of its %u groups of wgmma are in flight",
-                            warp, lanes->request.k, tcgemm_machine.warps[warp].committed);
+                            warp, lanes->request.k, tcgemm_machine.block->warps[warp].committed);
     else
         tcgemm_machine_tell(1, "warpgroup %u has %u registers a thread", warp / WARPGROUP,
                             lanes->request.k);
@@ -280,7 +280,7 @@ void tcgemm_trace_meeting(const thread_t *lanes) {
 void tcgemm_trace_barrier(const thread_t *thread) {
     if (!tcgemm_machine_is_told())
         return;
-    const bool ended = tcgemm_machine.warps[thread->warp].ended;
+    const bool ended = tcgemm_machine.block->warps[thread->warp].ended;
     flush(thread->warp);
     tcgemm_machine_tell(1,
                         ended ? "warp %u ends"
@@ -293,8 +293,8 @@ void tcgemm_trace_barrier(const thread_t *thread) {
 /* ---- blocks ---- */
 
 void tcgemm_trace_begin(void) {
-    for (int i = 0; i < MAX_WARPS; ++i)
-        clear(&gatherings[i]);
+    for (int i = 0; i < MAX_RANKS * MAX_WARPS; ++i)
+        clear(&gatherings[i / MAX_WARPS][i % MAX_WARPS]);
 }
 
 void tcgemm_trace_block(void) {
@@ -304,5 +304,11 @@ void tcgemm_trace_block(void) {
     memset(origins, 0, sizeof origins);
     memset(is_lane_shown, 0, sizeof is_lane_shown);
     tcgemm_machine_tell(0, "block %u of %u, %u threads, %zu bytes of shared memory",
-                        tcgemm_machine.block, launch->grid, launch->block, launch->smem_bytes);
+                        tcgemm_machine.block->index, launch->grid, launch->block,
+                        launch->smem_bytes);
+}
+
+void tcgemm_trace_turn(void) {
+    if (tcgemm_machine_is_told())
+        tcgemm_machine_tell(0, "block %u goes on", tcgemm_machine.block->index);
 }

@@ -7,6 +7,8 @@
 
 void tcgemm_trace_begin(void);
 void tcgemm_trace_block(void);
+/* The block in hand, which has begun before. */
+void tcgemm_trace_turn(void);
 void tcgemm_trace_copy(uint32_t to, uint32_t size, uint32_t bytes);
 /* The running thread has a box brought there. */
 void tcgemm_trace_box(uint32_t to, uint32_t size);

@@ -47,26 +47,20 @@ typedef struct warpgroup {
     sums_t sums[MAX_SUMS];
 } warpgroup_t;
 
-static warpgroup_t warpgroups[NUM_WARPGROUPS];
+static warpgroup_t warpgroups[MAX_RANKS][NUM_WARPGROUPS];
+
+/* Of the block in hand. */
+static warpgroup_t *own_warpgroups(void) {
+    return warpgroups[own_rank()];
+}
 
 static warpgroup_t *warpgroup_of(const thread_t *thread) {
-    return &warpgroups[thread->warp / WARPGROUP];
+    return &own_warpgroups()[thread->warp / WARPGROUP];
 }
 
 void tcgemm_wgmma_reset(void) {
     for (int i = 0; i < NUM_WARPGROUPS; ++i)
-        warpgroups[i].num_flying = 0, warpgroups[i].registers = 0;
-}
-
-bool tcgemm_wgmma_is_at_rest(void) {
-    for (int i = 0; i < NUM_WARPGROUPS; ++i)
-        if (warpgroups[i].num_flying > 0)
-            return false;
-    return true;
-}
-
-uint32_t *tcgemm_wgmma_registers(uint32_t warp) {
-    return &warpgroups[warp / WARPGROUP].registers;
+        own_warpgroups()[i].num_flying = 0, own_warpgroups()[i].registers = 0;
 }
 
 /* ---- operands ---- */
@@ -420,12 +414,12 @@ static void check_agreement(const thread_t *threads) {
     const tcgemm_emulate_wgmma_t *x = &threads[0].request.wgmma;
     for (int i = 1; i < IN_WARPGROUP; ++i) {
         const tcgemm_emulate_wgmma_t *y = &threads[i].request.wgmma;
-        const char *what =
-            x->a != y->a || x->b != y->b     ? "operands"
-            : (x->add != 0) != (y->add != 0) ? "what it adds to"
-            : m->warps[threads[0].warp].committed != m->warps[threads[i].warp].committed
-                ? "the groups committed so far"
-                : NULL;
+        const char *what = x->a != y->a || x->b != y->b     ? "operands"
+                           : (x->add != 0) != (y->add != 0) ? "what it adds to"
+                           : m->block->warps[threads[0].warp].committed !=
+                                   m->block->warps[threads[i].warp].committed
+                               ? "the groups committed so far"
+                               : NULL;
         if (!what)
             continue;
         tcgemm_machine_fault("thread %u and thread %u do not agree on %s of a wgmma",
@@ -465,7 +459,7 @@ void tcgemm_machine_wgmma(thread_t *threads) {
     product_t *p = &g->flying[g->num_flying++];
     p->x = *x;
     p->sums = chosen;
-    p->group = g->sums[chosen].group = tcgemm_machine.warps[warp].committed;
+    p->group = g->sums[chosen].group = tcgemm_machine.block->warps[warp].committed;
     p->is_read = false;
     if (x->a_registers)
         take_fragments(threads, p);
@@ -485,7 +479,7 @@ void tcgemm_machine_wgmma_fence(thread_t *lanes) {
 }
 
 void tcgemm_machine_wgmma_commit(thread_t *lanes) {
-    tcgemm_machine.warps[lanes->warp].committed += 1;
+    tcgemm_machine.block->warps[lanes->warp].committed += 1;
 }
 
 /* The products of the groups before this one. */
@@ -500,7 +494,7 @@ static void finish(warpgroup_t *g, uint32_t end) {
 }
 
 void tcgemm_machine_wgmma_wait(thread_t *lanes) {
-    warp_t *warp = &tcgemm_machine.warps[lanes->warp];
+    warp_t *warp = &tcgemm_machine.block->warps[lanes->warp];
     warpgroup_t *g = warpgroup_of(lanes);
     const uint32_t pending = lanes->request.k;
     const uint32_t end = warp->committed > pending ? warp->committed - pending : 0;
@@ -508,7 +502,7 @@ void tcgemm_machine_wgmma_wait(thread_t *lanes) {
     finish(g, end);
     for (int lane = 0; lane < LANES; ++lane) {
         thread_t *t = &lanes[lane];
-        tcgemm_async.known[t->index].groups[t->warp] = warp->waited;
+        known_by(t)->groups[own_rank()][t->warp] = warp->waited;
         for (int i = 0; i < t->num_sums; ++i)
             if (t->sums[i].is_flying && g->sums[i].group < end)
                 give_sums(t, &t->sums[i], &g->sums[i]);
@@ -544,7 +538,9 @@ void tcgemm_machine_count_registers(void) {
     const uint32_t groups = m->num_warps / WARPGROUP;
     uint32_t sum = 0;
     for (uint32_t i = 0; i < groups; ++i)
-        sum += warpgroups[i].registers ? warpgroups[i].registers : each < 256 ? each : 256;
+        sum += own_warpgroups()[i].registers ? own_warpgroups()[i].registers
+               : each < 256                  ? each
+                                             : 256;
     if (sum > each * groups)
         tcgemm_machine_fault("the warpgroups ask for %u registers a thread together, of %u", sum,
                              each * groups);

@@ -2,9 +2,11 @@
  *
  * D (tiles x 64 x 16, floats) = A (tiles x 64 rows of k) * B (16 rows of k), bf16, k contiguous. A
  * warpgroup fetches blocks of 64 k into a ring of three slots, others multiply: one, or two that
- * take turns with the tiles (gpu/families/wgmma/wgmma.cuh). D is written, or leaves by boxes.
+ * take turns with the tiles (gpu/families/wgmma/wgmma.cuh). D is written, or leaves by boxes. In
+ * pairs two blocks share out the tiles, and each fetches half of every block of B for both.
  * test_faults_hopper.c knows the words that are expected of each.
  */
+#include "gpu/ptx/cluster.cuh"
 #include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/mbarrier.cuh"
 #include "gpu/ptx/setmaxnreg.cuh"
@@ -62,7 +64,16 @@
     X(no_commit_of_the_box_that_leaves)                                                            \
     X(the_box_leaves_unswizzled)                                                                   \
     X(the_box_leaves_for_the_wrong_row)                                                            \
-    X(rows_end_within_a_chunk)
+    X(rows_end_within_a_chunk)                                                                     \
+    X(the_other_block_is_not_waited_for)                                                           \
+    X(arrives_at_its_own_block_alone)                                                              \
+    X(expects_its_own_half)                                                                        \
+    X(fetches_for_itself)                                                                          \
+    X(both_fetch_the_first_half)                                                                   \
+    X(no_meeting_before_the_boxes)                                                                 \
+    X(no_meeting_at_the_end)                                                                       \
+    X(arrives_after_the_meeting_at_the_end)                                                        \
+    X(arrives_beyond_the_cluster)
 
 enum fault {
 #define FAULT(name) name,
@@ -82,7 +93,8 @@ enum {
     PLACE = 8 * ROW
 };
 
-template <int FAULT, int CONSUMERS, int BOXES> struct ring {
+template <int FAULT, int CONSUMERS, int BOXES, int PAIR> struct ring {
+    enum { BLOCKS = 1 + PAIR };
     uint32_t smem;
 
     uint32_t filled(uint32_t slot) const {
@@ -111,7 +123,9 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
             tcgemm_mbarrier_init(filled(slot), 1);
             tcgemm_mbarrier_init(emptied(slot), FAULT == too_many_arrivals  ? 5
                                                 : FAULT == too_few_arrivals ? 3
-                                                                            : 4);
+                                                : FAULT == the_other_block_is_not_waited_for
+                                                    ? 4
+                                                    : 4 * BLOCKS);
         }
         for (uint32_t consumer = 0; consumer < CONSUMERS; ++consumer)
             tcgemm_mbarrier_init(turn_of(consumer), 4);
@@ -124,19 +138,32 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
     /* ---- the thread that fetches ---- */
 
     void fetch(const tcgemm_tensor_args_t &x, uint32_t slot, int32_t k, int32_t row) {
-        const int32_t bytes = SLOT + (FAULT == expects_too_little ? -ROW
-                                      : FAULT == expects_too_much ? ROW
-                                                                  : 0);
+        const int32_t bytes = SLOT + (FAULT == expects_too_little     ? -ROW
+                                      : FAULT == expects_too_much     ? ROW
+                                      : FAULT == expects_its_own_half ? -B_BYTES / 2
+                                                                      : 0);
         const uint32_t to = FAULT == the_box_lies_unaligned && slot == 1 ? 512 : smem + slot * SLOT;
         const uint32_t further = FAULT == the_box_covers_the_barriers && slot == 2 ? B_BYTES : 0;
         tcgemm_mbarrier_arrive_expect(filled(slot), (uint32_t)bytes);
         tcgemm_tma_load(to, &x.a, filled(slot), k, row, 0);
-        tcgemm_tma_load(to + A_BYTES + further, &x.b, filled(slot), k, 0, 0);
+        if (PAIR)
+            fetch_half(x, to + A_BYTES, filled(slot), k);
+        else
+            tcgemm_tma_load(to + A_BYTES + further, &x.b, filled(slot), k, 0, 0);
+    }
+
+    void fetch_half(const tcgemm_tensor_args_t &x, uint32_t to, uint32_t barrier, int32_t k) {
+        const uint32_t half = FAULT == both_fetch_the_first_half ? 0 : tcgemm_cluster_rank();
+        const int32_t row = (int32_t)half * (N / 2);
+        if (FAULT == fetches_for_itself)
+            tcgemm_tma_load(to + half * (B_BYTES / 2), &x.b, barrier, k, row, 0);
+        else
+            tcgemm_tma_load_both(to + half * (B_BYTES / 2), &x.b, barrier, k, row, 0);
     }
 
     void produce(const tcgemm_tensor_args_t &x, uint32_t tiles, uint32_t blocks) {
         cursor at = {0, 0};
-        for (uint32_t tile = 0; tile < tiles; ++tile)
+        for (uint32_t tile = blockIdx.x; tile < tiles; tile += BLOCKS)
             for (uint32_t block = 0; block < blocks; ++block, at.skip(1)) {
                 tcgemm_mbarrier_wait(emptied(at.slot), FAULT == fetches_for_the_other_parity
                                                            ? at.parity
@@ -204,6 +231,20 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
             tcgemm_mbarrier_arrive(barrier);
     }
 
+    /* A slot: at all blocks that fetch for this one. */
+    void release(uint32_t slot) {
+        const uint32_t lane = threadIdx.x % 32, own = tcgemm_cluster_rank();
+        if (!PAIR)
+            arrive(emptied(slot));
+        else if (lane < BLOCKS && (lane == own || !is_at_own_alone()))
+            tcgemm_mbarrier_arrive_at(emptied(slot),
+                                      FAULT == arrives_beyond_the_cluster ? lane + 1 : lane);
+    }
+    static bool is_at_own_alone(void) {
+        return FAULT == arrives_at_its_own_block_alone ||
+               FAULT == the_other_block_is_not_waited_for;
+    }
+
     void wait_for_box(cursor at) {
         if (FAULT == waits_at_the_first_slot)
             tcgemm_mbarrier_wait(filled(0), at.parity);
@@ -241,12 +282,12 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
             if (FAULT != no_commit_of_the_last_group || block + 1 < blocks)
                 tcgemm_wgmma_commit();
             if (FAULT == released_before_the_wait)
-                arrive(emptied(at.slot));
+                release(at.slot);
             tcgemm_wgmma_wait<1>();
             if (FAULT == released_a_block_early)
-                arrive(emptied(at.slot));
+                release(at.slot);
             else if (block > 0 && FAULT != never_released && FAULT != released_before_the_wait)
-                arrive(emptied(before));
+                release(before);
             before = at.slot;
         }
         return before;
@@ -300,7 +341,7 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
         float c[N / 2];
         uint32_t turn = consumer ^ 1;
         at.skip(consumer * blocks);
-        for (uint32_t tile = consumer; tile < tiles; tile += CONSUMERS) {
+        for (uint32_t tile = consumer + blockIdx.x; tile < tiles; tile += CONSUMERS * BLOCKS) {
             if (CONSUMERS == 2 && FAULT != no_turns) {
                 tcgemm_mbarrier_wait(turn_of(consumer), turn);
                 turn ^= 1;
@@ -312,9 +353,11 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
                 arrive(turn_of(consumer ^ 1));
             if (FAULT != no_wait_before_the_epilogue)
                 tcgemm_wgmma_wait<0>();
+            if (FAULT == arrives_after_the_meeting_at_the_end && tile + BLOCKS >= tiles)
+                meet();
             if ((FAULT != one_block_is_never_released || blocks > 1) && FAULT != never_released &&
                 FAULT != released_before_the_wait && FAULT != released_a_block_early)
-                arrive(emptied(last));
+                release(last);
             if (BOXES)
                 send(x, c, tile);
             else
@@ -323,6 +366,12 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
         }
         if (BOXES && threadIdx.x % 32 == 0 && FAULT != ends_while_a_box_leaves)
             tcgemm_tma_wait_read<0>();
+    }
+
+    static void meet(void) {
+        __syncwarp();
+        tcgemm_cluster_arrive();
+        tcgemm_cluster_wait();
     }
 
     void run(const tcgemm_tensor_args_t &x) {
@@ -334,6 +383,8 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
             make_barriers();
         if (FAULT != no_syncthreads_after_init)
             __syncthreads();
+        if (PAIR && FAULT != no_meeting_before_the_boxes)
+            meet();
         if (warpgroup == CONSUMERS) {
             tcgemm_registers_less<40>();
             if (threadIdx.x == CONSUMERS * 128)
@@ -343,20 +394,27 @@ template <int FAULT, int CONSUMERS, int BOXES> struct ring {
                 tcgemm_registers_more<256>();
             consume(x, warpgroup, tiles, blocks);
         }
+        const bool has_met = FAULT == arrives_after_the_meeting_at_the_end && warpgroup < CONSUMERS;
+        if (PAIR && FAULT != no_meeting_at_the_end && !has_met)
+            meet();
     }
 };
 
 #define KERNELS(name)                                                                              \
     extern "C" __global__ void alone_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 1, 0> kernel;                                                                   \
+        ring<name, 1, 0, 0> kernel;                                                                \
         kernel.run(x);                                                                             \
     }                                                                                              \
     extern "C" __global__ void turns_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 2, 0> kernel;                                                                   \
+        ring<name, 2, 0, 0> kernel;                                                                \
         kernel.run(x);                                                                             \
     }                                                                                              \
     extern "C" __global__ void boxes_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 1, 1> kernel;                                                                   \
+        ring<name, 1, 1, 0> kernel;                                                                \
+        kernel.run(x);                                                                             \
+    }                                                                                              \
+    extern "C" __global__ void pairs_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
+        ring<name, 1, 0, 1> kernel;                                                                \
         kernel.run(x);                                                                             \
     }
 FAULTS(KERNELS)

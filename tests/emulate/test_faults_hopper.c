@@ -77,7 +77,8 @@ static tcgemm_emulate_launch_t run(const char *name, int tiles, int blocks, uint
     tcgemm_tensor_args_t args;
     memset(&args, 0, sizeof args);
     args.a = map_of(a, m, k, ROWS);
-    args.b = map_of(b, N, k, N);
+    const bool in_pairs = strncmp(name, "pairs", 5) == 0;
+    args.b = map_of(b, N, k, in_pairs ? N / 2 : N);
     const bool is_ragged = strstr(name, "rows_end_within_a_chunk") != NULL;
     const tcgemm_tensor_t of_d = {.base = d,
                                   .size = {is_ragged ? N - 1 : N, (uint64_t)m, 1},
@@ -98,7 +99,8 @@ static tcgemm_emulate_launch_t run(const char *name, int tiles, int blocks, uint
         .kernel = dlsym(module, name),
         .parameters = &args,
         .parameter_bytes = sizeof args,
-        .grid = 1,
+        .grid = in_pairs ? 2 : 1,
+        .ranks = in_pairs ? 2 : 1,
         .block = strncmp(name, "turns", 5) == 0 ? 384 : 256,
         .smem_bytes = SMEM_BYTES,
         .regions = regions,
@@ -200,6 +202,24 @@ static const struct {
     {"boxes_the_box_leaves_unswizzled", "D", 1, 1},
     {"boxes_the_box_leaves_for_the_wrong_row", "D", 1, 1},
     {"boxes_rows_end_within_a_chunk", "beside D are written", 1, 1},
+    {"pairs_sound", "", 2, 1},
+    {"pairs_sound", "", 4, 5},
+    {"pairs_sound", "", 6, 3},
+    {"pairs_no_wait_for_the_box", "shared byte", 2, 4},
+    {"pairs_released_a_block_early", "shared byte", 4, 4},
+    {"pairs_never_released", "waits for phase 0 of the mbarrier", 2, 4},
+    {"pairs_too_few_arrivals", "overwritten|one more arrival", 4, 4},
+    {"pairs_the_other_block_is_not_waited_for", "two boxes|overwritten", 4, 4},
+    {"pairs_arrives_at_its_own_block_alone", "4 of 8 arrivals", 4, 4},
+    {"pairs_expects_its_own_half", "which no box has brought", 2, 1},
+    {"pairs_fetches_for_itself", "0 of 1 arrivals and 1024 bytes are missing", 2, 1},
+    {"pairs_both_fetch_the_first_half", "two boxes|overwritten by a box", 2, 1},
+    {"pairs_no_meeting_before_the_boxes", "which may not have begun", 2, 1},
+    {"pairs_no_meeting_at_the_end", "which has ended", 2, 1},
+    {"pairs_arrives_after_the_meeting_at_the_end", "which has ended", 2, 1},
+    {"pairs_arrives_beyond_the_cluster", "which is not in the cluster", 2, 1},
+    {"pairs_barriers_are_not_made_known", "which no fence has made known", 2, 1},
+    {"pairs_no_syncthreads_after_init", "", 2, 1},
 };
 
 static bool is_told(const char *fault, const char *words) {

@@ -17,6 +17,12 @@ static __forceinline__ void tcgemm_mbarrier_arrive(uint32_t barrier, TCGEMM_EMUL
     tcgemm_emulate_mbarrier_arrive(barrier, 0);
 }
 
+static __forceinline__ void tcgemm_mbarrier_arrive_at(uint32_t barrier, uint32_t rank,
+                                                      TCGEMM_EMULATE_CALLER) {
+    TCGEMM_EMULATE_HERE();
+    tcgemm_emulate_mbarrier_arrive_at(barrier, rank);
+}
+
 static __forceinline__ void tcgemm_mbarrier_arrive_expect(uint32_t barrier, uint32_t bytes,
                                                           TCGEMM_EMULATE_CALLER) {
     TCGEMM_EMULATE_HERE();

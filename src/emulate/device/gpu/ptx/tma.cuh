@@ -23,12 +23,25 @@ static __forceinline__ tcgemm_emulate_box_t tcgemm_emulate_box_at(const tcgemm_t
             {x, y, z}};
 }
 
+static __forceinline__ void tcgemm_emulate_load(uint32_t ranks, uint32_t to,
+                                                const tcgemm_tensor_map_t *map, uint32_t barrier,
+                                                int32_t x, int32_t y, int32_t z) {
+    const tcgemm_emulate_box_t box = tcgemm_emulate_box_at(map, x, y, z);
+    tcgemm_emulate_box_load(to, &box, barrier, ranks);
+}
+
 static __forceinline__ void tcgemm_tma_load(uint32_t to, const tcgemm_tensor_map_t *map,
                                             uint32_t barrier, int32_t x, int32_t y, int32_t z,
                                             TCGEMM_EMULATE_CALLER) {
     TCGEMM_EMULATE_HERE();
-    const tcgemm_emulate_box_t box = tcgemm_emulate_box_at(map, x, y, z);
-    tcgemm_emulate_box_load(to, &box, barrier);
+    tcgemm_emulate_load(1u << tcgemm_emulate_cluster_rank(), to, map, barrier, x, y, z);
+}
+
+static __forceinline__ void tcgemm_tma_load_both(uint32_t to, const tcgemm_tensor_map_t *map,
+                                                 uint32_t barrier, int32_t x, int32_t y, int32_t z,
+                                                 TCGEMM_EMULATE_CALLER) {
+    TCGEMM_EMULATE_HERE();
+    tcgemm_emulate_load(3, to, map, barrier, x, y, z);
 }
 
 static __forceinline__ void tcgemm_tma_store(const tcgemm_tensor_map_t *map, uint32_t from,
