@@ -3,6 +3,7 @@
 # emulator sees them.
 #
 #     tests/kernel_mutation.sh [-b BUILD] [pattern]    all defects, or those whose name matches
+#     tests/kernel_mutation.sh -n                      only whether each edit still matches its source
 #
 # Needs a build with tests (default: build). Each defect is one sed edit of one file of src/gpu or
 # src/tile (an edit that changes nothing is an error); one kernel file is compiled with it, for one
@@ -12,6 +13,11 @@
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build
+only_edits=
+if [ "${1:-}" = -n ]; then
+    only_edits=yes
+    shift
+fi
 if [ "${1:-}" = -b ]; then
     build=$(cd "$2" && pwd)
     shift 2
@@ -30,9 +36,12 @@ fail() {
 
 program=$build/tests/test_emulate_rows
 packs=$build/tests/test_emulate_pack
-[ -x "$program" ] && [ -x "$packs" ] || fail "$program or $packs is not built"
-machine=$(find "$build" -path '*tcgemm_emulate_machine.dir*' -name '*.o')
-[ -n "$machine" ] || fail "no emulator in $build"
+machine=
+if [ -z "$only_edits" ]; then
+    [ -x "$program" ] && [ -x "$packs" ] || fail "$program or $packs is not built"
+    machine=$(find "$build" -path '*tcgemm_emulate_machine.dir*' -name '*.o')
+    [ -n "$machine" ] || fail "no emulator in $build"
+fi
 
 # object FILE ARCH: a file in $work, as the build compiles it, to an object of the same name.
 object() {
@@ -92,8 +101,10 @@ how() {
     fi
 }
 
-echo "| defect | kernel | how it is seen |"
-echo "| --- | --- | --- |"
+if [ -z "$only_edits" ]; then
+    echo "| defect | kernel | how it is seen |"
+    echo "| --- | --- | --- |"
+fi
 status=0
 count=0
 
@@ -103,6 +114,16 @@ defect() {
     cp "$root/src/$2" "$work/src/$2"
     kernel=$(cd "$root/src" && find gpu -name "$4" | head -n 1)
     [ -n "$kernel" ] || fail "no kernel file $4"
+    if [ -n "$only_edits" ]; then
+        count=$((count + 1))
+        sed -i "$3" "$work/src/$2" || fail "sed failed for '$1'"
+        if cmp -s "$root/src/$2" "$work/src/$2"; then
+            echo "the edit for '$1' matches nothing in $2"
+            status=1
+        fi
+        cp "$root/src/$2" "$work/src/$2"
+        return 0
+    fi
     if ! grep -qxF "$kernel $5" "$work/sound"; then # without the defect all must be well
         compile "$(basename "$kernel")" "$5" && run "$6" "$5" && grep -qE '[1-9][0-9]* rows|PASSED' "$work/out" ||
             { tail -n 20 "$work/log" "$work/out" 2>/dev/null | cut -c1-300 >&2; fail "$kernel fails on sm_$5 as it is, or no row is named $6"; }
@@ -210,7 +231,7 @@ defect "D is stored wide whatever its alignment" $mma \
     's/args.vector_d >= sizeof(piece_t) &&/true \&\&/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
 defect "a copy goes back one pass too few" $copy \
-    's/rewind = BK \* ELEMENT_BYTES - PASSES \* pass_step;/rewind = BK * ELEMENT_BYTES - (PASSES - 1) * pass_step;/' \
+    's/rewind = SLICES \* BK \* ELEMENT_BYTES - PASSES \* pass_step;/rewind = SLICES * BK * ELEMENT_BYTES - (PASSES - 1) * pass_step;/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
 defect "items of B lie as far apart as those of A" $mma \
     's/\* args.stride_b/* args.stride_a/' \
@@ -243,7 +264,7 @@ defect "the second exchange of f64 asks the wrong lane" $direct \
     's/second = first ^ 4;/second = first ^ 8;/' \
     'wmma_direct_f64_f64.cu' 80 wmma_direct_f64_f64
 defect "turned rows are stored where they would lie unshifted" "$ffma" \
-    's/to = tile + k0 \* PITCH + place(row, k0);/to = tile + k0 * PITCH + place(row, 0);/' \
+    's/(DOWN == 8 ? row : place(row, k0));/(DOWN == 8 ? row : place(row, 0));/' \
     "$(basename "$ffma")" 80 128x128x16_ffma
 defect "the next block of k is read before it has arrived" "$ffma" \
     '/^                arrive();$/{N;s/\( *\)arrive();\n *read(into, 0);/\1read(into, 0);\n\1arrive();/}' \
@@ -350,6 +371,39 @@ defect "the last rank is not added" $wgmma \
 defect "what was added up replaces sums that others read" $wgmma \
     's/tcgemm_sts_128(piece_at(piece), bits);/tcgemm_sts_128(piece_at(piece ^ 1), bits);/;s/tcgemm_lds_128(total, piece_at(piece));/tcgemm_lds_128(total, piece_at(piece ^ 1));/' \
     'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_64x64x64_cluster'
+defect "the next sums are laid down while lanes still write rows" $wgmma \
+    '/write_one(args, (from/,/__syncwarp/s/__syncwarp();//' \
+    'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x192x64_turns'
+defect "rows are read as if they lay in order" $wgmma \
+    's/(from ^ row \* 16)/from/' \
+    'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_128x128x64_turns'
+defect "rows beyond the edge are written, too" $wgmma \
+    '/scalar v;/,/to += args.ldd/s/if (row < here)/if (true)/' \
+    'wgmma_s8_s32.cu' 90 'wgmma_s8_s32_64x64x128_share'
+defect "a block of a pair does not wait for the other to have read a slot" $wgmma \
+    's/SHARERS \* 4 \* of_pair()/SHARERS * 4/;s/PAIRED \&\& threadIdx.x % 32 < of_pair())/PAIRED \&\& threadIdx.x % 32 == (of_pair() > 1 ? tcgemm_cluster_rank() : 0))/' \
+    'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_128x128x64_turns'
+defect "a block of a pair expects its own half alone" $wgmma \
+    's/LEFT_ARRIVE + RIGHT_ARRIVE);/LEFT_ARRIVE + RIGHT_ARRIVE \/ of_pair());/' \
+    'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_128x256x64_share'
+defect "both blocks of a pair fetch the same half" $wgmma \
+    's/const uint32_t rank = tcgemm_cluster_rank();/const uint32_t rank = 0;/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_128x192x32_turns'
+defect "a block of a pair fetches for itself" $wgmma \
+    's/tcgemm_tma_load_both(/tcgemm_tma_load(/' \
+    'wgmma_s8_s32.cu' 90 'wgmma_s8_s32_128x256x128_share'
+defect "boxes come before the other block's barriers are made" $wgmma \
+    's/meet(); \/\* nothing may come.*//' \
+    'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x192x64_turns'
+defect "a block of a pair ends before the other has arrived there" $wgmma \
+    's/meet(); \/\* nor may anybody.*//' \
+    'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x192x64_turns'
+defect "both blocks of a pair take the same row of tiles" $wgmma \
+    's/of_pair() + tcgemm_cluster_rank() : at.at.m/of_pair() : at.at.m/' \
+    'wgmma_e4m3_f32.cu' 90 'wgmma_e4m3_f32_128x192x128_share'
+defect "an odd last row of tiles has no pair" $wgmma \
+    's/(\*rows + of_pair() - 1) \/ of_pair()/*rows \/ of_pair()/' \
+    'wgmma_f16_f32.cu' 90 'wgmma_f16_f32_128x192x64_turns'
 defect "shares of k overlap" tile/split.h \
     's/(rank + 1) \/ ranks)/(rank + 1) \/ ranks) + (rank + 1 < ranks)/' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_64x64x64_cluster'

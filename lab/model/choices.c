@@ -10,7 +10,8 @@
  * would hardly give. Each row that may be chosen is planned by its name, with the packing and the
  * parts of k that the planner gives it, and timed for `milliseconds` (3), three times; an eighth of
  * that where it is far behind. A line is a row for a problem: its steps (A, B: packed, P: product,
- * R: parts added up), what it took and was expected to take, and whether the planner took it.
+ * p: product in pairs of blocks, R: parts added up), the parts of k of the last product, what it
+ * took and was expected to take, and whether the planner took it.
  * lab/model/choices.py draws the sum, also with the planner of another day.
  */
 #include <math.h>
@@ -79,14 +80,19 @@ typedef struct choice {
     long long splits;
 } choice_t;
 
+/* Only the first product may be in pairs: a tail never is. */
 static void note_steps(const tcgemm_plan_t *plan, choice_t *c) {
     tcgemm_step_info_t step = {.struct_size = sizeof step};
+    char text[4096];
+    (void)tcgemm_plan_describe(plan, TCGEMM_FORMAT_TEXT, text, sizeof text);
+    char product = strstr(text, "in pairs that share") ? 'p' : 'P';
     for (int i = 0; tcgemm_plan_get_step(plan, i, &step) == TCGEMM_STATUS_OK; ++i) {
-        c->steps[i] = step.name[0] == 'r'                 ? 'R'
-                      : strcmp(step.name, "product") == 0 ? 'P'
-                                                          : step.name[strlen(step.name) - 1];
-        if (c->steps[i] == 'P')
-            c->splits = (long long)step.splits;
+        const bool multiplies = strcmp(step.name, "product") == 0;
+        c->steps[i] = step.name[0] == 'r' ? 'R'
+                      : multiplies        ? product
+                                          : step.name[strlen(step.name) - 1];
+        if (multiplies)
+            c->splits = (long long)step.splits, product = 'P';
     }
 }
 

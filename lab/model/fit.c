@@ -34,10 +34,11 @@ typedef struct sample {
     const tcgemm_kernel_t *kernel;
     tcgemm_canonical_t seen; /* what the kernel of the product sees */
     int ranks;               /* of a cluster */
-    double others;           /* seconds expected of the other steps */
-    double seconds, best;    /* measured: of this row, of the best of the problem */
-    double predicted;        /* as the constants stand */
-    struct group *group;     /* the rows of its problem */
+    bool in_pairs;
+    double others;        /* seconds expected of the other steps */
+    double seconds, best; /* measured: of this row, of the best of the problem */
+    double predicted;     /* as the constants stand */
+    struct group *group;  /* the rows of its problem */
 } sample_t;
 
 typedef struct group {
@@ -113,7 +114,7 @@ static void keep(sample_t *s) {
     line->samples[line->count++] = s;
 }
 
-/* Whether the plan takes the steps that were measured. */
+/* Whether the plan takes the steps that were measured; `splits` of the last product. */
 static bool is_as_measured(const struct tcgemm_plan *plan, const char *steps, long long splits) {
     static const char letters[] = {[TCGEMM_STEP_PACK_A] = 'A',
                                    [TCGEMM_STEP_PACK_B] = 'B',
@@ -121,10 +122,15 @@ static bool is_as_measured(const struct tcgemm_plan *plan, const char *steps, lo
                                    [TCGEMM_STEP_REDUCE] = 'R'};
     if ((int)strlen(steps) != plan->steps.count)
         return false;
-    for (int i = 0; i < plan->steps.count; ++i)
-        if (letters[plan->steps.step[i].kind] != steps[i])
+    int found = 0;
+    for (int i = 0; i < plan->steps.count; ++i) {
+        const tcgemm_step_t *step = &plan->steps.step[i];
+        if (steps[i] != (step->in_pairs ? 'p' : letters[step->kind]))
             return false;
-    return tcgemm_plan_product(plan)->splits == splits;
+        if (step->kind == TCGEMM_STEP_PRODUCT)
+            found = step->splits;
+    }
+    return found == splits;
 }
 
 static sample_t *sample_of(const tcgemm_problem_t *p, const char *kernel, const char *steps,
@@ -143,6 +149,7 @@ static sample_t *sample_of(const tcgemm_problem_t *p, const char *kernel, const 
         s->kernel = plan->kernel;
         s->seen = tcgemm_gpu_step_problem(plan, product);
         s->ranks = product->ranks;
+        s->in_pairs = product->in_pairs;
         s->others = plan->steps.seconds - product->seconds;
     }
     tcgemm_plan_destroy(plan);
@@ -261,7 +268,7 @@ static void get_constants(const line_t *line, double c[NUM_CONSTANTS]) {
 }
 
 static double predicted_of(const sample_t *s) {
-    return s->others + tcgemm_gpu_time(s->kernel, &s->seen, s->ranks, device).total;
+    return s->others + tcgemm_gpu_time(s->kernel, &s->seen, s->ranks, s->in_pairs, device).total;
 }
 
 /* What the choice among the rows of a problem loses, in parts of the best one's time. Rows that are

@@ -18,6 +18,17 @@ static inline int64_t min_i64(int64_t x, int64_t y) {
     return x < y ? x : y;
 }
 
+/* Of numbers from 0 on: instructions, where floor and ceil are calls. From 2^52 on all are whole.
+ */
+static inline double floor_f64(double x) {
+    return x < 4503599627370496.0 ? (double)(int64_t)x : x;
+}
+
+static inline double ceil_f64(double x) {
+    const double below = floor_f64(x);
+    return below < x ? below + 1.0 : below;
+}
+
 /* x may be as large as an int64_t gets: a matrix without elements can have any m. */
 static inline int64_t ceil_div(int64_t x, int64_t y) {
     return x / y + (x % y != 0);

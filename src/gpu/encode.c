@@ -123,7 +123,7 @@ static tcgemm_gpu_args_t encode_product(const struct tcgemm_plan *plan, const tc
     x.ldb = tcgemm_operand_ld(&step->b.at);
     x.stride_a = step->a.at.batch_stride;
     x.stride_b = step->b.at.batch_stride;
-    x.raster_group = step->gpu.raster_group;
+    x.raster_group = step->in_pairs ? step->gpu.raster_group / 2 : step->gpu.raster_group;
     x.splits = (uint32_t)step->splits;
     x.split_k = step->split_k;
     x.streams_a = step->kernel->gpu->streams == TCGEMM_STREAMS_A;
@@ -237,10 +237,12 @@ static tcgemm_tensor_t tensor_of(const void *base, tcgemm_dtype_t dtype, int64_t
 void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, tcgemm_tensor_t *a,
                         tcgemm_tensor_t *b) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
+    const int bn =
+        step->in_pairs ? row->bn / 2 : row->bn; /* each block fetches half of the lines */
     *a = tensor_of(x->a, step->a.at.dtype, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
                    x->lda, x->batch, x->stride_a, x->a_trans ? row->bk : row->bm);
     *b = tensor_of(x->b, step->b.at.dtype, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
-                   x->ldb, x->batch, x->stride_b, x->b_trans ? row->bn : row->bk);
+                   x->ldb, x->batch, x->stride_b, x->b_trans ? bn : row->bk);
     a->rounds_to_tf32 = b->rounds_to_tf32 = row->type == TCGEMM_TF32_F32;
 }
 

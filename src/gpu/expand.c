@@ -5,7 +5,8 @@
  * not contiguous: they are packed, turned round on the way); operands of types that are computed in
  * a wider one are widened while they are packed; k is split where D has too few tiles for the SMs,
  * and the parts are added up in order; so is the k of the tail, the last rows or columns of D,
- * where the last round of tiles would leave SMs idle.
+ * where the last round of tiles would leave SMs idle. Where blocks wait for boxes of an operand
+ * that is not packed, two of them may fetch B together.
  *
  * Both only for families that know how (gpu_row.h). Nothing that is measured at run time has a say:
  * the same problem takes the same steps on the same kind of GPU.
@@ -52,6 +53,7 @@ typedef struct choice {
     bool pack_a, pack_b;
     int64_t splits, split_k;
     int ranks; /* of a cluster, that share each part */
+    bool in_pairs;
     tail_t tail;
     double seconds;
 } choice_t;
@@ -156,6 +158,8 @@ static double step_seconds(double bytes, bool joins, const tcgemm_device_t *devi
 
 static double packing_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                               const choice_t *c, const tcgemm_device_t *device) {
+    if (!c->pack_a && !c->pack_b)
+        return 0.0;
     const tcgemm_canonical_t p = with_packed(row, g, c);
     double seconds = 0.0;
     if (c->pack_a)
@@ -247,22 +251,30 @@ static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
 
 /* Of the product of an area of D. */
 static double product_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                              int64_t splits, int64_t split_k, int ranks,
+                              int64_t splits, int64_t split_k, int ranks, bool in_pairs,
                               const tcgemm_device_t *device) {
-    const tcgemm_canonical_t parts = with_parts(row, g, splits, split_k, ranks);
-    return tcgemm_gpu_time(row, &parts, ranks, device).total;
+    tcgemm_canonical_t parts;
+    if (splits > 1 || ranks > 1) {
+        parts = with_parts(row, g, splits, split_k, ranks);
+        g = &parts;
+    }
+    return tcgemm_gpu_time(row, g, ranks, in_pairs, device).total;
 }
 
 /* Of the product, or of both. */
 static double products_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                                const tcgemm_device_t *device, const choice_t *c) {
-    const tcgemm_canonical_t p = with_packed(row, g, c);
+    tcgemm_canonical_t copies;
+    if (c->pack_a || c->pack_b) {
+        copies = with_packed(row, g, c);
+        g = &copies;
+    }
     if (c->tail.lines == 0)
-        return product_seconds(row, &p, c->splits, c->split_k, c->ranks, device);
+        return product_seconds(row, g, c->splits, c->split_k, c->ranks, c->in_pairs, device);
     const tcgemm_area_t first = area_of_rest(g, &c->tail), last = area_of_tail(g, &c->tail);
-    const tcgemm_canonical_t rest = with_area(&p, &first), tail = with_area(&p, &last);
-    return product_seconds(row, &rest, c->splits, c->split_k, c->ranks, device) +
-           product_seconds(row, &tail, c->tail.splits, c->tail.split_k, 1, device);
+    const tcgemm_canonical_t rest = with_area(g, &first), tail = with_area(g, &last);
+    return product_seconds(row, &rest, c->splits, c->split_k, c->ranks, c->in_pairs, device) +
+           product_seconds(row, &tail, c->tail.splits, c->tail.split_k, 1, false, device);
 }
 
 /* Of all other steps. */
@@ -306,7 +318,8 @@ static bool splits_k(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
 static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                        const tcgemm_device_t *device, choice_t *best) {
     const tcgemm_gpu_row_t *r = row->gpu;
-    const double tiles = ceil((double)g->m / r->bm) * ceil((double)g->n / r->bn) * (double)g->batch;
+    const double tiles =
+        ceil_f64((double)g->m / r->bm) * ceil_f64((double)g->n / r->bn) * (double)g->batch;
     const double resident = tcgemm_gpu_resident_blocks(r, 1, device);
     const int64_t blocks = ceil_div(g->k, r->bk);
     const choice_t whole = *best;
@@ -331,6 +344,7 @@ static void try_clusters(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g
                          const tcgemm_device_t *device, const choice_t *whole, choice_t *best) {
     const int64_t blocks = ceil_div(g->k, row->gpu->bk);
     choice_t c = *whole;
+    c.in_pairs = false;
     for (c.ranks = 2; c.ranks <= row->gpu->max_ranks; c.ranks *= 2)
         if (blocks >= (int64_t)c.ranks * LEAST_BLOCKS)
             try_choice(row, g, device, c, best);
@@ -352,7 +366,7 @@ static void try_tail(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
     const int64_t tiles_m = ceil_div(g->m, row->gpu->bm), tiles_n = ceil_div(g->n, row->gpu->bn);
     const double tiles = (double)tiles_m * (double)tiles_n;
     const double resident = tcgemm_gpu_resident_blocks(row->gpu, 1, device);
-    const double rounds = floor(tiles / resident);
+    const double rounds = floor_f64(tiles / resident);
     const choice_t whole = *best;
     if (whole.ranks > 1 || rounds < 1.0 || rounds > MOST_ROUNDS ||
         (rounds + 1.0) * resident < least_idle * tiles || g->batch > 1 ||
@@ -376,23 +390,43 @@ static void try_tail(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
     }
 }
 
-/* Packs neither operand, one or both. */
+/* Two blocks fetch each block of B together, which is worth while where they wait for boxes. */
+static bool may_pair(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                     const tcgemm_device_t *device, const choice_t *c) {
+    if (g->m <= row->gpu->bm)
+        return false;
+    const tcgemm_canonical_t p = with_packed(row, g, c);
+    return tcgemm_gpu_waits_for_boxes(row, &p, device);
+}
+
+static void try_pairs(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                      const tcgemm_device_t *device, choice_t c, choice_t *best) {
+    c.in_pairs = true;
+    if (row->gpu->pairs && may_pair(row, g, device, &c))
+        try_choice(row, g, device, c, best);
+}
+
+/* Packs neither operand, one or both; blocks in pairs, or each for itself. */
 static void choose_packing(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                            const tcgemm_device_t *device, choice_t *best) {
     best->pack_a = must_pack(row, &g->a, false);
     best->pack_b = must_pack(row, &g->b, true);
+    best->in_pairs = false;
     best->seconds = other_seconds(row, g, device, best) + products_seconds(row, g, device, best);
     if (!row->gpu->pads_rows && !row->gpu->tensor_maps)
         return;
     const bool a = is_narrow(row, &g->a, g->m, g->k);
     const bool b = is_narrow(row, &g->b, g->k, g->n);
     const choice_t as_it_is = *best;
+    try_pairs(row, g, device, as_it_is, best);
     for (int which = 1; which < 4; ++which) {
         choice_t c = as_it_is;
         c.pack_a = as_it_is.pack_a || (which & 1) != 0;
         c.pack_b = as_it_is.pack_b || (which & 2) != 0;
-        if ((a || c.pack_a == as_it_is.pack_a) && (b || c.pack_b == as_it_is.pack_b))
-            try_choice(row, g, device, c, best);
+        if ((!a && c.pack_a != as_it_is.pack_a) || (!b && c.pack_b != as_it_is.pack_b))
+            continue;
+        try_choice(row, g, device, c, best);
+        try_pairs(row, g, device, c, best);
     }
 }
 
@@ -491,7 +525,7 @@ static void add_reduction(tcgemm_steps_t *s, const struct tcgemm_plan *plan) {
 /* The product of an area of D, of operands where `from` has them, and the sum of its parts of k. */
 static void add_product(tcgemm_steps_t *s, const struct tcgemm_plan *plan,
                         const tcgemm_kernel_t *row, const tcgemm_step_t *from, tcgemm_area_t area,
-                        int64_t splits, int64_t split_k, int ranks) {
+                        int64_t splits, int64_t split_k, int ranks, bool in_pairs) {
     tcgemm_step_t *const product = append(s, TCGEMM_STEP_PRODUCT);
     *product = *from;
     product->kernel = splits > 1 ? row_of_sums(row) : row;
@@ -499,11 +533,13 @@ static void add_product(tcgemm_steps_t *s, const struct tcgemm_plan *plan,
     product->splits = (int)splits;
     product->split_k = split_k;
     product->ranks = ranks;
+    product->in_pairs = in_pairs;
     product->written_bytes = (size_t)((double)plan->g.batch * (double)area.rows *
                                       (double)area.cols * (double)bytes_of(plan->g.type->d));
     const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, product);
-    product->seconds = tcgemm_gpu_time(row, &seen, ranks, plan->device).total;
-    product->gpu.raster_group = tcgemm_gpu_raster_group(row, &seen, plan->device);
+    product->seconds = tcgemm_gpu_time(row, &seen, ranks, in_pairs, plan->device).total;
+    const uint32_t group = tcgemm_gpu_raster_group(row, &seen, plan->device);
+    product->gpu.raster_group = in_pairs ? (group + 1) / 2 * 2 : group;
     product->gpu.registers = tcgemm_gpu_registers_of(row);
     product->gpu.smem_bytes = row->gpu->smem_bytes;
     product->gpu.blocks_per_sm =
@@ -525,10 +561,10 @@ static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kern
     if (c->pack_b)
         add_packing(&s, row, TCGEMM_STEP_PACK_B, &product.b, joins, plan);
     if (c->tail.lines == 0 || (rest.rows > 0 && rest.cols > 0))
-        add_product(&s, plan, row, &product, rest, c->splits, c->split_k, c->ranks);
+        add_product(&s, plan, row, &product, rest, c->splits, c->split_k, c->ranks, c->in_pairs);
     if (c->tail.lines > 0)
         add_product(&s, plan, row, &product, area_of_tail(&plan->g, &c->tail), c->tail.splits,
-                    c->tail.split_k, 1);
+                    c->tail.split_k, 1, false);
     for (int i = 0; i < s.count; ++i)
         s.seconds += s.step[i].seconds;
     return s;
@@ -552,7 +588,14 @@ bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
     return good || !row->gpu->tensor_maps;
 }
 
-double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
+                          double limit) {
+    if (limit < HUGE_VAL) {
+        const tcgemm_canonical_t g = tcgemm_choice_problem(&plan->g);
+        const double floor = tcgemm_gpu_floor(row, &g, plan->device);
+        if (floor > limit)
+            return floor;
+    }
     return choose(row, plan, true).seconds;
 }
 
@@ -567,7 +610,7 @@ void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
     other.split_k = c.split_k;
     other.ranks = c.ranks;
     other.tail = c.tail;
-    if (other.pack_a != c.pack_a || other.pack_b != c.pack_b)
+    if (other.pack_a != c.pack_a || other.pack_b != c.pack_b || other.in_pairs != c.in_pairs)
         plan->if_unaligned = steps_of(plan, row, &other);
 }
 

@@ -65,7 +65,7 @@ typedef struct tcgemm_gpu_args {
     } alpha, beta;
     uint32_t a_trans, b_trans;
     uint32_t flags;        /* TCGEMM_FLAG_* of the problem */
-    uint32_t raster_group; /* tile rows of D that are swept together (tile/raster.h) */
+    uint32_t raster_group; /* tile rows of D that are swept together (tile/raster.h), or pairs */
     uint32_t vector_a;     /* bytes that every row start of A is aligned to: 16, 8, 4, 2, 1 */
     uint32_t vector_b;     /* the same for B, C and D */
     uint32_t vector_c;

@@ -31,14 +31,14 @@ typedef struct tcgemm_gpu_row {
     size_t smem_bytes; /* dynamic, per block */
     int blocks_per_sm;
     bool persistent; /* a block takes tiles gridDim.x apart until none is left */
-    int max_ranks;  /* most blocks of a cluster that sum up a tile, each a share of k; 0, 1: none */
-    bool splits_k;  /* the kernel knows parts of k (gpu_args.h) */
-    bool pads_rows; /* ... and rows that end in padding of zeros */
+    int max_ranks; /* most blocks of a cluster that sum up a tile, each a share of k; 0, 1: none */
+    bool pairs; /* two blocks, one below the other, may share what they fetch of B: in clusters */
+    bool splits_k;    /* the kernel knows parts of k (gpu_args.h) */
+    bool pads_rows;   /* ... and rows that end in padding of zeros */
     bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
     tcgemm_takes_t takes_a; /* ... A in these layouts, */
     tcgemm_takes_t takes_b; /* B in these; in others they are turned round while they are packed */
     int box_rows;           /* ... and D can leave by boxes of so many rows; 0: it cannot */
-    bool writes_rows;       /* ... and, where its rows begin anywhere, along them */
     bool items_a_warp;      /* a warp takes items of the batch by itself, D being one tile */
     tcgemm_streams_t streams; /* the operand that passes once, where D is narrow */
 } tcgemm_gpu_row_t;

@@ -66,16 +66,27 @@ uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t li
     return 1;
 }
 
+int64_t tcgemm_gpu_tile_rows(const tcgemm_step_t *step, int64_t m) {
+    const int64_t rows = ceil_div(m, step->kernel->gpu->bm);
+    return step->in_pairs ? round_up(rows, 2) : rows;
+}
+
+int tcgemm_gpu_cluster(const tcgemm_step_t *step) {
+    return step->in_pairs ? 2 : step->ranks;
+}
+
 int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *step) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
-    const double tiles = (double)ceil_div(step->area.rows, row->bm) *
+    const double tiles = (double)tcgemm_gpu_tile_rows(step, step->area.rows) *
                          (double)ceil_div(step->area.cols, row->bn) * (double)plan->g.batch *
                          (double)step->splits * (double)step->ranks;
     return tiles < MAX_TILES ? (int64_t)tiles : MAX_TILES;
 }
 
 int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, const tcgemm_step_t *step, int64_t tiles) {
-    const int64_t resident = (int64_t)plan->device->num_sms * step->gpu.blocks_per_sm;
+    const int64_t sms = plan->device->num_sms;
+    const int64_t even = sms < 2 ? 2 : sms / 2 * 2; /* no GPU with clusters has fewer than two */
+    const int64_t resident = (step->in_pairs ? even : sms) * step->gpu.blocks_per_sm;
     return step->kernel->gpu->persistent ? min_i64(tiles, resident) : tiles;
 }
 
@@ -147,14 +158,15 @@ tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm
         return (tcgemm_gpu_shape_t){
             .grid = grid_of_move(plan, step, args), .threads = TCGEMM_MOVE_THREADS, .ranks = 1};
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
-    const int64_t tiles = ceil_div(args->m, row->bm) * ceil_div(args->n, row->bn) * args->splits *
-                          args->batch * step->ranks;
+    const int64_t tiles = tcgemm_gpu_tile_rows(step, args->m) * ceil_div(args->n, row->bn) *
+                          args->splits * args->batch * step->ranks;
     const int64_t grid = tcgemm_gpu_grid(plan, step, tiles);
     return (tcgemm_gpu_shape_t){.grid = grid,
                                 .threads = row->threads,
                                 .smem_bytes = row->smem_bytes,
-                                .ranks = step->ranks,
-                                .spreads = step->ranks == 1 && grid <= plan->device->num_sms &&
+                                .ranks = tcgemm_gpu_cluster(step),
+                                .spreads = tcgemm_gpu_cluster(step) == 1 &&
+                                           grid <= plan->device->num_sms &&
                                            step->seconds > least_seconds_to_spread};
 }
 

@@ -34,6 +34,12 @@ bool tcgemm_step_packs(const tcgemm_step_t *step);
 /* How many steps, from this one on, one launch holds: 2 where the next one joins it. */
 int tcgemm_gpu_steps_of_launch(const tcgemm_steps_t *steps, int first);
 
+/* Rows of tiles that cover m rows of D: in pairs an even number. */
+int64_t tcgemm_gpu_tile_rows(const tcgemm_step_t *step, int64_t m);
+
+/* Blocks of a cluster, for whatever they are one; 1: there are none. */
+int tcgemm_gpu_cluster(const tcgemm_step_t *step);
+
 /* Tiles of D that the step computes, all items and parts of k; at most INT32_MAX. */
 int64_t tcgemm_gpu_tiles(const struct tcgemm_plan *plan, const tcgemm_step_t *step);
 

@@ -14,13 +14,13 @@
  *
  * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
  * memory if that is longer. Boxes are slower where much of them lies beyond an edge, or
- * where their rows begin inside a line of the L2 and products do not hide that, and what more
- * than one block reads comes from the L2, which takes time as well; so do operands that a call
- * before may have left there. A kernel that streams an operand starts once, for it fetches its next
- * tile while it ends the one before, and takes k in steps of all its warps. The constants of each
- * row were measured on an H200 (measured/cost.def); for other devices they are scaled: at most nine
- * tenths of the units that they have, `finish` by their memory's bytes a cycle and SM. How well
- * that fits: docs/measuring.md.
+ * where their rows begin inside a line of the L2 and products do not hide that (pairs of blocks
+ * that fetch B together draw less), and what more than one block reads comes from the L2, which
+ * takes time as well; so do operands that a call before may have left there. A kernel that streams
+ * an operand starts once, for it fetches its next tile while it ends the one before, and takes k in
+ * steps of all its warps. The constants of each row were measured on an H200 (measured/cost.def);
+ * for other devices they are scaled: at most nine tenths of the units that they have, `finish` by
+ * their memory's bytes a cycle and SM. How well that fits: docs/measuring.md.
  */
 #include "gpu/model.h"
 
@@ -40,8 +40,7 @@ static const double memory_efficiency = 0.85;
 static const double near_efficiency = 0.95; /* operands that fit in the L2 */
 static const double copying = 1.15;    /* times longer: what one block an SM brings by threads */
 static const double again = 0.2;       /* bytes of a box that another block has read, too */
-static const double unaligned_d = 3.4; /* D whose rows begin inside a sector ... */
-static const double scattered_d = 6.0; /* ... and are not written along the rows */
+static const double unaligned_d = 3.4; /* D whose rows begin inside a sector */
 static const double unaligned_finish = 3.3; /* and `finish` then, of kernels without boxes */
 static const double beyond = 1.0;           /* rows of boxes beyond an edge, to the other side's */
 /* From the request of a box to its arrival: a ring that is full of requests brings one ring's worth
@@ -52,6 +51,9 @@ static const double near_share = 1.0 / 3.0;
 /* Ranks of a cluster: to meet twice, and what each draws from the others. */
 static const double cluster_barriers = 1.25e-6;
 static const double cluster_bytes_per_clock = 16.0;
+/* Pairs of blocks: to meet twice, and what of B each still has to fetch, as if it were alone. */
+static const double pair_barriers = 0.7e-6;
+static const double part_of_pair = 0.5;
 static const double sms_of_large_clusters = 120.0 / 132.0;
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
@@ -78,13 +80,14 @@ typedef struct question {
     const tcgemm_gpu_cost_t *cost;
     const tcgemm_canonical_t *g;
     const tcgemm_device_t *device;
-    int ranks;   /* blocks of a cluster */
+    int ranks; /* blocks of a cluster that share k */
+    bool in_pairs;
     double macs; /* multiply-adds a cycle and SM that the row reaches on the device */
 } question_t;
 
 static question_t ask(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g, int ranks,
-                      const tcgemm_device_t *device) {
-    question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, ranks, 0.0};
+                      bool in_pairs, const tcgemm_device_t *device) {
+    question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, ranks, in_pairs, 0.0};
     const double peak = part_of_peak * tcgemm_device_macs(device, q.row->code);
     q.macs = peak > 0.0 && peak < q.cost->macs ? peak : q.cost->macs;
     return q;
@@ -95,17 +98,18 @@ static question_t ask(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g
 double tcgemm_gpu_resident_blocks(const tcgemm_gpu_row_t *row, int ranks,
                                   const tcgemm_device_t *device) {
     const double sms = ranks > 2 ? device->num_sms * sms_of_large_clusters : device->num_sms;
-    return max_f64(1.0, floor(sms * row->blocks_per_sm / ranks)) * ranks;
+    return max_f64(1.0, floor_f64(sms * row->blocks_per_sm / ranks)) * ranks;
 }
 
 static double resident_blocks(const question_t *q) {
-    return tcgemm_gpu_resident_blocks(q->row, q->ranks, q->device);
+    return tcgemm_gpu_resident_blocks(q->row, q->in_pairs ? 2 : q->ranks, q->device);
 }
 
-/* What the sum of a tile by a cluster adds to the product. */
+/* What the sum of a tile by a cluster, or the meetings of a pair, add to the product. */
 static double cluster_seconds(const question_t *q) {
     const double bytes = 4.0 * q->row->bm * q->row->bn;
-    return q->ranks == 1
+    return q->in_pairs ? pair_barriers
+           : q->ranks == 1
                ? 0.0
                : cluster_barriers + bytes / (cluster_bytes_per_clock * q->device->clock_hz);
 }
@@ -114,17 +118,16 @@ static double cluster_seconds(const question_t *q) {
 
 /* The resident blocks cover group x width tiles; they read least if that is nearly a square. */
 static uint32_t raster_group(const question_t *q) {
-    const double tiles_m = ceil((double)q->g->m / q->row->bm), bm = q->row->bm;
+    const double tiles_m = ceil_f64((double)q->g->m / q->row->bm), bm = q->row->bm;
     const double columns = resident_blocks(q) * q->row->bn;
     const double square = min_f64(sqrt(columns / bm), min_f64(MAX_GROUP, tiles_m));
-    const double rows = max_f64(1.0, floor(square)), more = max_f64(1.0, ceil(square));
+    const double rows = max_f64(1.0, floor_f64(square)), more = max_f64(1.0, ceil_f64(square));
     return (uint32_t)(more * bm + columns / more < rows * bm + columns / rows ? more : rows);
 }
 
 static double d_factor(const question_t *q) {
     const bool is_aligned = q->g->n * tcgemm_dtype_bits(q->g->type->d) / 8 % WIDEST_LOAD == 0;
-    const bool is_scattered = q->row->box_rows > 0 && !q->row->writes_rows;
-    return is_aligned ? 1.0 : is_scattered ? scattered_d : unaligned_d;
+    return is_aligned ? 1.0 : unaligned_d;
 }
 
 /* Bytes from memory: a sweep of `group` tile rows reads its rows of A once and all of B. Rows of D
@@ -137,22 +140,28 @@ static double memory_bytes(const question_t *q) {
     const double d = (double)g->m * (double)g->n * bytes_of(g->type->d);
     const bool b_stays = b < 0.5 * (double)q->device->l2_bytes;
     const double sweeps =
-        b_stays ? 1.0 : ceil((double)g->m / (q->row->bm * (double)raster_group(q)));
+        b_stays ? 1.0 : ceil_f64((double)g->m / (q->row->bm * (double)raster_group(q)));
     return a + b * sweeps + d * d_factor(q);
 }
 
 /* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist. */
 static double box_waste(const question_t *q) {
     const double m = (double)q->g->m, n = (double)q->g->n, bm = q->row->bm, bn = q->row->bn;
-    return 1.0 + beyond * ((bm - m / ceil(m / bm)) / bn + (bn - n / ceil(n / bn)) / bm);
+    return 1.0 + beyond * ((bm - m / ceil_f64(m / bm)) / bn + (bn - n / ceil_f64(n / bn)) / bm);
+}
+
+/* Rows of tiles that read B. */
+static double readers_of_b(const question_t *q) {
+    const double rows = ceil_f64((double)q->g->m / q->row->bm);
+    return q->in_pairs ? ceil_f64(rows / 2.0) : rows;
 }
 
 /* Bytes that blocks read after another one has. */
 static double bytes_again(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
     const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
-    return k * (m * bytes_of(g->a.dtype) * (ceil(n / q->row->bn) - 1.0) +
-                n * bytes_of(g->b.dtype) * (ceil(m / q->row->bm) - 1.0));
+    return k * (m * bytes_of(g->a.dtype) * (ceil_f64(n / q->row->bn) - 1.0) +
+                n * bytes_of(g->b.dtype) * (readers_of_b(q) - 1.0));
 }
 
 static double operand_bytes(const question_t *q) {
@@ -174,7 +183,7 @@ static double bandwidth_for(const question_t *q) {
 
 /* How often the ring of a block is filled for one tile. */
 static double rings(const question_t *q) {
-    return ceil((double)q->g->k / q->row->bk) / q->row->stages;
+    return ceil_f64((double)q->g->k / q->row->bk) / q->row->stages;
 }
 
 /* ---- products ---- */
@@ -232,7 +241,8 @@ static double boxes_factor(const question_t *q) {
     const double blocks = q->row->blocks_per_sm;
     const double rows = min_f64(q->row->bm, (double)q->g->m);
     const double cols = min_f64(q->row->bn, (double)q->g->n);
-    const double loads = blocks * bytes_of(q->g->a.dtype) * (rows / a + cols / b);
+    const double part_of_b = q->in_pairs ? part_of_pair : 1.0;
+    const double loads = blocks * bytes_of(q->g->a.dtype) * (rows / a + part_of_b * cols / b);
     return max_f64(1.0, loads / cycles_per_k(q, blocks));
 }
 
@@ -256,7 +266,7 @@ static double layout_factor(const question_t *q) {
 static double weighted_k(const question_t *q) {
     const double layout = layout_factor(q);
     const int bk = q->row->streams ? q->row->bk * q->row->threads / 32 : q->row->bk;
-    const double whole = ceil((double)q->g->k / bk) * bk * layout;
+    const double whole = ceil_f64((double)q->g->k / bk) * bk * layout;
     const bool is_slow = q->row->smem_bytes == 0 && q->g->k % bk != 0;
     return whole + (is_slow ? bk * max_f64(0.0, q->cost->narrow - layout) : 0.0);
 }
@@ -266,7 +276,7 @@ static double edge_seconds(const question_t *q) {
     const tcgemm_gpu_row_t *row = q->row;
     if (row->smem_bytes != 0 || (q->g->m % row->wm == 0 && q->g->n % row->wn == 0))
         return 0.0;
-    const double k = ceil((double)q->g->k / row->bk) * row->bk;
+    const double k = ceil_f64((double)q->g->k / row->bk) * row->bk;
     return k * max_f64(0.0, q->cost->narrow - layout_factor(q)) * cycles_per_k(q, 1.0) /
            q->device->clock_hz;
 }
@@ -327,9 +337,9 @@ static double items_of_group(const question_t *q, double warps) {
     const double stage = (double)q->row->smem_bytes / (q->row->stages * q->row->threads / 32.0);
     const double item = max_f64(k * (m * bytes_of(g->a.dtype) + n * bytes_of(g->b.dtype)),
                                 m * n * max_f64(4.0, bytes_of(g->type->d)));
-    const double lanes = 32.0 / (ceil(m / q->row->im) * ceil(n / q->row->in));
+    const double lanes = 32.0 / (ceil_f64(m / q->row->im) * ceil_f64(n / q->row->in));
     const double each = (double)g->batch / ((double)q->device->num_sms * warps);
-    return max_f64(1.0, floor(min_f64(min_f64(lanes, each), stage / item)));
+    return max_f64(1.0, floor_f64(min_f64(min_f64(lanes, each), stage / item)));
 }
 
 /* Groups of items shared out among SMs. `wait` is what a warp takes for an element of k while it is
@@ -337,8 +347,8 @@ static double items_of_group(const question_t *q, double warps) {
 static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     const tcgemm_canonical_t *g = q->g;
     const double warps = q->row->blocks_per_sm * q->row->threads / 32.0;
-    const double groups =
-        ceil(ceil((double)g->batch / items_of_group(q, warps)) / (double)q->device->num_sms);
+    const double groups = ceil_f64(ceil_f64((double)g->batch / items_of_group(q, warps)) /
+                                   (double)q->device->num_sms);
     const double clock = q->device->clock_hz, k = (double)g->k;
     const double loads =
         max_f64(item_factor(q, &g->a, g->m, g->k), item_factor(q, &g->b, g->k, g->n));
@@ -347,7 +357,7 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     tcgemm_gpu_time_t t;
     memset(&t, 0, sizeof t);
     t.launch = launch_seconds;
-    t.rounds = ceil(groups / warps);
+    t.rounds = ceil_f64(groups / warps);
     t.start = q->cost->start / clock;
     t.wait = t.rounds * k * q->cost->wait / clock;
     t.finish = groups * q->cost->finish * loads / clock;
@@ -375,19 +385,21 @@ static double copy_seconds(const question_t *q, double products, double bytes) {
  * in step and end together, so that as many new ones come to it while other SMs get none. */
 static double blocks_of_rest(const question_t *q, double full, double rest) {
     const bool ends_together = q->row->tensor_maps && !q->row->persistent && full > 0.0;
-    return ends_together ? min_f64(rest, q->row->blocks_per_sm) : ceil(rest / q->device->num_sms);
+    return ends_together ? min_f64(rest, q->row->blocks_per_sm)
+                         : ceil_f64(rest / q->device->num_sms);
 }
 
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
-                                  int ranks, const tcgemm_device_t *device) {
-    const question_t q = ask(kernel, g, ranks, device);
+                                  int ranks, bool in_pairs, const tcgemm_device_t *device) {
+    const question_t q = ask(kernel, g, ranks, in_pairs, device);
     const double batch = (double)g->batch;
     const double bandwidth = bandwidth_for(&q);
     if (q.row->items_a_warp)
         return time_of_items(&q, bandwidth);
-    const double tiles = ceil((double)g->m / q.row->bm) * ceil((double)g->n / q.row->bn) * batch;
+    const double rows = in_pairs ? 2.0 * readers_of_b(&q) : readers_of_b(&q);
+    const double tiles = rows * ceil_f64((double)g->n / q.row->bn) * batch;
     const double resident = resident_blocks(&q);
-    const double full = floor(tiles / resident);
+    const double full = floor_f64(tiles / resident);
     const double rest = tiles - full * resident;
     const double k = weighted_k(&q);
     tcgemm_gpu_time_t t;
@@ -423,8 +435,30 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
 
 uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                  const tcgemm_device_t *device) {
-    const question_t q = ask(kernel, g, 1, device);
+    const question_t q = ask(kernel, g, 1, false, device);
     return raster_group(&q);
+}
+
+/* As tcgemm_gpu_time has it, term by term: layouts that a copy may turn into one another, tiles
+ * that end where their SMs do. Items that warps share out are another matter. */
+double tcgemm_gpu_floor(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                        const tcgemm_device_t *device) {
+    const question_t q = ask(kernel, g, 1, false, device);
+    const double *x = q.cost->layout;
+    const double layout =
+        min_f64(min_f64(1.0, q.cost->narrow), min_f64(min_f64(x[0], x[1]), min_f64(x[2], x[3])));
+    const double tiles =
+        ceil_f64((double)g->m / q.row->bm) * ceil_f64((double)g->n / q.row->bn) * (double)g->batch;
+    const double cycles =
+        tiles / device->num_sms * (double)g->k * layout * q.row->bm * q.row->bn / q.macs;
+    return q.row->items_a_warp ? launch_seconds
+                               : max_f64(least_seconds, launch_seconds + cycles / device->clock_hz);
+}
+
+bool tcgemm_gpu_waits_for_boxes(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                                const tcgemm_device_t *device) {
+    const question_t q = ask(kernel, g, 1, false, device);
+    return boxes_factor(&q) > 1.0;
 }
 
 double tcgemm_gpu_least_seconds(void) {

@@ -21,9 +21,18 @@ typedef struct tcgemm_gpu_time {
 } tcgemm_gpu_time_t;
 
 /* Of the product step: `g` is what the kernel sees, parts of k, and shares of so many ranks of a
- * cluster (1: there are no clusters), as items of a batch. */
+ * cluster (1: there are no clusters), as items of a batch; or its blocks work in pairs. */
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
-                                  int ranks, const tcgemm_device_t *device);
+                                  int ranks, bool in_pairs, const tcgemm_device_t *device);
+
+/* Whether boxes of operands that begin inside lines of the L2 take longer than the products. */
+bool tcgemm_gpu_waits_for_boxes(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                                const tcgemm_device_t *device);
+
+/* What all steps of a product take at least, whatever is packed, split or shared: its launch and
+ * its multiply-adds, on all SMs from first to last. */
+double tcgemm_gpu_floor(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                        const tcgemm_device_t *device);
 
 /* No product with its launch takes less, items of a batch that warps share out excepted. */
 double tcgemm_gpu_least_seconds(void);

@@ -80,7 +80,7 @@ double tcgemm_panel_clock(const struct tcgemm_plan *plan, const tcgemm_partition
     unit.n = c->unit.n;
     unit.k = c->unit.k;
     unit.batch = 1;
-    x.tile = tcgemm_gpu_time(plan->kernel, &unit, 1, device).total /
+    x.tile = tcgemm_gpu_time(plan->kernel, &unit, 1, false, device).total /
              (double)(ceil_div(unit.m, row->bm) * ceil_div(unit.n, row->bn));
     x.resident = (double)device->num_sms * row->blocks_per_sm;
     x.resident = fmin(x.resident, ceil((double)unit.m / row->bm) * ceil((double)unit.n / row->bn));

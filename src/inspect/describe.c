@@ -183,11 +183,13 @@ static void write_steps_json(tcgemm_text_t *t, const tcgemm_plan_t *plan) {
 
 /* The blocks of a launch. */
 static void write_launch(tcgemm_text_t *t, const tcgemm_plan_t *plan, const tcgemm_plan_info_t *i) {
-    const int ranks = tcgemm_plan_product(plan)->ranks;
+    const tcgemm_step_t *product = tcgemm_plan_product(plan);
     tcgemm_text_add(t, "launch     %lld blocks of %d threads", (long long)i->grid_blocks,
                     i->threads_per_block);
-    if (ranks > 1)
-        tcgemm_text_add(t, ", in clusters of %d that share k", ranks);
+    if (product->ranks > 1)
+        tcgemm_text_add(t, ", in clusters of %d that share k", product->ranks);
+    if (product->in_pairs)
+        tcgemm_text_add(t, ", in pairs that share %s", plan->g.swapped ? "A" : "B");
     tcgemm_text_add(t, ", %d an SM; %d registers a thread, %zu bytes of shared memory a block\n",
                     i->blocks_per_sm, i->registers_per_thread, i->smem_bytes);
 }

@@ -67,7 +67,8 @@ static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
     const tcgemm_step_t *product = tcgemm_plan_product(plan);
     const tcgemm_canonical_t seen = tcgemm_gpu_step_problem(plan, product);
-    const tcgemm_gpu_time_t t = tcgemm_gpu_time(plan->kernel, &seen, product->ranks, plan->device);
+    const tcgemm_gpu_time_t t =
+        tcgemm_gpu_time(plan->kernel, &seen, product->ranks, product->in_pairs, plan->device);
     add_part(e, "launch", t.launch);
     add_part(e, "start", t.start);
     add_part(e, "wait", t.wait);

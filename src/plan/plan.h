@@ -72,7 +72,8 @@ typedef struct tcgemm_step {
     int splits;                    /* of k: part s of item t is item t * splits + s of d */
     int64_t split_k;               /* elements of k in each part but the last */
     bool joins;                    /* the launch of the step ahead, which packs the other operand */
-    int ranks; /* blocks of a cluster that share a part of k and sum it up; 1: there are none */
+    int ranks;     /* blocks of a cluster that share a part of k and sum it up; 1: there are none */
+    bool in_pairs; /* blocks, one below the other, that fetch each block of B together */
     tcgemm_gpu_launch_t gpu;
     size_t written_bytes; /* all items and parts of k */
     double seconds;       /* that it is expected to take */

@@ -6,6 +6,7 @@
  */
 #include "plan/planner.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -195,9 +196,12 @@ static double rate_of(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan
     return row->family->rate ? row->family->rate(row, plan) : (double)row->macs_per_cycle;
 }
 
-static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, best_t *best) {
-    const double seconds = row->family->predict ? row->family->predict(row, plan) : 0.0;
+static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, double limit,
+                    best_t *best) {
+    const double seconds = row->family->predict ? row->family->predict(row, plan, limit) : 0.0;
     bool is_better = !best->row;
+    if (seconds > limit)
+        return;
     if (best->row && row->needs != best->row->needs && row->algo == best->row->algo)
         is_better = row->needs != 0; /* who allows cheaper sums gets them where they are */
     else if (best->row)
@@ -207,15 +211,44 @@ static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, 
         *best = (best_t){row, seconds};
 }
 
+static bool is_candidate(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, wanted_t w) {
+    return is_wanted(row, plan, w) && fits(row, plan->device) && has_tile(row, &plan->g, w.tile);
+}
+
+/* Whether the bounds of rows lie apart: shorter products take little more than a launch each. */
+static bool is_long(const tcgemm_canonical_t *g) {
+    return (double)g->m * (double)g->n * (double)g->k * (double)g->batch > 4e9;
+}
+
+/* A time that no row need take more than to be chosen: that of the row whose bound from below is
+ * the least, for most others cannot be faster. Without limit where not time alone decides. */
+static double limit_of(const tcgemm_kernel_t *const *row, const struct tcgemm_plan *plan,
+                       wanted_t w) {
+    const tcgemm_kernel_t *likely = NULL;
+    double least = HUGE_VAL;
+    for (; *row; ++row) {
+        if (!is_candidate(*row, plan, w))
+            continue;
+        if (!(*row)->family->predict || (*row)->needs != 0)
+            return HUGE_VAL;
+        const double bound = (*row)->family->predict(*row, plan, 0.0);
+        if (bound < least) {
+            likely = *row;
+            least = bound;
+        }
+    }
+    return likely ? likely->family->predict(likely, plan, HUGE_VAL) : HUGE_VAL;
+}
+
 /* The fastest row of the algorithm by the model. */
 static const tcgemm_kernel_t *find_best(const struct tcgemm_plan *plan, wanted_t w) {
     const tcgemm_kernel_t *const *row =
         tcgemm_kernels_for(plan->g.type->type, plan->device != NULL);
     best_t best = {NULL, 0.0};
+    const double limit = plan->device && is_long(&plan->g) ? limit_of(row, plan, w) : HUGE_VAL;
     for (; *row; ++row)
-        if (is_wanted(*row, plan, w) && fits(*row, plan->device) &&
-            has_tile(*row, &plan->g, w.tile))
-            compare(*row, plan, &best);
+        if (is_candidate(*row, plan, w))
+            compare(*row, plan, best.row && limit < HUGE_VAL ? best.seconds : limit, &best);
     return best.row;
 }
 

@@ -25,6 +25,7 @@ typedef struct row {
     tcgemm_type_t type;
     int bm, bn, bk, consumers, stages, swap, blocks_per_sm, max_ranks;
     int takes_left; /* A, of swapped tiles B */
+    bool pairs;
 } row_t;
 
 #define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, ranks, \
@@ -39,7 +40,8 @@ typedef struct row {
      swap,                                                                                         \
      blocks,                                                                                       \
      ranks,                                                                                        \
-     TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap)},
+     TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap),            \
+     TCGEMM_WGMMA_PAIRED(consumers, swap, ranks)},
 static const row_t rows[] = {
 #include "gpu/families/wgmma/rows.def"
 };
@@ -108,6 +110,7 @@ typedef struct problem {
     bool a_mn, b_mn; /* m, n contiguous */
     int beta, alpha, padding;
     bool shares_b, boxes; /* rows of D on 16-byte boundaries, to leave by boxes */
+    bool in_pairs;
     uint64_t seed;
     matrix_t a, b, c, d;
 } problem_t;
@@ -169,7 +172,11 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
     const int box_rows = TCGEMM_WGMMA_BOX_ROWS(row->bm, row->bn, row->consumers, row->swap,
                                                row->stages, row->blocks_per_sm, row->max_ranks);
     x.a = map_of(&p->a, p->a_mn ? row->bk : row->bm, false, is_tf32);
-    x.b = map_of(&p->b, p->b_mn ? row->bk : row->bn, p->shares_b, is_tf32);
+    x.b = map_of(&p->b,
+                 p->b_mn       ? row->bk
+                 : p->in_pairs ? row->bn / 2
+                               : row->bn,
+                 p->shares_b, is_tf32);
     x.has_d = p->boxes && !p->beta && box_rows > 0;
     if (x.has_d)
         x.d = map_of(&p->d, box_rows, false, false);
@@ -210,16 +217,17 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
     return x;
 }
 
-/* Blocks of a cluster: one, two, four, eight in turns. */
+/* Blocks of a cluster: one, two, four, eight in turns, or a pair. */
 static uint32_t ranks_of(const problem_t *p) {
-    return p->row->max_ranks > 1 ? 1u << p->seed / 4 % 4 : 1;
+    return p->in_pairs ? 2 : p->row->max_ranks > 1 ? 1u << p->seed / 4 % 4 : 1;
 }
 
-/* One block or two take turns with all tiles; a cluster has one. */
+/* One block (pair) or two take turns with all tiles; a cluster has one. */
 static uint32_t grid_of(const problem_t *p) {
     const int64_t tiles = (p->m + p->row->bm - 1) / p->row->bm *
                           ((p->n + p->row->bn - 1) / p->row->bn) * p->batch * p->splits;
-    return p->row->max_ranks > 1 ? (uint32_t)tiles * ranks_of(p) : 1 + (uint32_t)(p->seed / 7 % 2);
+    return p->row->max_ranks > 1 ? (uint32_t)tiles * ranks_of(p)
+                                 : (1 + (uint32_t)(p->seed / 7 % 2)) * ranks_of(p);
 }
 
 static tcgemm_emulate_region_t region_of(const char *name, const matrix_t *x, unsigned flags) {
@@ -242,10 +250,11 @@ static tcgemm_emulate_region_t region_of(const char *name, const matrix_t *x, un
 /* ---- one product ---- */
 
 static void fail_of(const problem_t *p, const char *what) {
-    report_failure("%s_%c%c %lldx%lldx%lld, batch %lld, splits %lld, beta %d, seed %llu: %s",
-                   p->row->entry, p->a_mn ? 't' : 'n', p->b_mn ? 'n' : 't', (long long)p->m,
-                   (long long)p->n, (long long)p->k, (long long)p->batch, (long long)p->splits,
-                   p->beta, (unsigned long long)p->seed, what);
+    report_failure("%s_%c%c%s %lldx%lldx%lld, batch %lld, splits %lld, beta %d, seed %llu: %s",
+                   p->row->entry, p->a_mn ? 't' : 'n', p->b_mn ? 'n' : 't',
+                   p->in_pairs ? " in pairs" : "", (long long)p->m, (long long)p->n,
+                   (long long)p->k, (long long)p->batch, (long long)p->splits, p->beta,
+                   (unsigned long long)p->seed, what);
 }
 
 static int product_at(const problem_t *p, int64_t item, int64_t i, int64_t j, int64_t from,
@@ -441,6 +450,48 @@ static void ranks_of_a_cluster_sum_up(void **state) {
     assert_no_failures();
 }
 
+/* D whose rows begin anywhere, written while another tile is multiplied for long. */
+static void rows_are_written_in_the_shade(void **state) {
+    (void)state;
+    for (int r = 0, seen = 0; r < NUM_ROWS; ++r) {
+        if (!strstr(rows[r].entry, "_turns") || rows[r].swap || rows[r].type == TCGEMM_U8_S32 ||
+            rows[r].bm * rows[r].bn > 128 * 128 * (1 + (r % 2)))
+            continue;
+        problem_t p = problem_of(&rows[r], 0, seen);
+        p.m = rows[r].bm - 27;
+        p.n = rows[r].bn + 3;
+        p.k = p.split_k = 32 * (int64_t)rows[r].bk - 5;
+        p.batch = p.splits = 1;
+        p.shares_b = p.boxes = false;
+        p.beta = seen++ % 2 ? -2 : 0;
+        p.seed = (uint64_t)(seen % 7); /* one block */
+        check(&p, kernel_of(&rows[r], 0));
+    }
+    assert_no_failures();
+}
+
+/* Blocks of which each fetches half of B for both: tiles in pairs, of which the last may have no
+ * rows of D; one pair of blocks or two; fewer blocks of k than slots, and more. */
+static void pairs_share_b(void **state) {
+    (void)state;
+    const uint64_t cases = (uint64_t)at_level(4, 12, 48);
+    for (int r = 0, pairs = 0; r < NUM_ROWS; ++r) {
+        const row_t *row = &rows[r];
+        pairs += row->pairs;
+        for (uint64_t i = 0; row->pairs && i < cases; ++i) {
+            const int first = (int)((i + (uint64_t)pairs) % 4);
+            const int layout = takes(row, first) ? first : takes(row, 1) ? (int)(i % 2) : 0;
+            problem_t p = problem_of(row, layout, (int)i + 3 * pairs);
+            const int64_t m[] = {row->bm + 5, 2 * row->bm + 1, 9, 3 * row->bm - 7, 4 * row->bm};
+            p.m = m[(i + (uint64_t)pairs) % 5];
+            p.in_pairs = true;
+            p.seed = i + (uint64_t)r;
+            check(&p, kernel_of(row, layout));
+        }
+    }
+    assert_no_failures();
+}
+
 int main(void) {
     char path[4096];
     const char *build = getenv("TCGEMM_BUILD_DIR");
@@ -454,6 +505,8 @@ int main(void) {
         cmocka_unit_test(every_row_multiplies),
         cmocka_unit_test(the_schedule_does_not_matter),
         cmocka_unit_test(ranks_of_a_cluster_sum_up),
+        cmocka_unit_test(pairs_share_b),
+        cmocka_unit_test(rows_are_written_in_the_shade),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,6 +147,17 @@ static void drop_other_steps(struct tcgemm_plan *plan) {
     plan->if_unaligned.count = 0;
 }
 
+/* Whether the planner would have it so or not: two blocks fetch B together. */
+static void pair_blocks(tcgemm_steps_t *steps) {
+    for (int i = 0; i < steps->count; ++i) {
+        tcgemm_step_t *step = &steps->step[i];
+        if (step->kind != TCGEMM_STEP_PRODUCT || !step->kernel->gpu->pairs)
+            continue;
+        step->in_pairs = !step->in_pairs;
+        step->gpu.raster_group = (step->gpu.raster_group + 1) / 2 * 2;
+    }
+}
+
 /* Rows on 16-byte boundaries, items without gaps. */
 static void align_operands(tcgemm_problem_t *p) {
     const tcgemm_type_info_t *info = tcgemm_type_info(p->type);
@@ -181,6 +192,10 @@ static void check_as(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n
     if (padded) {
         plan.g.a.padded = plan.g.b.padded = true;
         drop_other_steps(&plan);
+    }
+    if (seed % 3 != 0) {
+        pair_blocks(&plan.steps);
+        pair_blocks(&plan.if_unaligned);
     }
     choose_seed(seed);
     emulate(&t, &plan);

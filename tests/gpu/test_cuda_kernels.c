@@ -19,6 +19,18 @@ typedef struct result {
 } result_t;
 
 static tcgemm_context_t *context;
+static int num_that_pair; /* rows that may have their blocks fetch an operand together, ... */
+static int num_in_pairs;  /* plans that did */
+
+static int may_pair(const tcgemm_kernel_info_t *k) {
+    return strcmp(k->algo, "wgmma") == 0 && k->tile_m >= 128;
+}
+
+static void note_pairs(const tcgemm_plan_t *plan) {
+    char text[4096];
+    (void)tcgemm_plan_describe(plan, TCGEMM_FORMAT_TEXT, text, sizeof text);
+    num_in_pairs += strstr(text, "in pairs that share") != NULL;
+}
 
 static const double scalars[][2] = {{1, 0}, {1, 1}, {2, -3}, {-1, 0}, {0, 2}, {-2, 1}, {3, 2}};
 enum { NUM_SCALARS = sizeof scalars / sizeof scalars[0] };
@@ -35,6 +47,7 @@ static int run_case(const tcgemm_kernel_info_t *kernel, product_t *p, double alp
     options.kernel = kernel->name;
     if (tcgemm_plan_create(context, &p->problem, &options, &plan) != TCGEMM_STATUS_OK)
         return 0;
+    note_pairs(plan);
     matrix_t *const c = in_place ? &p->d : &p->c;
     const size_t c_bytes = c->bytes;
     unsigned char *const c_before = malloc(c_bytes);
@@ -158,13 +171,18 @@ static int sizes_of(const tcgemm_kernel_info_t *k, const settings_t *s,
         {70, 50, 8195},
         {2 * m + 1, 3 * n + 1, 1031}, /* rows are packed */
         {m, n, 17 * 1024 + 3},        /* more of a small operand than shared memory holds */
+        {2 * m + 9, n + d / 8, 17 * d + d / 8}, /* rows off a line of the L2: blocks in pairs */
     };
-    const int count = s->cover ? 2 : s->full ? (int)(sizeof all / sizeof all[0]) : 5;
+    const int every = (int)(sizeof all / sizeof all[0]);
+    const int count = s->cover ? 2 + may_pair(k) : s->full ? every : 5;
     memcpy(sizes, all, (size_t)count * sizeof all[0]);
     if (s->cover) { /* a sanitizer is slow: one ragged tile and a bit */
         sizes[1][0] = m / 2 + 3;
         sizes[1][1] = n / 2 + 5;
         sizes[1][2] = d + 8;
+        sizes[2][0] = m + 9; /* two blocks in a pair */
+        sizes[2][1] = n + d / 8;
+        sizes[2][2] = 4 * d + d / 8;
     }
     return count;
 }
@@ -228,9 +246,15 @@ int main(int argc, char **argv) {
             (void)puts(kernel.name);
         else
             one_kernel(&kernel, &s);
+        num_that_pair += may_pair(&kernel);
     }
     tcgemm_context_destroy(context);
     if (s.list)
         return 0;
+    (void)printf("%d in pairs\n", num_in_pairs);
+    if (s.full && !s.kernel && !s.type && num_that_pair > 0 && num_in_pairs == 0) {
+        (void)printf("  FAILED no plan had its blocks in pairs\n");
+        ++num_failed;
+    }
     return report_counts();
 }

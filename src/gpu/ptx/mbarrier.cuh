@@ -1,5 +1,6 @@
 /* mbarrier.cuh - barriers in shared memory that count arrivals and bytes (sm_90), one instruction
- * each. PTX ISA, Parallel Synchronization: "mbarrier", "fence.mbarrier_init".
+ * each. PTX ISA, Parallel Synchronization: "mbarrier", "fence.mbarrier_init"; Data Movement and
+ * Conversion: "mapa".
  *
  * A barrier is 8 bytes at an address divisible by 8. A phase ends when as many threads have arrived
  * as the barrier was made for and all the bytes that were announced have come; phases are told
@@ -22,6 +23,18 @@ static __device__ __forceinline__ void tcgemm_mbarrier_fence_init(void) {
 
 static __device__ __forceinline__ void tcgemm_mbarrier_arrive(uint32_t barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* Arrives at the barrier of block `rank` of the cluster, at this place of its shared memory. Of it
+ * its block must have told the cluster, and it may not have ended. */
+static __device__ __forceinline__ void tcgemm_mbarrier_arrive_at(uint32_t barrier, uint32_t rank) {
+    asm volatile("{\n"
+                 ".reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+                 "}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
 }
 
 /* Arrives, and announces so many bytes for this phase. */

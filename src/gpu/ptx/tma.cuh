@@ -29,6 +29,18 @@ static __device__ __forceinline__ void tcgemm_tma_load(uint32_t to, const tcgemm
                  : "memory");
 }
 
+/* To the same place of the shared memory of ranks 0 and 1 of the cluster, and counted by the
+ * barrier at the same place there. */
+static __device__ __forceinline__ void tcgemm_tma_load_both(uint32_t to,
+                                                            const tcgemm_tensor_map_t *map,
+                                                            uint32_t barrier, int32_t x, int32_t y,
+                                                            int32_t z) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+                 "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"((uint16_t)3)
+                 : "memory");
+}
+
 static __device__ __forceinline__ void
 tcgemm_tma_store(const tcgemm_tensor_map_t *map, uint32_t from, int32_t x, int32_t y, int32_t z) {
     asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group "

@@ -236,8 +236,10 @@ static bool is_smem_of(const tcgemm_gpu_row_t *row, unsigned grid, size_t smem) 
 static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t *x, unsigned grid,
                                  unsigned ranks, unsigned threads, size_t smem) {
     const tcgemm_gpu_row_t *row = kernel->row;
+    const bool in_pairs = ranks == 2 && row->pairs;
+    const int64_t rows = in_pairs ? 2 * tiles(x->m, 2 * row->bm) : tiles(x->m, row->bm);
     const int64_t needed =
-        tiles(x->m, row->bm) * tiles(x->n, row->bn) * x->batch * x->splits * (int64_t)ranks;
+        rows * tiles(x->n, row->bn) * x->batch * x->splits * (in_pairs ? 1 : (int64_t)ranks);
     if (x->k < 1 || !x->a || !x->b)
         return "a product of nothing";
     if (x->splits < 1 || (x->splits - 1) * x->split_k >= x->k || x->splits * x->split_k < x->k)
@@ -250,7 +252,7 @@ static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t
         return "not the threads of the kernel's row";
     if (!is_smem_of(row, grid, smem))
         return "not the shared memory of the kernel's row";
-    if (ranks > 1 && (int)ranks > row->max_ranks)
+    if (ranks > 1 && !in_pairs && (int)ranks > row->max_ranks)
         return "clusters that the kernel does not know";
     if (row->persistent ? (int64_t)grid > needed : (int64_t)grid != needed)
         return "the grid does not cover the tiles once each";
@@ -270,16 +272,18 @@ static bool maps(const tcgemm_tensor_map_t *map, const void *base, int64_t lines
            (items == 1 || t.stride[1] == (uint64_t)stride * t.element_bytes);
 }
 
-static const char *map_fault(const kernel_t *kernel, const kernel_params_t *params) {
+static const char *map_fault(const kernel_t *kernel, const kernel_params_t *params,
+                             unsigned ranks) {
     const tcgemm_gpu_args_t *x = &params->product;
     const tcgemm_gpu_row_t *row = kernel->row;
     if (!row || !row->tensor_maps)
         return NULL;
+    const int lines_of_b = row->pairs && ranks == 2 ? row->bn / 2 : row->bn;
     if (!maps(&params->with_maps.a, x->a, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
               x->lda, x->batch, x->stride_a, x->a_trans ? row->bk : row->bm))
         return "the map of A is not that of A";
     if (!maps(&params->with_maps.b, x->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
-              x->ldb, x->batch, x->stride_b, x->b_trans ? row->bn : row->bk))
+              x->ldb, x->batch, x->stride_b, x->b_trans ? lines_of_b : row->bk))
         return "the map of B is not that of B";
     const bool may_leave = row->box_rows > 0 && !x->c && x->vector_d >= 16 &&
                            x->n * (int64_t)size_of(kernel->d) % 16 == 0;
@@ -325,6 +329,6 @@ const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, u
         return "a sum of one part, or off a 16-byte boundary";
     if (kernel->kind != KERNEL_PRODUCT)
         return threads != MOVE_THREADS || smem ? "not the threads of kernels that move" : NULL;
-    const char *const fault = map_fault(kernel, params);
+    const char *const fault = map_fault(kernel, params, ranks);
     return fault ? fault : product_fault(kernel, x, grid, ranks, threads, smem);
 }

@@ -162,7 +162,7 @@ static void the_model_obeys_its_laws(void **state) {
             }
             tcgemm_canonical_t g;
             assert_int_equal(tcgemm_canonicalize(&p, &g), TCGEMM_STATUS_OK);
-            const double seconds = tcgemm_gpu_time(tcgemm_kernel_at(i), &g, 1, h200).total;
+            const double seconds = tcgemm_gpu_time(tcgemm_kernel_at(i), &g, 1, false, h200).total;
             const double floor = 2.0 * (double)size * (double)size * (double)size /
                                  tcgemm_device_peak(h200, row->type);
             if (!(seconds >= last && seconds > floor)) /* alike within one tile */

@@ -149,7 +149,7 @@ static double played(tcgemm_type_t type, int64_t size, const char *layout, int64
     const double n = (double)size;
     const double in = 2 * n * n * tcgemm_dtype_bits(plan->g.a.dtype) / 8 / bus;
     const double out = n * n * tcgemm_dtype_bits(plan->g.type->d) / 8 / bus;
-    const double product = tcgemm_gpu_time(plan->kernel, &plan->g, 1, plan->device).total;
+    const double product = tcgemm_gpu_time(plan->kernel, &plan->g, 1, false, plan->device).total;
     const double bound = fmax(fmax(in, out), product);
     (void)printf("%s %s %lld^3 %s: panels of %lld rows and %lld columns, %.2f ms, %.3f of the "
                  "longest way\n",

@@ -1,6 +1,7 @@
 /* The planner's blocks: multiples of the register tile, every element of D in exactly one unit of
  * work, steps of k that depend on k and the kernel alone, and TCGEMM_ARCH.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -307,6 +308,44 @@ static void rows_by_type_are_those_of_the_table(void **state) {
         }
 }
 
+/* Rows that are passed over for a bound from below would not have been chosen: of all rows that do
+ * the product none takes less than its bound, and the row of the plan is the first of the fastest.
+ */
+static void no_row_is_faster_than_its_bound(void **state) {
+    (void)state;
+    static const char *const gpus[] = {"h200", "a100", "orin", "t4"};
+    uint64_t random = 11;
+    int rows = 0, close = 0;
+    for (int i = 0; i < 1500; ++i) {
+        const tcgemm_device_t *const gpu = tcgemm_known_gpu_find(gpus[i % 4]);
+        const tcgemm_type_t type = (tcgemm_type_t)(1 + random_below(&random, tcgemm_type_count()));
+        const int64_t limit = i % 3 ? 9000 : 600;
+        tcgemm_problem_t p =
+            tcgemm_problem(type, 1 + random_below(&random, limit), 1 + random_below(&random, limit),
+                           1 + random_below(&random, limit));
+        p.flags = i % 8 ? 0 : TCGEMM_FLAG_REPRODUCIBLE;
+        struct tcgemm_plan plan;
+        if (tcgemm_plan_make_on(gpu, &p, NULL, 1, &plan) != TCGEMM_STATUS_OK)
+            continue; /* a type that no GPU row does */
+        const double chosen = plan.kernel->family->predict(plan.kernel, &plan, HUGE_VAL);
+        const tcgemm_kernel_t *const *row = tcgemm_kernels_for(plan.g.type->type, true);
+        for (; *row; ++row) {
+            const tcgemm_kernel_family_t *const family = (*row)->family;
+            if (family->by_name_only || (*row)->needs || !family->fits(*row, gpu) ||
+                (family->takes && !family->takes(*row, &plan.g)))
+                continue;
+            const double seconds = family->predict(*row, &plan, HUGE_VAL);
+            const double bound = family->predict(*row, &plan, 0.0);
+            assert_true(bound > 0.0 && bound <= seconds);
+            assert_true(seconds >= chosen);
+            close += bound > 0.7 * seconds;
+            ++rows;
+        }
+    }
+    print_message("%d of %d bounds within 30 %%\n", close, rows);
+    assert_true(rows > 5000 && close > 300);
+}
+
 /* The products of a plan share D: each element is one's, and what is summed up in the workspace is
  * the reduction's next to it. With TCGEMM_FLAG_REPRODUCIBLE there is one product. */
 static void products_share_d(void **state) {
@@ -352,6 +391,37 @@ static void products_share_d(void **state) {
     assert_true(tails > 50 && columns > 5 && columns < tails);
 }
 
+/* Blocks fetch B in pairs where rows begin inside a line of the L2 and products do not hide it, and
+ * the bits are those of the same tiles alone: parts of k do not change. */
+static void pairs_where_blocks_wait_for_boxes(void **state) {
+    (void)state;
+    static const struct {
+        int64_t m, n, k;
+        bool in_pairs;
+    } cases[] = {{3000, 3000, 3000, true},  {2008, 3000, 3000, true},  {4096, 4096, 4096, false},
+                 {2048, 2048, 2048, false}, {3008, 3008, 3008, false}, {128, 5000, 3000, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+        for (int layout = 0; layout < 4; ++layout) {
+            tcgemm_problem_t p =
+                tcgemm_problem(TCGEMM_BF16_BF16, cases[i].m, cases[i].n, cases[i].k);
+            tcgemm_plan_options_t o = tcgemm_plan_options();
+            struct tcgemm_plan plan, reproducible;
+            p.op_a = layout & 1 ? TCGEMM_OP_T : TCGEMM_OP_N;
+            p.op_b = layout & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+            p.lda = p.op_a ? p.m : p.k;
+            p.ldb = p.op_b ? p.k : p.n;
+            o.kernel = "gpu_wgmma_bf16_bf16_128x192x64_turns";
+            const tcgemm_device_t *const gpu = tcgemm_known_gpu_find("h200");
+            assert_int_equal(tcgemm_plan_make_on(gpu, &p, &o, 1, &plan), TCGEMM_STATUS_OK);
+            const tcgemm_step_t *const product = tcgemm_plan_product(&plan);
+            assert_int_equal(product->in_pairs, cases[i].in_pairs);
+            assert_true(!product->in_pairs || product->gpu.grid_blocks % 2 == 0);
+            p.flags |= TCGEMM_FLAG_REPRODUCIBLE;
+            assert_int_equal(tcgemm_plan_make_on(gpu, &p, &o, 1, &reproducible), TCGEMM_STATUS_OK);
+            assert_int_equal(tcgemm_plan_product(&reproducible)->in_pairs, cases[i].in_pairs);
+        }
+}
+
 int main(void) {
     const char *child = getenv("TCGEMM_TEST_ARCH_CHILD");
     if (child)
@@ -366,7 +436,9 @@ int main(void) {
         cmocka_unit_test(a_batch_takes_its_time),
         cmocka_unit_test(sizes_beyond_boxes_go_elsewhere),
         cmocka_unit_test(rows_by_type_are_those_of_the_table),
+        cmocka_unit_test(no_row_is_faster_than_its_bound),
         cmocka_unit_test(products_share_d),
+        cmocka_unit_test(pairs_where_blocks_wait_for_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

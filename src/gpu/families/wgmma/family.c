@@ -20,13 +20,13 @@
         .threads = TCGEMM_WGMMA_THREADS(consumers), .stages = (stages_),                           \
         .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks, ranks),        \
         .blocks_per_sm = (blocks), .persistent = (ranks) == 1, .max_ranks = (ranks),               \
-        .splits_k = (ranks) == 1, .tensor_maps = true,                                             \
+        .pairs = TCGEMM_WGMMA_PAIRED(consumers, swap, ranks), .splits_k = (ranks) == 1,            \
+        .tensor_maps = true,                                                                       \
         .takes_a =                                                                                 \
             (swap) ? TAKES_RIGHT(code) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),       \
         .takes_b =                                                                                 \
             (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap) : TAKES_RIGHT(code),       \
-        .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks, ranks),      \
-        .writes_rows = TCGEMM_WGMMA_WRITES_ROWS(bm_, bn_, consumers, turns, swap, ranks))
+        .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks, ranks))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */
 static const tcgemm_kernel_t rows[] = {

@@ -13,6 +13,10 @@
 #define TCGEMM_WGMMA_COLS(bn, consumers, turns, swap)                                              \
     ((swap) ? TCGEMM_WGMMA_SHARE(bn, consumers, turns) : (bn))
 
+/* Whether two blocks of one launch, one below the other, may share what they fetch of B: large
+ * tiles as they are. */
+#define TCGEMM_WGMMA_PAIRED(consumers, swap, ranks) ((consumers) == 2 && !(swap) && (ranks) == 1)
+
 /* Sums of a thread of the warpgroup. */
 #define TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns)                                                \
     (TCGEMM_WGMMA_SHARE(bm, consumers, turns) * (bn) / 128)
@@ -46,11 +50,6 @@
              ((blocks_per_sm) > 1 ? 115712 : 232448)                                               \
          ? 16                                                                                      \
          : 8)
-
-/* D whose rows begin anywhere is laid down as boxes all the same and written along its rows, but
- * where the sums leave no registers for that. */
-#define TCGEMM_WGMMA_WRITES_ROWS(bm, bn, consumers, turns, swap, ranks)                            \
-    (!(swap) && (ranks) == 1 && TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) < 192)
 
 /* Sums of 4 bytes, of a tile that the blocks of a cluster sum up: beside the ring, so that no block
  * waits until its own is free. */

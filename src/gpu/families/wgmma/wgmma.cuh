@@ -64,7 +64,8 @@
  *     lane 0                            | sends box 0      | sends box 1                      | ...
  *
  * Else it leaves from registers, two elements at a time, where n is even and rows allow it, or is
- * laid down as boxes and leaves by pieces of rows; what lies beyond the edge is left out.
+ * laid down as boxes and leaves by pieces of rows, some at a time; what lies beyond the edge is
+ * left out.
  *
  * In `cluster` a tile is summed up by the blocks of a cluster, its ranks, each of which multiplies
  * a share of the blocks of k. Every thread lays its sums down beside the ring, four at a time:
@@ -77,14 +78,24 @@
  *
  * Nobody leaves before all have read, hence the second meeting; D is written meanwhile.
  *
+ * In pairs, clusters of two that a launch of a large tile may ask for, rank r takes row 2 p + r of
+ * tiles, and both want the same blocks of B. Each fetches half of them, for both (multicast), so
+ * that an SM draws less from the L2. That pays where rows of the operands begin inside its lines:
+ *
+ *     rank 0      waits for emptied | A of its tile | first half of B  -> both
+ *     rank 1      waits for emptied | A of its tile | second half of B -> both
+ *
+ * So `filled` expects all of B, `emptied` counts the warps of both blocks, each of which arrives at
+ * both, and the blocks meet before the first box and after the last.
+ *
  * A launch may begin before the one ahead has ended: its barriers are made, then it waits
  * (ptx/griddepcontrol.cuh).
  *
  * Tried (H200, bf16_f32, NT; ratios to cuBLASLt 13.1 in the same run):
  *     first version, 128 x 256 share          0.92 at 8192^3, 0.85 at 4096^3
  *     turns, 128 x 128                        1.05 at 8192^3; at 4096^3 1.04 to 1.09, share 0.98
- *     clusters of two that share an operand   share 0.98 to 1.0, turns 1.01 against 1.05 without:
- *     by multicast                            no gain, and a block waits for another; dropped
+ *     pairs, where all rows are aligned       share 0.98 to 1.0, turns 1.01 against 1.05 without:
+ *                                             no gain, and a block waits for another
  *     ... with a release fence an arrival     0.6
  *     24 registers for the producer           spills; 40 do not
  *     an epilogue that asks at each element   40 KB of code, fetched anew by each launch: 256^3 in
@@ -95,6 +106,8 @@
  *     rows 16 bytes off a multiple of 32      boxes come at half the speed: packed at 128 bytes
  *     D by boxes, not from registers          2048^3 30.0 to 25.9 us, 16384 x 256 x 256 10.8 to
  *                                             8.5; bf16 out 28.8 to 25.1, 11.0 to 6.4
+ *     odd rows of D eight at a time           bf16 185^3 on 128 x 128 15.8 to 9.3 us, 1001^3 21 to
+ *                                             15; in turns and always: 8191^3 2 to 4 % slower
  *     tf32 by registers, beside a copy        NN 4096^3 410 to 371 us, 1024^3 16.1 to 11.7, 256 x
  *     of that operand                         65536 x 320 96 to 48; TT 4096^3 407 to 362
  *     a ring of all shared memory for few     bf16 1 x 4096 x 4096 14.4 to 11.3 us, 64 rows 15.7 to
@@ -167,6 +180,7 @@ struct wgmma_kernel {
         SUMS_AT = PLACES_AT + CONSUMERS * 4 * 2 * PLACE_BYTES,
         BARRIERS_AT = SUMS_AT + (RANKS > 1 ? PIECES * PIECE_BYTES : 0),
         SMEM_BYTES = BARRIERS_AT + STAGES * 16 + CONSUMERS * 8,
+        PAIRED = TCGEMM_WGMMA_PAIRED(CONSUMERS, SWAP, RANKS), /* it may be, the launch says */
         LEFT_ARRIVE = LEFT_FORM == TCGEMM_FORM_K ? LEFT * ROW : LEFT_BYTES,
         RIGHT_ARRIVE = RIGHT_FORM == TCGEMM_FORM_K ? RIGHT * ROW : RIGHT_BYTES,
         ATOM_BYTES = BK * ROW,
@@ -174,7 +188,6 @@ struct wgmma_kernel {
         COLS_D = SWAP ? LEFT : RIGHT,
         PROMOTES = TYPE::PROMOTES,
         PARTS = PROMOTES * (UNITS * RIGHT <= 128 ? 2 : 1), /* sets of short sums */
-        WRITES_ROWS = TCGEMM_WGMMA_WRITES_ROWS(LEFT, RIGHT, CONSUMERS, TURNS, SWAP, RANKS),
         MANY_REGISTERS = (1 + PARTS) * UNITS * RIGHT >= 256 && CONSUMERS == 2,
         BY_REGISTERS = LEFT_FORM == TCGEMM_FORM_MN && TYPE::ELEMENT_BYTES == 4,
         TURNED = BY_REGISTERS && SWAP, /* a lane has neighbours of a row of D */
@@ -225,7 +238,7 @@ struct wgmma_kernel {
     __device__ __forceinline__ void make_barriers(void) {
         for (uint32_t slot = 0; slot < STAGES; ++slot) {
             tcgemm_mbarrier_init(filled(slot), 1);
-            tcgemm_mbarrier_init(emptied(slot), SHARERS * 4);
+            tcgemm_mbarrier_init(emptied(slot), SHARERS * 4 * of_pair());
         }
         for (uint32_t consumer = 0; consumer < CONSUMERS; ++consumer)
             tcgemm_mbarrier_init(turn_of(consumer), 4);
@@ -234,16 +247,24 @@ struct wgmma_kernel {
 
     /* ---- tiles ---- */
 
+    /* Blocks that share their blocks of B: 2 in pairs. */
+    static __device__ __forceinline__ uint32_t of_pair(void) {
+        return PAIRED ? tcgemm_cluster_ranks() : 1;
+    }
+
     struct work {
         uint32_t index;      /* of the matrix of D: item and part */
         uint32_t blocks;     /* of k, that this block multiplies */
         int32_t item, first; /* of the batch; element of k */
         int64_t left, right; /* first row and column */
+        bool is_shaded; /* its D may take its time: the other consumer's products take longer */
     };
 
     static __device__ __forceinline__ uint32_t num_tiles(const tcgemm_gpu_args_t &args,
                                                          uint32_t *rows, uint32_t *cols) {
         *rows = (uint32_t)((args.m + ROWS_D - 1) / ROWS_D);
+        if (PAIRED)
+            *rows = (*rows + of_pair() - 1) / of_pair();
         *cols = (uint32_t)((args.n + COLS_D - 1) / COLS_D);
         return *rows * *cols * (uint32_t)args.batch * args.splits;
     }
@@ -263,17 +284,19 @@ struct wgmma_kernel {
             w.first += (int32_t)share.first * BK;
             w.blocks = share.count;
         }
-        w.left = (int64_t)(SWAP ? at.at.n : at.at.m) * LEFT;
-        w.right = (int64_t)(SWAP ? at.at.m : at.at.n) * RIGHT;
+        const uint32_t row = PAIRED ? at.at.m * of_pair() + tcgemm_cluster_rank() : at.at.m;
+        w.left = (int64_t)(SWAP ? at.at.n : row) * LEFT;
+        w.right = (int64_t)(SWAP ? row : at.at.n) * RIGHT;
+        w.is_shaded = false;
         return w;
     }
 
     /* Those of a block, of all blocks of a cluster the same, begin here and are so far apart. */
     static __device__ __forceinline__ uint32_t first_tile(void) {
-        return RANKS > 1 ? blockIdx.x / tcgemm_cluster_ranks() : blockIdx.x;
+        return PAIRED || RANKS > 1 ? blockIdx.x / tcgemm_cluster_ranks() : blockIdx.x;
     }
     static __device__ __forceinline__ uint32_t tile_step(void) {
-        return RANKS > 1 ? gridDim.x / tcgemm_cluster_ranks() : gridDim.x;
+        return PAIRED || RANKS > 1 ? gridDim.x / tcgemm_cluster_ranks() : gridDim.x;
     }
 
     /* ---- the warp that fetches ---- */
@@ -289,6 +312,22 @@ struct wgmma_kernel {
 #pragma unroll
             for (int atom = 0; atom < BYTES / ATOM_BYTES; ++atom)
                 tcgemm_tma_load(to + atom * ATOM_BYTES, map, barrier, from + atom * ATOM, k, item);
+        }
+    }
+
+    /* This rank's half of the right side, for both: half of its lines, or every other 64 n. */
+    static __device__ __forceinline__ void fetch_half(uint32_t to, const tcgemm_tensor_map_t *map,
+                                                      uint32_t barrier, int32_t k, int32_t from,
+                                                      int32_t item) {
+        const uint32_t rank = tcgemm_cluster_rank();
+        if constexpr (RIGHT_FORM == TCGEMM_FORM_K) {
+            tcgemm_tma_load_both(to + rank * (RIGHT / 2 * ROW), map, barrier, k,
+                                 from + (int32_t)rank * (RIGHT / 2), item);
+        } else {
+#pragma unroll 1
+            for (uint32_t atom = rank; atom < RIGHT_BYTES / ATOM_BYTES; atom += 2)
+                tcgemm_tma_load_both(to + atom * ATOM_BYTES, map, barrier,
+                                     from + (int32_t)atom * ATOM, k, item);
         }
     }
 
@@ -312,9 +351,13 @@ struct wgmma_kernel {
                 tcgemm_mbarrier_arrive_expect(filled(at.slot), LEFT_ARRIVE + RIGHT_ARRIVE);
                 fetch<LEFT_FORM, LEFT_BYTES>(slot_at(at.slot), left, filled(at.slot), k,
                                              (int32_t)w.left, left_varies ? w.item : 0);
-                fetch<RIGHT_FORM, RIGHT_BYTES>(slot_at(at.slot) + LEFT_BYTES, right,
-                                               filled(at.slot), k, (int32_t)w.right,
-                                               right_varies ? w.item : 0);
+                if (of_pair() > 1)
+                    fetch_half(slot_at(at.slot) + LEFT_BYTES, right, filled(at.slot), k,
+                               (int32_t)w.right, right_varies ? w.item : 0);
+                else
+                    fetch<RIGHT_FORM, RIGHT_BYTES>(slot_at(at.slot) + LEFT_BYTES, right,
+                                                   filled(at.slot), k, (int32_t)w.right,
+                                                   right_varies ? w.item : 0);
                 k += BK;
                 at.advance();
             }
@@ -348,11 +391,14 @@ struct wgmma_kernel {
                     step > 0 || block > 0);
     }
 
-    /* One arrival of each warp, for what its lanes have read themselves, too. */
+    /* One arrival of each warp, at all who fetch for it; for what its lanes have read themselves,
+     * too. */
     __device__ __forceinline__ void release(uint32_t slot) {
         if (BY_REGISTERS)
             __syncwarp();
-        if (threadIdx.x % 32 == 0)
+        if (PAIRED && threadIdx.x % 32 < of_pair())
+            tcgemm_mbarrier_arrive_at(emptied(slot), threadIdx.x % 32);
+        if (!PAIRED && threadIdx.x % 32 == 0)
             tcgemm_mbarrier_arrive(emptied(slot));
     }
 
@@ -560,7 +606,8 @@ struct wgmma_kernel {
             tile += step;
         }
         while (tile < tiles) {
-            const work w = find_work(args, tile, rows, cols);
+            work w = find_work(args, tile, rows, cols);
+            w.is_shaded = TURNS && w.blocks >= SHADE && tile + step < tiles;
             if (TURNS) {
                 tcgemm_mbarrier_wait(turn_of(consumer), turn);
                 turn ^= 1;
@@ -698,36 +745,80 @@ struct wgmma_kernel {
 
     /* ---- epilogue: D = alpha * c + beta * C, along rows ---- */
 
-    /* Rows that begin anywhere: laid down as boxes of sums, then a warp takes 32 columns of one row
-     * at a time. (From registers, where a store meets half of a sector: 0.65 TB/s, see notes.md.)
-     */
+    enum {
+        AT_ONCE = UNITS * RIGHT < 192 ? 8 : 2, /* rows, for want of registers */
+        SHADE = 32 /* blocks of k, whose products take longer than a tile's rows one by one */
+    };
+
+    /* A lane's element of a row of a box: alpha * it + beta * C. */
+    static __device__ __forceinline__ void write_one(const tcgemm_gpu_args_t &args, uint32_t from,
+                                                     const out *old, out *to) {
+        const uint32_t bits = tcgemm_lds_32(from);
+        scalar v, alpha, beta;
+        scalars(args, &alpha, &beta);
+        memcpy(&v, &bits, 4);
+        *to = TYPE::store(args.c ? alpha * v + beta * TYPE::load(*old) : alpha * v);
+    }
+
+    /* 32 columns of some rows of a box, a lane's at `from` of the first: all are read before any is
+     * written, so that no row waits for the one before. `here` of them are rows of D. */
+    static __device__ __forceinline__ void write_some(const tcgemm_gpu_args_t &args, uint32_t from,
+                                                      int32_t here, const out *old, out *to) {
+        uint32_t bits[AT_ONCE];
+        scalar added[AT_ONCE] = {}, alpha, beta;
+        scalars(args, &alpha, &beta);
+#pragma unroll
+        for (int32_t row = 0; row < AT_ONCE; ++row)
+            bits[row] = tcgemm_lds_32((from ^ row * 16) + row * ROW); /* as in_box has it */
+        if (args.c)
+#pragma unroll
+            for (int32_t row = 0; row < AT_ONCE; ++row)
+                if (row < here)
+                    added[row] = beta * TYPE::load(old[row * args.ldc]);
+#pragma unroll
+        for (int32_t row = 0; row < AT_ONCE; ++row) {
+            scalar v;
+            memcpy(&v, &bits[row], 4);
+            v = args.c ? alpha * v + added[row] : alpha * v;
+            if (row < here)
+                *to = TYPE::store(v);
+            to += args.ldd;
+        }
+    }
+
+    /* Rows that begin anywhere: laid down as boxes of sums, one in each place, then a warp takes 32
+     * columns of one row at a time. (From registers, where a store meets half of a sector: 0.65
+     * TB/s, see notes.md.) In the shade of the other consumer's products one after the other: many
+     * at once would hold these up. */
     __device__ __forceinline__ void write_rows(const tcgemm_gpu_args_t &args, const work &w,
                                                uint32_t consumer,
                                                const sum (&c)[UNITS][RIGHT / 2]) {
         typedef boxes<scalar> b;
         const uint32_t lane = threadIdx.x % 32;
         const int32_t top = (int32_t)top_of(w, consumer), left = (int32_t)w.right + (int32_t)lane;
+        static_assert(b::COUNT % 2 == 0, "one for each place");
 #pragma unroll
-        for (int box = 0; box < b::COUNT; ++box) {
+        for (int box = 0; box < b::COUNT; box += 2) {
             lay_box<scalar>(c, box, 1);
+            lay_box<scalar>(c, box + 1, 1);
             __syncwarp();
-            const int32_t row0 = top + b::unit(box) * 64 + b::half(box) * 8;
-            const int32_t col = left + b::col(box) * b::COLS;
-            const int32_t rows = col < (int32_t)args.n ? (int32_t)args.m - row0 : 0;
-            const int32_t here = rows < b::ROWS ? rows : (int32_t)b::ROWS;
-            out *to = (out *)args.d + w.index * args.stride_d + row0 * args.ldd + col;
-#pragma unroll 2
-            for (int32_t row = 0; row < here; ++row) {
-                const uint32_t bits = tcgemm_lds_32(place_of(box) + in_box(row, 4 * lane));
-                scalar v, old = 0, alpha, beta;
-                scalars(args, &alpha, &beta);
-                memcpy(&v, &bits, 4);
-                if (args.c)
-                    old = beta * TYPE::load(((const out *)args.c)[w.index * args.stride_c +
-                                                                  (row0 + row) * args.ldc + col]);
-                v = args.c ? alpha * v + old : alpha * v;
-                *to = TYPE::store(v);
-                to += args.ldd;
+#pragma unroll 1
+            for (int i = 0; i < 2 * b::ROWS / AT_ONCE; ++i) {
+                const int which = box + i % 2, first = i / 2 * AT_ONCE;
+                const int32_t row = top + b::unit(which) * 64 + b::half(which) * 8 + first;
+                const int32_t col = left + b::col(which) * b::COLS;
+                const int32_t here = col < (int32_t)args.n ? (int32_t)args.m - row : 0;
+                const int64_t of_c = w.index * args.stride_c + row * args.ldc + col;
+                const int64_t of_d = w.index * args.stride_d + row * args.ldd + col;
+                const uint32_t from = place_of(which) + in_box(first, 4 * lane);
+                const out *const old = (const out *)args.c + (args.c ? of_c : 0);
+                out *const to = (out *)args.d + of_d;
+                if (!w.is_shaded && here > 0)
+                    write_some(args, from, here, old, to);
+#pragma unroll 1
+                for (int32_t at = 0; w.is_shaded && at < AT_ONCE && at < here; ++at)
+                    write_one(args, (from ^ at * 16) + at * ROW, old + at * args.ldc,
+                              to + at * args.ldd);
             }
             __syncwarp();
         }
@@ -874,7 +965,7 @@ struct wgmma_kernel {
                 return send(x, w, consumer, c);
         const bool in_pairs = !SWAP && args.n % 2 == 0 && args.vector_d >= sizeof(pair) &&
                               (!args.c || args.vector_c >= sizeof(pair));
-        if constexpr (WRITES_ROWS)
+        if constexpr (BOX_ROWS > 0)
             if (!in_pairs)
                 return write_rows(args, w, consumer, c);
         if constexpr (TURNED) {
@@ -1035,6 +1126,15 @@ struct wgmma_kernel {
 
     /* ---- roles ---- */
 
+    /* A pair meets, all threads of it. */
+    static __device__ __forceinline__ void meet(void) {
+        if (of_pair() == 1)
+            return;
+        __syncwarp();
+        tcgemm_cluster_arrive();
+        tcgemm_cluster_wait();
+    }
+
     __device__ __forceinline__ void run(const tcgemm_tensor_args_t &x) {
         extern __shared__ __align__(1024) char memory[];
         smem = tcgemm_smem_address(memory);
@@ -1043,6 +1143,7 @@ struct wgmma_kernel {
         if (threadIdx.x == 0)
             make_barriers();
         __syncthreads();
+        meet(); /* nothing may come to barriers that are not made */
         tcgemm_wait_for_grids();
         tcgemm_let_next_grid_begin();
         if (warpgroup == CONSUMERS) {
@@ -1055,6 +1156,7 @@ struct wgmma_kernel {
                 tcgemm_registers_more<232>();
             consume(x, warpgroup);
         }
+        meet(); /* nor may anybody arrive where a block has ended */
         if constexpr (RANKS > 1)
             sum_up(x.args, find_place(x.args), warpgroup);
     }
