@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -132,20 +133,21 @@ static void read_environment_once(void) {
 
 /* ---- hooks ---- */
 
-/* The pair of `hook` and `data`, made if there was none; NULL without memory. */
+/* The pair of `hook` and `data`, made if there was none; NULL without memory. No lock, which a
+ * child forked meanwhile would wait for without end. */
 static const tcgemm_listener_t *listener_of(tcgemm_call_hook_t hook, void *data) {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    static tcgemm_listener_t *all;
-    (void)pthread_mutex_lock(&mutex);
-    tcgemm_listener_t *found = all;
-    while (found && (found->hook != hook || found->data != data))
-        found = found->next;
-    if (!found && (found = malloc(sizeof *found))) {
-        *found = (tcgemm_listener_t){hook, data, all};
-        all = found;
-    }
-    (void)pthread_mutex_unlock(&mutex);
-    return found;
+    static _Atomic(tcgemm_listener_t *) all;
+    tcgemm_listener_t *first = atomic_load(&all);
+    for (tcgemm_listener_t *found = first; found; found = found->next)
+        if (found->hook == hook && found->data == data)
+            return found;
+    tcgemm_listener_t *const made = malloc(sizeof *made);
+    if (!made)
+        return NULL;
+    do
+        *made = (tcgemm_listener_t){hook, data, first};
+    while (!atomic_compare_exchange_weak(&all, &first, made));
+    return made;
 }
 
 tcgemm_status_t tcgemm_set_call_hook(tcgemm_call_hook_t hook, void *data) {

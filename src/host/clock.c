@@ -2,6 +2,7 @@
 #include "host/clock.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,8 +78,9 @@ enum { ADDITIONS = 20000, FASTEST = 3 }; /* some 10 us a window */
 static const double least_seconds = 10e-3;
 static const double most_seconds = 20e-3;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static double measured; /* 0: not yet */
+/* 0: not yet. No lock, which a child forked meanwhile would wait for without end: threads that
+ * measure at the same time all measure well. */
+static _Atomic double measured;
 
 /* Cycles a second in one window. */
 static double measure_window(void) {
@@ -130,25 +132,23 @@ static double highest(void) {
     return most >= tcgemm_nominal_clock_hz() ? 1.02 * most : 1e10;
 }
 
-static double measure_and_keep(double seconds) {
-    const double hz = measure(seconds);
+static double measure_and_keep(void) {
+    const double hz = measure(most_seconds);
     const double most = highest();
     const double believed = hz < most ? hz : most;
-    if (believed > measured)
-        measured = believed;
-    return measured > 0.0 ? measured : tcgemm_nominal_clock_hz();
+    double kept = atomic_load(&measured);
+    while (believed > kept && !atomic_compare_exchange_weak(&measured, &kept, believed))
+        ;
+    if (believed > kept)
+        kept = believed;
+    return kept > 0.0 ? kept : tcgemm_nominal_clock_hz();
 }
 
 double tcgemm_clock_hz(void) {
-    (void)pthread_mutex_lock(&lock);
-    const double hz = measured > 0.0 ? measured : measure_and_keep(most_seconds);
-    (void)pthread_mutex_unlock(&lock);
-    return hz;
+    const double hz = atomic_load(&measured);
+    return hz > 0.0 ? hz : measure_and_keep();
 }
 
 double tcgemm_clock_again(void) {
-    (void)pthread_mutex_lock(&lock);
-    const double hz = measure_and_keep(most_seconds);
-    (void)pthread_mutex_unlock(&lock);
-    return hz;
+    return measure_and_keep();
 }

@@ -34,31 +34,28 @@ static bool multiplies_right(void) {
     return right;
 }
 
-/* Forks; the child multiplies, forks on to `depth` more generations, and reports by its status. */
-static void child_main(int depth);
-
-static bool child_succeeds(int depth) {
+/* Forks; the child says by its status whether what it did is right. */
+static bool child_succeeds(bool (*does)(int), int argument) {
     const pid_t child = fork();
-    if (child == 0)
-        child_main(depth);
+    if (child == 0) {
+        (void)alarm(CHILD_SECONDS);
+        _exit(does(argument) && num_failures() == 0 ? 0 : 1);
+    }
     int status = -1;
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-static void child_main(int depth) {
-    (void)alarm(CHILD_SECONDS);
-    bool right = multiplies_right();
-    if (depth > 1)
-        right = child_succeeds(depth - 1) && multiplies_right() && right;
-    _exit(right ? 0 : 1);
+/* Multiplies, and forks on to `depth` more generations. */
+static bool multiplies_on(int depth) {
+    return multiplies_right() &&
+           (depth <= 1 || (child_succeeds(multiplies_on, depth - 1) && multiplies_right()));
 }
 
 static void child_and_parent_both_multiply(void **state) {
     (void)state;
     assert_true(multiplies_right());
     for (int64_t i = 0; i < at_level(3, 40, 200) && num_failures() == 0; ++i) {
-        if (!child_succeeds(1))
+        if (!child_succeeds(multiplies_on, 1))
             report_failure("child %lld of a parent that has multiplied", (long long)i);
         assert_true(multiplies_right());
     }
@@ -67,7 +64,7 @@ static void child_and_parent_both_multiply(void **state) {
 
 static void ten_generations(void **state) {
     (void)state;
-    assert_true(child_succeeds((int)at_level(3, 10, 10)));
+    assert_true(child_succeeds(multiplies_on, (int)at_level(3, 10, 10)));
 }
 
 /* ---- a fork in the middle of another thread's product ---- */
@@ -95,13 +92,42 @@ static void fork_while_others_multiply(void **state) {
     for (int64_t i = 0; i < at_level(3, 40, 200) && num_failures() == 0; ++i) {
         uint64_t random = (uint64_t)i;
         (void)usleep((unsigned)random_below(&random, 3000));
-        if (!child_succeeds(1))
+        if (!child_succeeds(multiplies_on, 1))
             report_failure("child %lld, born during a product", (long long)i);
     }
     atomic_store(&stop, true);
     for (int i = 0; i < 2; ++i)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_no_failures();
+}
+
+/* ---- a fork while another thread measures the clock, which takes it 10 ms or more ---- */
+
+static bool knows_the_clock(int unused) {
+    (void)unused;
+    tcgemm_machine_info_t info = {.struct_size = sizeof info};
+    return tcgemm_machine_get_info(&info) == TCGEMM_STATUS_OK && info.clock_hz > 0.0;
+}
+
+static void *ask_for_the_clock(void *unused) {
+    if (!knows_the_clock(0))
+        report_failure("a machine without a clock");
+    return unused;
+}
+
+static bool forks_while_measuring(int microseconds) {
+    pthread_t thread;
+    bool right = pthread_create(&thread, NULL, ask_for_the_clock, NULL) == 0;
+    (void)usleep((unsigned)microseconds);
+    right = child_succeeds(knows_the_clock, 0) && right;
+    return pthread_join(thread, NULL) == 0 && right;
+}
+
+/* In children, for a process measures its clock once. */
+static void fork_while_another_measures(void **state) {
+    (void)state;
+    for (int microseconds = 0; microseconds < 10000; microseconds += 2000)
+        assert_true(child_succeeds(forks_while_measuring, microseconds));
 }
 
 /* ---- a storm of signals ---- */
@@ -155,8 +181,11 @@ static void workers_take_no_signals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(child_and_parent_both_multiply), cmocka_unit_test(ten_generations),
-        cmocka_unit_test(fork_while_others_multiply),     cmocka_unit_test(signals_change_nothing),
+        cmocka_unit_test(child_and_parent_both_multiply),
+        cmocka_unit_test(ten_generations),
+        cmocka_unit_test(fork_while_others_multiply),
+        cmocka_unit_test(fork_while_another_measures),
+        cmocka_unit_test(signals_change_nothing),
         cmocka_unit_test(workers_take_no_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

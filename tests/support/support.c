@@ -1,7 +1,6 @@
 #include "support/support.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -138,20 +137,24 @@ bool kernel_does(int index, tcgemm_type_t type, tcgemm_kernel_info_t *info) {
     return is_host && info->runnable && (info->types >> (type - 1) & 1);
 }
 
+/* Without a lock: a thread may hold it while another forks, and the child would wait for it. */
 tcgemm_context_t *context_of(int num_threads) {
-    static tcgemm_context_t *contexts[65];
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    (void)pthread_mutex_lock(&lock);
-    if (!contexts[num_threads]) {
-        tcgemm_context_options_t options = tcgemm_context_options();
-        options.device = TCGEMM_DEVICE_CPU;
-        options.num_threads = num_threads;
-        if (tcgemm_context_create(&options, &contexts[num_threads]) != TCGEMM_STATUS_OK)
-            report_failure("context of %d threads: %s", num_threads, tcgemm_last_error());
+    static _Atomic(tcgemm_context_t *) contexts[65];
+    tcgemm_context_t *kept = atomic_load(&contexts[num_threads]);
+    if (kept)
+        return kept;
+    tcgemm_context_t *made = NULL;
+    tcgemm_context_options_t options = tcgemm_context_options();
+    options.device = TCGEMM_DEVICE_CPU;
+    options.num_threads = num_threads;
+    if (tcgemm_context_create(&options, &made) != TCGEMM_STATUS_OK) {
+        report_failure("context of %d threads: %s", num_threads, tcgemm_last_error());
+        return NULL;
     }
-    tcgemm_context_t *const context = contexts[num_threads];
-    (void)pthread_mutex_unlock(&lock);
-    return context;
+    if (atomic_compare_exchange_strong(&contexts[num_threads], &kept, made))
+        return made;
+    tcgemm_context_destroy(made);
+    return kept;
 }
 
 tcgemm_plan_t *plan_of(tcgemm_context_t *context, const tcgemm_problem_t *problem,
