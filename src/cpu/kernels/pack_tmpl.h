@@ -251,14 +251,18 @@ static __mmask16 first_words(int64_t bytes) {
 #endif
 
 /* Rows of k that lie across it are fetched so far ahead: a panel's part of each is too short for
- * prefetchers. Not those of small matrices, which lie in a cache. */
-enum { ROWS_AHEAD = 16, LEAST_FETCHED_STRIDE = 1024 };
+ * prefetchers. Not those of small matrices, which lie in a cache; and long pieces that share few
+ * sets of the first level, for they lie so many bytes apart, to the second. */
+enum { ROWS_AHEAD = 16, LEAST_FETCHED_STRIDE = 1024, LEAST_FAR_STRIDE = 4096 };
 
 static TCGEMM_ALWAYS_INLINE void fetch_row(const void *source, int64_t rows, int64_t stride,
                                            int bytes) {
     const uintptr_t at = (uintptr_t)source + (uintptr_t)rows * (uintptr_t)stride;
     for (int i = 0; i < bytes; i += 64)
-        __builtin_prefetch((const void *)(at + (uintptr_t)i));
+        if (stride >= LEAST_FAR_STRIDE && bytes > 64)
+            __builtin_prefetch((const void *)(at + (uintptr_t)i), 0, 2);
+        else
+            __builtin_prefetch((const void *)(at + (uintptr_t)i));
 }
 
 /* `bytes` of each step, a multiple of 4, from pieces `stride` bytes apart. */
@@ -652,7 +656,7 @@ static TCGEMM_ALWAYS_INLINE void fetch_chunk(const tcgemm_pack_t *pack, int64_t 
         (uintptr_t)pack->origin + (uintptr_t)k + (uintptr_t)line * (uintptr_t)pack->line_stride;
     const uintptr_t at = (uintptr_t)pack->source + index * bytes;
     for (uintptr_t i = 0; i < 2 * LONG_CHUNK * bytes; i += 64)
-        __builtin_prefetch((const void *)(at + i));
+        __builtin_prefetch((const void *)(at + i), 0, 2);
 }
 
 bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
