@@ -76,6 +76,10 @@ defect "few rows of bytes: the last bytes of a line are taken whole" cpu/kernels
     's/((__mmask64)1 << (t->steps - p)) - 1/~(__mmask64)0/' 'check/memory|check/levels'
 defect "few rows of bytes: beyond the last line D is written" cpu/kernels/avx512_vnni.c \
     's/if (count >= DOTS_LINES \&\& t->d_line == 1 \&\& !c)/if (t->d_line == 1 \&\& !c)/' 'check/memory|check/levels'
+defect "few rows: of the last steps of k one is left out" cpu/kernels/dots_tmpl.h \
+    's/for (int s = 0; s < count; ++s) {/for (int s = count > 1; s < count; ++s) {/' 'check/levels|check/kernels|check/precision'
+defect "few rows: an element beyond the last of a line is read" cpu/kernels/avx512_dots.c \
+    's/(__mmask16)((1u << n) - 1u), line/(__mmask16)((2u << n) - 1u), line/' 'check/memory'
 defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/' \
     'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'

@@ -60,7 +60,8 @@ enum {
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
     ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k */
-    MOST_BF16_ROWS = 2, /* along k: more are worth packing for dot products of pairs; ... */
+    MOST_BF16_ROWS = 8, /* along k: more are worth packing for dot products of pairs; ... */
+    MOST_FP8_ROWS = 2,
     MOST_BF16_COLUMNS = 8,
     MOST_BF16_ROWS_ACROSS = 8, /* ... across k, where fp8 is more work, and A is slow to pack */
     MOST_FP8_ROWS_ACROSS = 4,
@@ -90,6 +91,14 @@ static int64_t even_part(int64_t size, int64_t most, int64_t unit) {
 }
 
 /* ---- blocking ---- */
+
+/* Steps of k after which lines along k are as well aligned as where they begin. */
+static int64_t step_of(const struct tcgemm_plan *plan) {
+    enum { CACHE_LINE_BITS = 512 };
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const int64_t step = CACHE_LINE_BITS / tcgemm_dtype_bits(plan->g.type->a);
+    return u->kc % step == 0 && step % u->ku == 0 ? step : u->ku;
+}
 
 static bool lanes_are_elements(const tcgemm_canonical_t *g) {
     return g->type->type == TCGEMM_F32_F32 || g->type->type == TCGEMM_F64_F64;
@@ -188,8 +197,9 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     const int width = plan->kernel->cpu->dots_width;
     const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
     const bool of_bytes = has_bytes(g);
+    const int64_t most_bf16 = g->a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS : MOST_FP8_ROWS;
     const int64_t most_rows = of_bytes  ? most_bytes(plan, g->n, MOST_BYTE_ROWS, MOST_NEAR_BYTES)
-                              : is_bf16 ? MOST_BF16_ROWS
+                              : is_bf16 ? most_bf16
                                         : most_dots(plan, g->n);
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
     const int64_t most_cols = of_bytes
@@ -205,7 +215,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     if (!*across)
         return TCGEMM_DOTS_NONE;
     const int64_t most_across = matrix                  ? MOST_MATRIX_ACROSS
-                                : lanes_are_elements(g) ? VERY_FEW_ROWS
+                                : lanes_are_elements(g) ? 2 * width
                                                         : width;
     const int64_t most_rows_across = !is_bf16                          ? most_across
                                      : g->a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS_ACROSS
@@ -372,7 +382,8 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     s->direct_output = g->type->d == g->type->accumulator;
-    s->kc = even_part(g->k, u->kc, u->ku); /* of k and the kernel alone: it decides the bits */
+    /* Of k, the type and the kernel alone: it decides the bits. */
+    s->kc = even_part(g->k, u->kc, step_of(plan));
     if (is_matrix(u)) {
         s->nc = even_part(g->n, MAX_MATRIX_COLS, u->nr);
         s->mt = even_part(g->m, MAX_MATRIX_ROWS, u->mr);

@@ -451,7 +451,7 @@ static void long_lines_end_at_their_last_element(void **state) {
     static const tcgemm_type_t types[] = {TCGEMM_F32_F32,  TCGEMM_F64_F64,  TCGEMM_F16_F32,
                                           TCGEMM_F16_F16,  TCGEMM_BF16_F32, TCGEMM_BF16_BF16,
                                           TCGEMM_E4M3_F32, TCGEMM_S8_S32,   TCGEMM_U8S8_S32};
-    enum { NUM_TYPES = sizeof types / sizeof *types, ALONG = 12 * NUM_TYPES, ACROSS = ALONG / 2 };
+    enum { NUM_TYPES = sizeof types / sizeof *types, ALONG = 36 * NUM_TYPES, ACROSS = ALONG / 2 };
     guard_t guards[4];
     for (int i = 0; i < 4; ++i) {
         guards[i] = guard_make((size_t)540 * 512 * 8);

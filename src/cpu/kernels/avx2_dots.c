@@ -137,6 +137,8 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 
 #define DOTS_F32              tcgemm_dots_avx2_f32
+#define F32_STEPS             4
+#define BF16_STEPS            8
 #define DOTS_SHORTS           __m128i
 #define DOTS_WIDEN(x)         _mm256_cvtph_ps(x)
 #define ACROSS_VECTORS(width) ((width) <= 2 ? 4 : 8 / (width))

@@ -17,11 +17,12 @@ static TCGEMM_ALWAYS_INLINE __m512 quarters(const void *p0, const void *p1, cons
 }
 
 /* 16 bytes of each of 16 lines: words 0 of all, words 1, ... */
-static TCGEMM_ALWAYS_INLINE void load_words(const void *const at[16], __m512 raw[4]) {
-    const __m512 r0 = quarters(at[0], at[4], at[8], at[12]);
-    const __m512 r1 = quarters(at[1], at[5], at[9], at[13]);
-    const __m512 r2 = quarters(at[2], at[6], at[10], at[14]);
-    const __m512 r3 = quarters(at[3], at[7], at[11], at[15]);
+static TCGEMM_ALWAYS_INLINE void load_words(const uint16_t *const at[16], int64_t p,
+                                            __m512 raw[4]) {
+    const __m512 r0 = quarters(at[0] + p, at[4] + p, at[8] + p, at[12] + p);
+    const __m512 r1 = quarters(at[1] + p, at[5] + p, at[9] + p, at[13] + p);
+    const __m512 r2 = quarters(at[2] + p, at[6] + p, at[10] + p, at[14] + p);
+    const __m512 r3 = quarters(at[3] + p, at[7] + p, at[11] + p, at[15] + p);
     const __m512 t0 = _mm512_unpacklo_ps(r0, r1);
     const __m512 t1 = _mm512_unpackhi_ps(r0, r1);
     const __m512 t2 = _mm512_unpacklo_ps(r2, r3);
@@ -32,21 +33,67 @@ static TCGEMM_ALWAYS_INLINE void load_words(const void *const at[16], __m512 raw
     raw[3] = _mm512_shuffle_ps(t1, t3, 0xEE);
 }
 
-static TCGEMM_ALWAYS_INLINE void load_f32(const float *const line[16], int64_t p, __m512 raw[4]) {
-    const void *at[16];
+/* 16 words of each of 16 lines to words 0 of all, words 1, ...: 64 bytes of a line in one load, for
+ * lines that lie a power of two apart want the same set of the first-level cache, which has 8 or 12
+ * ways, so that smaller pieces would each come from the second. */
+static TCGEMM_ALWAYS_INLINE void transpose_words(__m512 r[16]) {
+    __m512 t[16];
+    TCGEMM_UNROLL
+    for (int i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+    }
+    TCGEMM_UNROLL
+    for (int i = 0; i < 16; i += 4) { /* quarter q of r[i + w]: word 4q + w of lines i .. i + 3 */
+        r[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
+        r[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xEE);
+        r[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+        r[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xEE);
+    }
+    TCGEMM_UNROLL
+    for (int w = 0; w < 4; ++w) {
+        const __m512 even0 = _mm512_shuffle_f32x4(r[w], r[4 + w], 0x88);
+        const __m512 even1 = _mm512_shuffle_f32x4(r[8 + w], r[12 + w], 0x88);
+        const __m512 odd0 = _mm512_shuffle_f32x4(r[w], r[4 + w], 0xDD);
+        const __m512 odd1 = _mm512_shuffle_f32x4(r[8 + w], r[12 + w], 0xDD);
+        r[w] = _mm512_shuffle_f32x4(even0, even1, 0x88);
+        r[4 + w] = _mm512_shuffle_f32x4(odd0, odd1, 0x88);
+        r[8 + w] = _mm512_shuffle_f32x4(even0, even1, 0xDD);
+        r[12 + w] = _mm512_shuffle_f32x4(odd0, odd1, 0xDD);
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void load_f32(const float *const line[16], int64_t p, __m512 raw[16]) {
     TCGEMM_UNROLL
     for (int i = 0; i < 16; ++i)
-        at[i] = line[i] + p;
-    load_words(at, raw);
+        raw[i] = _mm512_loadu_ps(line[i] + p);
+    transpose_words(raw);
+}
+
+/* The first n < 16 of 16 elements. */
+static TCGEMM_ALWAYS_INLINE void load_some_f32(const float *const line[16], int64_t p, int n,
+                                               __m512 raw[16]) {
+    TCGEMM_UNROLL
+    for (int i = 0; i < 16; ++i)
+        raw[i] = _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1u), line[i] + p);
+    transpose_words(raw);
 }
 
 static TCGEMM_ALWAYS_INLINE void load_bf16(const uint16_t *const line[16], int64_t p,
-                                           __m512 raw[4]) {
-    const void *at[16];
+                                           __m512 raw[16]) {
     TCGEMM_UNROLL
     for (int i = 0; i < 16; ++i)
-        at[i] = line[i] + p;
-    load_words(at, raw);
+        raw[i] = _mm512_loadu_ps(line[i] + p);
+    transpose_words(raw);
+}
+
+/* The first n < 32 of 32 elements. */
+static TCGEMM_ALWAYS_INLINE void load_some_bf16(const uint16_t *const line[16], int64_t p, int n,
+                                                __m512 raw[16]) {
+    TCGEMM_UNROLL
+    for (int i = 0; i < 16; ++i)
+        raw[i] = _mm512_castsi512_ps(_mm512_maskz_loadu_epi16((1u << n) - 1u, line[i] + p));
+    transpose_words(raw);
 }
 
 /* 16 elements of 16 lines, as bf16 beside one another in the first-level cache. */
@@ -64,8 +111,8 @@ static TCGEMM_ALWAYS_INLINE void load_fp8(bool is_e4m3, const uint8_t *const lin
         at[i] = bf16[i];
         at[i + 1] = bf16[i + 1];
     }
-    load_bf16(at, 0, raw);
-    load_bf16(at, 8, raw + 4);
+    load_words(at, 0, raw);
+    load_words(at, 8, raw + 4);
 }
 
 /* A word holds two bf16, each the upper half of an f32. */
@@ -75,13 +122,41 @@ static TCGEMM_ALWAYS_INLINE __m512 step_bf16(__m512 words, int s) {
                                      : _mm512_slli_epi32(x, 16));
 }
 
-static TCGEMM_ALWAYS_INLINE void load_f64(const double *const line[8], int64_t p, __m512d raw[2]) {
-    const __m512d r0 =
-        _mm512_castps_pd(quarters(line[0] + p, line[2] + p, line[4] + p, line[6] + p));
-    const __m512d r1 =
-        _mm512_castps_pd(quarters(line[1] + p, line[3] + p, line[5] + p, line[7] + p));
-    raw[0] = _mm512_unpacklo_pd(r0, r1);
-    raw[1] = _mm512_unpackhi_pd(r0, r1);
+/* 8 elements of each of 8 lines likewise. */
+static TCGEMM_ALWAYS_INLINE void transpose_f64(__m512d r[8]) {
+    __m512d t[8];
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; i += 2) { /* quarter q of t[i + w]: element 2q + w of lines i, i + 1 */
+        t[i] = _mm512_unpacklo_pd(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_pd(r[i], r[i + 1]);
+    }
+    TCGEMM_UNROLL
+    for (int w = 0; w < 2; ++w) {
+        const __m512d even0 = _mm512_shuffle_f64x2(t[w], t[2 + w], 0x88);
+        const __m512d even1 = _mm512_shuffle_f64x2(t[4 + w], t[6 + w], 0x88);
+        const __m512d odd0 = _mm512_shuffle_f64x2(t[w], t[2 + w], 0xDD);
+        const __m512d odd1 = _mm512_shuffle_f64x2(t[4 + w], t[6 + w], 0xDD);
+        r[w] = _mm512_shuffle_f64x2(even0, even1, 0x88);
+        r[2 + w] = _mm512_shuffle_f64x2(odd0, odd1, 0x88);
+        r[4 + w] = _mm512_shuffle_f64x2(even0, even1, 0xDD);
+        r[6 + w] = _mm512_shuffle_f64x2(odd0, odd1, 0xDD);
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void load_f64(const double *const line[8], int64_t p, __m512d raw[8]) {
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; ++i)
+        raw[i] = _mm512_loadu_pd(line[i] + p);
+    transpose_f64(raw);
+}
+
+/* The first n < 8 of 8 elements. */
+static TCGEMM_ALWAYS_INLINE void load_some_f64(const double *const line[8], int64_t p, int n,
+                                               __m512d raw[8]) {
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; ++i)
+        raw[i] = _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1u), line[i] + p);
+    transpose_f64(raw);
 }
 
 /* 8 elements of 16 lines of 16-bit numbers, in each half of the registers those of 8 lines. */
@@ -145,7 +220,10 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_MUL(x, y)    _mm512_mul_ps(x, y)
 #define DOTS_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 
-#define DOTS_F32              tcgemm_dots_avx512_f32
+#define DOTS_F32   tcgemm_dots_avx512_f32
+#define F32_STEPS  16
+#define BF16_STEPS 32
+#define DOTS_LOADS_SOME
 #define DOTS_SHORTS           __m256i
 #define DOTS_WIDEN(x)         _mm512_cvtph_ps(x)
 #define ACROSS_VECTORS(width) ((width) <= 4 ? 4 : 16 / (width))
@@ -181,10 +259,11 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 
 #define DOTS_NAME               f64_dots
 #define DOTS_ELEMENT            double
-#define DOTS_STEPS              2
+#define DOTS_STEPS              8
 #define DOTS_RAW                __m512d
-#define DOTS_RAWS               2
+#define DOTS_RAWS               8
 #define DOTS_LOAD(line, p, raw) load_f64(line, p, raw)
+#define DOTS_LOAD_SOME          load_some_f64
 #define DOTS_STEP(raw, s)       (raw)[s]
 #define DOTS_ONE(x)             (x)
 #include "cpu/kernels/dots_tmpl.h"

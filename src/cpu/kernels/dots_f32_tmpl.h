@@ -5,7 +5,9 @@
  *   SHORTS_OF(p), SOME_SHORTS(p, n)     such a vector, or n elements and zeros, from memory
  *   SOME_FLOATS(p, n)                   n f32 and zeros
  *   BF16_OF_SHORTS(x)                   a vector of bf16 as f32
- *   load_f32, load_bf16, load_f16       transpose lines into vectors
+ *   F32_STEPS, BF16_STEPS               of k that load_f32 and load_bf16 take at a time
+ *   load_f32, load_bf16, load_f16       transpose lines into vectors; bf16 in pairs
+ *   DOTS_LOADS_SOME                     if there are load_some_f32 and load_some_bf16
  *   step_bf16                           a step of bf16 as f32
  *   load_fp8                            the same of either format, as 16 steps of bf16
  *   floats_of_fp8(is_e4m3, p, n)        n fp8, at most DOTS_LANES, and zeros as f32
@@ -13,12 +15,15 @@
 
 #define DOTS_NAME               f32_dots
 #define DOTS_ELEMENT            float
-#define DOTS_STEPS              4
+#define DOTS_STEPS              F32_STEPS
 #define DOTS_RAW                DOTS_VEC
-#define DOTS_RAWS               4
+#define DOTS_RAWS               F32_STEPS
 #define DOTS_LOAD(line, p, raw) load_f32(line, p, raw)
-#define DOTS_STEP(raw, s)       (raw)[s]
-#define DOTS_ONE(x)             (x)
+#ifdef DOTS_LOADS_SOME
+#define DOTS_LOAD_SOME load_some_f32
+#endif
+#define DOTS_STEP(raw, s) (raw)[s]
+#define DOTS_ONE(x)       (x)
 #include "cpu/kernels/dots_tmpl.h"
 
 #define ACROSS_NAME       f32_across
@@ -30,12 +35,15 @@
 
 #define DOTS_NAME               bf16_dots
 #define DOTS_ELEMENT            uint16_t
-#define DOTS_STEPS              8
+#define DOTS_STEPS              BF16_STEPS
 #define DOTS_RAW                DOTS_VEC
-#define DOTS_RAWS               4
+#define DOTS_RAWS               (BF16_STEPS / 2)
 #define DOTS_LOAD(line, p, raw) load_bf16(line, p, raw)
-#define DOTS_STEP(raw, s)       step_bf16((raw)[(s) / 2], s)
-#define DOTS_ONE(x)             tcgemm_f32_of_bf16(x)
+#ifdef DOTS_LOADS_SOME
+#define DOTS_LOAD_SOME load_some_bf16
+#endif
+#define DOTS_STEP(raw, s) step_bf16((raw)[(s) / 2], s)
+#define DOTS_ONE(x)       tcgemm_f32_of_bf16(x)
 #include "cpu/kernels/dots_tmpl.h"
 
 #define ACROSS_NAME       bf16_across

@@ -18,6 +18,8 @@
  *   DOTS_STEPS                     of k that are transposed at a time, at most 64 bytes
  *   DOTS_RAW, DOTS_RAWS            what the transposition leaves: so many of such vectors
  *   DOTS_LOAD(line, p, raw)        fills them from element p of the lines on
+ *   DOTS_LOAD_SOME(line, p, n, raw)  the same of n elements, fewer than DOTS_STEPS, and zeros: no
+ *                                  byte beyond; if not defined, they are taken one by one
  *   DOTS_STEP(raw, s)              step s of them as numbers
  *   DOTS_ONE(x)                    an element as a number; these may look at t, the tcgemm_dots_t
  * and once for all types with the same numbers, kept from one inclusion to the next:
@@ -27,6 +29,12 @@
  *   DOTS_MOST                      rows: 8 or 16
  *   DOTS_SETS(width)               of lines, that take turns: 1 or 2
  */
+
+/* Fetched to the second level, for lines a power of two apart want the same set of the first, where
+ * they would not last until they are read. */
+#ifndef DOTS_FETCH
+#define DOTS_FETCH(p) __builtin_prefetch((p), 0, 2)
+#endif
 
 /* With the width of x and what follows from it as constants. */
 #ifndef DOTS_BY_WIDTH
@@ -61,7 +69,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(some)(const tcgemm_dots_t *t,
     const DOTS_TYPE *const x = t->x;
     DOTS_RAW raw[DOTS_RAWS];
     DOTS_LOAD(line, p, raw);
-    TCGEMM_UNROLL
+    TCGEMM_UNROLL_BY(DOTS_STEPS)
     for (int s = 0; s < DOTS_STEPS; ++s) {
         const DOTS_VEC step = DOTS_STEP(raw, s);
         TCGEMM_UNROLL
@@ -70,18 +78,32 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(some)(const tcgemm_dots_t *t,
     }
 }
 
-/* One step of k, where there are too few left to transpose. */
-static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(one)(const tcgemm_dots_t *t,
+/* The last steps of k, or one of them: there are fewer than DOTS_STEPS. How many it took. */
+static TCGEMM_ALWAYS_INLINE int DOTS_LOCAL(last)(const tcgemm_dots_t *t,
                                                  const DOTS_ELEMENT *const line[DOTS_LANES],
                                                  int64_t p, const int width, DOTS_VEC sum[]) {
     const DOTS_TYPE *const x = t->x;
-    DOTS_TYPE numbers[DOTS_LANES];
+#ifdef DOTS_LOAD_SOME
+    const int count = (int)(t->steps - p);
+    DOTS_TYPE numbers[DOTS_STEPS][DOTS_LANES];
+    DOTS_RAW raw[DOTS_RAWS];
+    DOTS_LOAD_SOME(line, p, count, raw);
+    TCGEMM_UNROLL_BY(DOTS_STEPS)
+    for (int s = 0; s < DOTS_STEPS; ++s)
+        DOTS_PUT(numbers[s], DOTS_STEP(raw, s));
+#else
+    const int count = 1;
+    DOTS_TYPE numbers[1][DOTS_LANES];
     for (int l = 0; l < DOTS_LANES; ++l)
-        numbers[l] = DOTS_ONE(line[l][p]);
-    const DOTS_VEC step = DOTS_GET(numbers);
-    TCGEMM_UNROLL
-    for (int i = 0; i < width; ++i)
-        sum[i] = DOTS_FMA(DOTS_SET1(x[p * width + i]), step, sum[i]);
+        numbers[0][l] = DOTS_ONE(line[l][p]);
+#endif
+    for (int s = 0; s < count; ++s) {
+        const DOTS_VEC step = DOTS_GET(numbers[s]);
+        TCGEMM_UNROLL
+        for (int i = 0; i < width; ++i)
+            sum[i] = DOTS_FMA(DOTS_SET1(x[(p + s) * width + i]), step, sum[i]);
+    }
+    return count;
 }
 
 /* D's elements of row i and of one set of lines: where they do not lie side by side, or are fewer
@@ -115,7 +137,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(store)(const tcgemm_dots_t *t, DOTS_
 /* Lines that are missing are line 0 once more, and are not stored. */
 static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int first,
                                                   const int width, const int sets) {
-    enum { BURST = 64 / sizeof(DOTS_ELEMENT), AHEAD = 8 * BURST };
+    enum { BURST = 64 / sizeof(DOTS_ELEMENT), AHEAD = 16 * BURST };
     const DOTS_ELEMENT *line[2][DOTS_LANES];
     DOTS_VEC sum[2][DOTS_MOST];
     for (int l = 0; l < sets * DOTS_LANES; ++l)
@@ -131,7 +153,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
     int64_t p = 0;
     for (; p + BURST <= t->steps; p += BURST) {
         for (int l = 0; t->fetches && l < sets * DOTS_LANES; ++l)
-            __builtin_prefetch(line[l / DOTS_LANES][l % DOTS_LANES] + p + AHEAD);
+            DOTS_FETCH(line[l / DOTS_LANES][l % DOTS_LANES] + p + AHEAD);
         TCGEMM_UNROLL
         for (int set = 0; set < sets; ++set)
             for (int64_t q = p; q < p + BURST; q += DOTS_STEPS)
@@ -140,10 +162,10 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
     TCGEMM_UNROLL
     for (int set = 0; set < sets; ++set) {
         int64_t q = p;
-        for (; q + DOTS_STEPS <= t->steps; q += DOTS_STEPS)
+        for (; DOTS_STEPS < BURST && q + DOTS_STEPS <= t->steps; q += DOTS_STEPS)
             DOTS_LOCAL(some)(t, line[set], q, width, sum[set]);
-        for (; q < t->steps; ++q)
-            DOTS_LOCAL(one)(t, line[set], q, width, sum[set]);
+        while (q < t->steps)
+            q += DOTS_LOCAL(last)(t, line[set], q, width, sum[set]);
     }
     TCGEMM_UNROLL
     for (int set = 0; set < sets; ++set) {
@@ -173,5 +195,6 @@ static void DOTS_NAME(const tcgemm_dots_t *t) {
 #undef DOTS_RAW
 #undef DOTS_RAWS
 #undef DOTS_LOAD
+#undef DOTS_LOAD_SOME
 #undef DOTS_STEP
 #undef DOTS_ONE
