@@ -5,8 +5,7 @@
  *
  *      line 0  p ->       DOTS_STEPS of DOTS_LANES lines are transposed in registers, so that a
  *      line 1  p ->       vector holds one step of all of them; its multiply-adds with the rows of
- *      ..                 x are those of a tile: k in order, one sum for each element, the same
- * bits
+ *      ..                 x are those of a tile: k in order, one sum for each element, same bits
  *
  * Nothing of the lines is packed: they are streams that prefetchers follow. Two sets of short
  * vectors take turns, 64 bytes of each line: one waits for its last multiply-add while the other is

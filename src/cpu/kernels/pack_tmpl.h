@@ -251,27 +251,29 @@ static __mmask16 first_words(int64_t bytes) {
 #endif
 
 /* Rows of k that lie across it are fetched so far ahead: a panel's part of each is too short for
- * prefetchers. Not those of small matrices, which lie in a cache; and long pieces that share few
- * sets of the first level, for they lie so many bytes apart, to the second. */
-enum { ROWS_AHEAD = 16, LEAST_FETCHED_STRIDE = 1024, LEAST_FAR_STRIDE = 4096 };
+ * prefetchers. Not those of small matrices, which lie in a cache; and panels of B, if their rows
+ * share few sets of the first level, for they lie so many bytes apart, to the second. */
+enum { ROWS_AHEAD = 16, LEAST_FETCHED_STRIDE = 1024, LEAST_FAR_STRIDE = 4096, MOST_LINES_OF_A = 8 };
 
 static TCGEMM_ALWAYS_INLINE void fetch_row(const void *source, int64_t rows, int64_t stride,
-                                           int bytes) {
+                                           int lines, int line_bytes) {
     const uintptr_t at = (uintptr_t)source + (uintptr_t)rows * (uintptr_t)stride;
-    for (int i = 0; i < bytes; i += 64)
-        if (stride >= LEAST_FAR_STRIDE && bytes > 64)
+    const bool is_far = stride >= LEAST_FAR_STRIDE && lines > MOST_LINES_OF_A;
+    for (int i = 0; i < lines * line_bytes; i += 64)
+        if (is_far)
             __builtin_prefetch((const void *)(at + (uintptr_t)i), 0, 2);
         else
             __builtin_prefetch((const void *)(at + (uintptr_t)i));
 }
 
-/* `bytes` of each step, a multiple of 4, from pieces `stride` bytes apart. */
-static void copy_steps(const char *source, int64_t stride, int64_t steps, int64_t bytes,
+/* So many lines of each step, of 4 or 8 bytes, from pieces `stride` bytes apart. */
+static void copy_steps(const char *source, int64_t stride, int64_t steps, int lines, int line_bytes,
                        char *panel, int64_t pitch) {
+    const int64_t bytes = (int64_t)lines * line_bytes;
     for (int64_t p = 0; p < steps; ++p, source += stride, panel += pitch) {
         int64_t i = 0;
         if (stride >= LEAST_FETCHED_STRIDE)
-            fetch_row(source, ROWS_AHEAD, stride, (int)bytes);
+            fetch_row(source, ROWS_AHEAD, stride, lines, line_bytes);
 #ifdef __AVX512F__
         for (; i < bytes; i += 64) {
             const __mmask16 words = first_words(bytes - i);
@@ -512,7 +514,7 @@ static TCGEMM_ALWAYS_INLINE bool interleave_plain_bf16(const uint16_t *source, i
                                                        bool has_two, int lines, uint32_t *out) {
     __mmask32 found = 0;
     for (int h = 0; h < 2 && stride >= LEAST_FETCHED_STRIDE / 2; ++h)
-        fetch_row(source, 2 * (ROWS_AHEAD + h), stride, 2 * lines);
+        fetch_row(source, ROWS_AHEAD + h, 2 * stride, lines, 2);
     for (int line = 0; line < lines; line += 16) {
         const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
         const __m512i pairs =
@@ -528,7 +530,7 @@ static TCGEMM_ALWAYS_INLINE void interleave_fp8(const uint8_t *source, int64_t s
                                                 int lines, bool is_e4m3, uint32_t *out) {
     const fp8_format_t format = fp8_format(is_e4m3);
     for (int h = 0; h < 2 && stride >= LEAST_FETCHED_STRIDE; ++h)
-        fetch_row(source, ROWS_AHEAD + h, stride, lines);
+        fetch_row(source, ROWS_AHEAD + h, stride, lines, 1);
     for (int line = 0; line < lines; line += 16) {
         const __mmask16 some = TCGEMM_SOME_OF_16(lines - line);
         const __m128i low = _mm_maskz_loadu_epi8(some, source + line);
@@ -574,7 +576,7 @@ static bool interleave_8_bf16(const tcgemm_pack_t *pack, int64_t index, uint32_t
     __m256i least = _mm256_set1_epi16(-1); /* magnitude of a number less 1, as unsigned */
     for (int64_t p = 0; p < pack->k; p += 2, source += 2 * stride, out += width) {
         for (int h = 0; fetches && h < 2; ++h)
-            fetch_row(source, 2 * (ROWS_AHEAD + h), stride, 16);
+            fetch_row(source, ROWS_AHEAD + h, 2 * stride, 8, 2);
         const __m128i low = _mm_loadu_si128((const __m128i *)source);
         const __m128i high = p + 1 < pack->k ? _mm_loadu_si128((const __m128i *)(source + stride))
                                              : _mm_setzero_si128();
@@ -599,7 +601,7 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     const bool is_plain = pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32;
     if (is_plain && pack->k_stride != 1) {
         const float *const source = (const float *)pack->source + line_start(pack, first, 0);
-        copy_steps((const char *)source, pack->k_stride * 4, pack->k, lines * 4, panel,
+        copy_steps((const char *)source, pack->k_stride * 4, pack->k, lines, 4, panel,
                    (int64_t)width * 4);
         return false;
     }
@@ -639,7 +641,7 @@ bool PACK_NAME(f64)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     clear_missing_lines(panel, sizeof *out, pack->k, lines, width);
     if (pack->k_stride != 1) {
         copy_steps((const char *)(source + line_start(pack, first, 0)), pack->k_stride * 8, pack->k,
-                   lines * 8, panel, (int64_t)width * 8);
+                   lines, 8, panel, (int64_t)width * 8);
         return false;
     }
     const double *rows[MAX_WIDTH];
@@ -714,7 +716,7 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
         int64_t q = 0;
         for (; 4 * q + 4 <= pack->k; ++q, source += 4 * pack->k_stride) {
             for (int h = 0; h < 4 && pack->k_stride >= LEAST_FETCHED_STRIDE; ++h)
-                fetch_row(source, ROWS_AHEAD + h, pack->k_stride, lines);
+                fetch_row(source, ROWS_AHEAD + h, pack->k_stride, lines, 1);
             interleave_4(source, pack->k_stride, 4, pack->flip, lines, out + q * width);
         }
         if (4 * q < pack->k)
