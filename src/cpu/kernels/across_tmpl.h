@@ -50,7 +50,7 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int
         TCGEMM_UNROLL
         for (int v = 0; v < vectors * (int)sizeof(step[0]); v += 64) {
             if (t->fetches && (width <= ACROSS_MOST_FETCHED || sizeof(ACROSS_ELEMENT) == 2))
-                DOTS_FETCH((const char *)line + v + ACROSS_AHEAD);
+                TCGEMM_PREFETCH_FAR((const char *)line + v + ACROSS_AHEAD);
         }
         TCGEMM_UNROLL
         for (int v = 0; v < vectors; ++v)

@@ -16,51 +16,49 @@ static TCGEMM_ALWAYS_INLINE __m512 quarters(const void *p0, const void *p1, cons
     return _mm512_mask_broadcast_f32x4(r, 0xF000, _mm_loadu_ps(p3));
 }
 
+/* In each quarter of four vectors 4 x 4 words: those of vector v become word v of all. */
+static TCGEMM_ALWAYS_INLINE void transpose_in_quarters(__m512 r[4]) {
+    const __m512 t0 = _mm512_unpacklo_ps(r[0], r[1]);
+    const __m512 t1 = _mm512_unpackhi_ps(r[0], r[1]);
+    const __m512 t2 = _mm512_unpacklo_ps(r[2], r[3]);
+    const __m512 t3 = _mm512_unpackhi_ps(r[2], r[3]);
+    r[0] = _mm512_shuffle_ps(t0, t2, 0x44);
+    r[1] = _mm512_shuffle_ps(t0, t2, 0xEE);
+    r[2] = _mm512_shuffle_ps(t1, t3, 0x44);
+    r[3] = _mm512_shuffle_ps(t1, t3, 0xEE);
+}
+
+/* The quarters of four vectors, `pitch` apart, likewise. */
+static TCGEMM_ALWAYS_INLINE void transpose_quarters(__m512 r[], const int pitch) {
+    const __m512 even0 = _mm512_shuffle_f32x4(r[0], r[pitch], 0x88);
+    const __m512 even1 = _mm512_shuffle_f32x4(r[2 * pitch], r[3 * pitch], 0x88);
+    const __m512 odd0 = _mm512_shuffle_f32x4(r[0], r[pitch], 0xDD);
+    const __m512 odd1 = _mm512_shuffle_f32x4(r[2 * pitch], r[3 * pitch], 0xDD);
+    r[0] = _mm512_shuffle_f32x4(even0, even1, 0x88);
+    r[pitch] = _mm512_shuffle_f32x4(odd0, odd1, 0x88);
+    r[2 * pitch] = _mm512_shuffle_f32x4(even0, even1, 0xDD);
+    r[3 * pitch] = _mm512_shuffle_f32x4(odd0, odd1, 0xDD);
+}
+
 /* 16 bytes of each of 16 lines: words 0 of all, words 1, ... */
 static TCGEMM_ALWAYS_INLINE void load_words(const uint16_t *const at[16], int64_t p,
                                             __m512 raw[4]) {
-    const __m512 r0 = quarters(at[0] + p, at[4] + p, at[8] + p, at[12] + p);
-    const __m512 r1 = quarters(at[1] + p, at[5] + p, at[9] + p, at[13] + p);
-    const __m512 r2 = quarters(at[2] + p, at[6] + p, at[10] + p, at[14] + p);
-    const __m512 r3 = quarters(at[3] + p, at[7] + p, at[11] + p, at[15] + p);
-    const __m512 t0 = _mm512_unpacklo_ps(r0, r1);
-    const __m512 t1 = _mm512_unpackhi_ps(r0, r1);
-    const __m512 t2 = _mm512_unpacklo_ps(r2, r3);
-    const __m512 t3 = _mm512_unpackhi_ps(r2, r3);
-    raw[0] = _mm512_shuffle_ps(t0, t2, 0x44);
-    raw[1] = _mm512_shuffle_ps(t0, t2, 0xEE);
-    raw[2] = _mm512_shuffle_ps(t1, t3, 0x44);
-    raw[3] = _mm512_shuffle_ps(t1, t3, 0xEE);
+    TCGEMM_UNROLL
+    for (int i = 0; i < 4; ++i)
+        raw[i] = quarters(at[i] + p, at[i + 4] + p, at[i + 8] + p, at[i + 12] + p);
+    transpose_in_quarters(raw);
 }
 
 /* 16 words of each of 16 lines to words 0 of all, words 1, ...: 64 bytes of a line in one load, for
  * lines that lie a power of two apart want the same set of the first-level cache, which has 8 or 12
  * ways, so that smaller pieces would each come from the second. */
 static TCGEMM_ALWAYS_INLINE void transpose_words(__m512 r[16]) {
-    __m512 t[16];
     TCGEMM_UNROLL
-    for (int i = 0; i < 16; i += 2) {
-        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
-        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
-    }
+    for (int i = 0; i < 16; i += 4) /* quarter q of r[i + w]: word 4q + w of lines i .. i + 3 */
+        transpose_in_quarters(r + i);
     TCGEMM_UNROLL
-    for (int i = 0; i < 16; i += 4) { /* quarter q of r[i + w]: word 4q + w of lines i .. i + 3 */
-        r[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
-        r[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xEE);
-        r[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
-        r[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xEE);
-    }
-    TCGEMM_UNROLL
-    for (int w = 0; w < 4; ++w) {
-        const __m512 even0 = _mm512_shuffle_f32x4(r[w], r[4 + w], 0x88);
-        const __m512 even1 = _mm512_shuffle_f32x4(r[8 + w], r[12 + w], 0x88);
-        const __m512 odd0 = _mm512_shuffle_f32x4(r[w], r[4 + w], 0xDD);
-        const __m512 odd1 = _mm512_shuffle_f32x4(r[8 + w], r[12 + w], 0xDD);
-        r[w] = _mm512_shuffle_f32x4(even0, even1, 0x88);
-        r[4 + w] = _mm512_shuffle_f32x4(odd0, odd1, 0x88);
-        r[8 + w] = _mm512_shuffle_f32x4(even0, even1, 0xDD);
-        r[12 + w] = _mm512_shuffle_f32x4(odd0, odd1, 0xDD);
-    }
+    for (int w = 0; w < 4; ++w)
+        transpose_quarters(r + w, 4);
 }
 
 static TCGEMM_ALWAYS_INLINE void load_f32(const float *const line[16], int64_t p, __m512 raw[16]) {
@@ -124,23 +122,18 @@ static TCGEMM_ALWAYS_INLINE __m512 step_bf16(__m512 words, int s) {
 
 /* 8 elements of each of 8 lines likewise. */
 static TCGEMM_ALWAYS_INLINE void transpose_f64(__m512d r[8]) {
-    __m512d t[8];
+    __m512 t[8];
     TCGEMM_UNROLL
     for (int i = 0; i < 8; i += 2) { /* quarter q of t[i + w]: element 2q + w of lines i, i + 1 */
-        t[i] = _mm512_unpacklo_pd(r[i], r[i + 1]);
-        t[i + 1] = _mm512_unpackhi_pd(r[i], r[i + 1]);
+        t[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(r[i], r[i + 1]));
+        t[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(r[i], r[i + 1]));
     }
     TCGEMM_UNROLL
-    for (int w = 0; w < 2; ++w) {
-        const __m512d even0 = _mm512_shuffle_f64x2(t[w], t[2 + w], 0x88);
-        const __m512d even1 = _mm512_shuffle_f64x2(t[4 + w], t[6 + w], 0x88);
-        const __m512d odd0 = _mm512_shuffle_f64x2(t[w], t[2 + w], 0xDD);
-        const __m512d odd1 = _mm512_shuffle_f64x2(t[4 + w], t[6 + w], 0xDD);
-        r[w] = _mm512_shuffle_f64x2(even0, even1, 0x88);
-        r[2 + w] = _mm512_shuffle_f64x2(odd0, odd1, 0x88);
-        r[4 + w] = _mm512_shuffle_f64x2(even0, even1, 0xDD);
-        r[6 + w] = _mm512_shuffle_f64x2(odd0, odd1, 0xDD);
-    }
+    for (int w = 0; w < 2; ++w)
+        transpose_quarters(t + w, 2);
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; ++i)
+        r[i] = _mm512_castps_pd(t[i]);
 }
 
 static TCGEMM_ALWAYS_INLINE void load_f64(const double *const line[8], int64_t p, __m512d raw[8]) {

@@ -29,12 +29,6 @@
  *   DOTS_SETS(width)               of lines, that take turns: 1 or 2
  */
 
-/* Fetched to the second level, for lines a power of two apart want the same set of the first, where
- * they would not last until they are read. */
-#ifndef DOTS_FETCH
-#define DOTS_FETCH(p) __builtin_prefetch((p), 0, 2)
-#endif
-
 /* With the width of x and what follows from it as constants. */
 #ifndef DOTS_BY_WIDTH
 #define DOTS_WIDTH(body, width, by)                                                                \
@@ -152,7 +146,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
     int64_t p = 0;
     for (; p + BURST <= t->steps; p += BURST) {
         for (int l = 0; t->fetches && l < sets * DOTS_LANES; ++l)
-            DOTS_FETCH(line[l / DOTS_LANES][l % DOTS_LANES] + p + AHEAD);
+            TCGEMM_PREFETCH_FAR(line[l / DOTS_LANES][l % DOTS_LANES] + p + AHEAD);
         TCGEMM_UNROLL
         for (int set = 0; set < sets; ++set)
             for (int64_t q = p; q < p + BURST; q += DOTS_STEPS)

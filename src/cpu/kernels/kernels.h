@@ -19,7 +19,10 @@
 #define TCGEMM_PASTE_(x, y, z)   x##y##z
 #define TCGEMM_PASTE(x, y, z)    TCGEMM_PASTE_(x, y, z)
 #define TCGEMM_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
-#define TCGEMM_PRAGMA(text)      _Pragma(#text)
+/* To the second level: lines a power of two apart want the same set of the first, where they would
+ * not last until they are read. */
+#define TCGEMM_PREFETCH_FAR(p) __builtin_prefetch((p), 0, 2)
+#define TCGEMM_PRAGMA(text)    _Pragma(#text)
 #ifdef __clang__
 #define TCGEMM_UNROLL       _Pragma("clang loop unroll(full)")
 #define TCGEMM_UNROLL_BY(n) TCGEMM_PRAGMA(clang loop unroll_count(n))

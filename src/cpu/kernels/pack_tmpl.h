@@ -261,7 +261,7 @@ static TCGEMM_ALWAYS_INLINE void fetch_row(const void *source, int64_t rows, int
     const bool is_far = stride >= LEAST_FAR_STRIDE && lines > MOST_LINES_OF_A;
     for (int i = 0; i < lines * line_bytes; i += 64)
         if (is_far)
-            __builtin_prefetch((const void *)(at + (uintptr_t)i), 0, 2);
+            TCGEMM_PREFETCH_FAR((const void *)(at + (uintptr_t)i));
         else
             __builtin_prefetch((const void *)(at + (uintptr_t)i));
 }
@@ -658,7 +658,7 @@ static TCGEMM_ALWAYS_INLINE void fetch_chunk(const tcgemm_pack_t *pack, int64_t 
         (uintptr_t)pack->origin + (uintptr_t)k + (uintptr_t)line * (uintptr_t)pack->line_stride;
     const uintptr_t at = (uintptr_t)pack->source + index * bytes;
     for (uintptr_t i = 0; i < 2 * LONG_CHUNK * bytes; i += 64)
-        __builtin_prefetch((const void *)(at + i), 0, 2);
+        TCGEMM_PREFETCH_FAR((const void *)(at + i));
 }
 
 bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
