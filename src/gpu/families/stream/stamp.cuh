@@ -11,19 +11,19 @@
 
 #define TCGEMM_WANTS(type) TCGEMM_STAMP_##type
 
-#define TCGEMM_STREAM_KERNEL(type, min_cc, max_cc, few, bk, blocks, name, is_k_form)               \
-    extern "C" __global__ void __launch_bounds__(TCGEMM_STREAM_THREADS, blocks)                    \
+#define TCGEMM_STREAM_KERNEL(type, min_cc, max_cc, few, bk, warps, blocks, name, is_k_form)        \
+    extern "C" __global__ void __launch_bounds__(TCGEMM_STREAM_THREADS(warps), blocks)             \
         name(const __grid_constant__ tcgemm_gpu_args_t args) {                                     \
         extern __shared__ __align__(16) char tcgemm_stream_smem[];                                 \
         static_assert(128 / type::ELEMENT_BYTES == bk, "a row of " #type " says another bk");      \
         if constexpr (TCGEMM_IS_FOR_ARCH(min_cc, max_cc,                                           \
-                                         TCGEMM_STREAM_SMEM(few, sizeof(type::scalar))))           \
-            stream_kernel<type, few, is_k_form>(args, tcgemm_stream_smem).run();                   \
+                                         TCGEMM_STREAM_SMEM(few, warps, sizeof(type::scalar))))    \
+            stream_kernel<type, few, warps, is_k_form>(args, tcgemm_stream_smem).run();            \
     }
 
-#define ROW(type, sums, min_cc, max_cc, few, bk, blocks)                                           \
-    TCGEMM_STREAM_KERNEL(type, min_cc, max_cc, few, bk, blocks, tcgemm_stream_##type##_##few##_nt, \
-                         true)                                                                     \
-    TCGEMM_STREAM_KERNEL(type, min_cc, max_cc, few, bk, blocks, tcgemm_stream_##type##_##few##_nn, \
-                         false)
+#define ROW(type, sums, min_cc, max_cc, few, bk, warps, blocks)                                    \
+    TCGEMM_STREAM_KERNEL(type, min_cc, max_cc, few, bk, warps, blocks,                             \
+                         tcgemm_stream_##type##_##few##_nt, true)                                  \
+    TCGEMM_STREAM_KERNEL(type, min_cc, max_cc, few, bk, warps, blocks,                             \
+                         tcgemm_stream_##type##_##few##_nn, false)
 #include "gpu/families/stream/rows.def"

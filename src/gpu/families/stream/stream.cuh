@@ -181,28 +181,33 @@ struct stream_place {
     bool is_wide;     /* wide loads can take what is inside */
 };
 
-template <class TYPE, int FEW, bool IS_K_FORM> struct stream_kernel {
+template <class TYPE, int FEW, int WARPS, bool IS_K_FORM> struct stream_kernel {
     enum {
         FORM = !IS_K_FORM                        ? STREAM_SIDE_BY_SIDE
                : TYPE::template can_halve<FEW>() ? STREAM_LINES
                                                  : STREAM_HALVES,
         BYTES = TYPE::ELEMENT_BYTES,
         LINES = TCGEMM_STREAM_LINES,
-        WARPS = TCGEMM_STREAM_WARPS,
-        THREADS = TCGEMM_STREAM_THREADS,
-        STEP_K = 128 / BYTES,     /* elements of k: of a warp's step, */
-        ROUND_K = WARPS * STEP_K, /* of all warps' */
-        SHIFT = 64,               /* bytes between held lines, which lie in other banks so */
-        SUMS_PITCH = LINES + 4    /* sums; lanes that store spread over the banks */
+        THREADS = TCGEMM_STREAM_THREADS(WARPS),
+        REGISTERS = 65536 / THREADS, /* of a thread, all in all */
+        STEP_K = 128 / BYTES,        /* elements of k: of a warp's step, */
+        ROUND_K = WARPS * STEP_K,    /* of all warps' */
+        SHIFT = 64,                  /* bytes between held lines, which lie in other banks so */
+        SUMS_PITCH = LINES + 4       /* sums; lanes that store spread over the banks */
     };
     typedef stream_step<BYTES, FORM> step_t;
     typedef typename TYPE::template sums<FEW, FORM == STREAM_LINES> sums_t;
     typedef typename TYPE::scalar scalar_t;
     typedef typename TYPE::out out_t;
     /* Halves of a step that may wait in registers of their own while the next step is fetched. */
-    enum { REGISTERS_LEFT = sizeof(sums_t) < 128 ? 2 : sizeof(sums_t) < 256 ? 1 : 0 };
+    enum {
+        LEFT = REGISTERS - (int)sizeof(sums_t) / 4,
+        REGISTERS_LEFT = LEFT > 96   ? 2
+                         : LEFT > 64 ? 1
+                                     : 0
+    };
     static_assert(WARPS * FEW * SUMS_PITCH * sizeof(scalar_t) ==
-                          TCGEMM_STREAM_SUMS(FEW, sizeof(scalar_t)) &&
+                          TCGEMM_STREAM_SUMS(FEW, WARPS, sizeof(scalar_t)) &&
                       FEW * (ROUND_K * BYTES + SHIFT) <= TCGEMM_STREAM_HELD,
                   "shape.h");
 
@@ -247,7 +252,27 @@ template <class TYPE, int FEW, bool IS_K_FORM> struct stream_kernel {
         tcgemm_cp_async_wait<0>();
     }
 
-    /* Element by element, all lines of one k at a time. */
+    /* Word by word, by copies that need no registers. Where the few lie side by side, four of them
+     * and eight k are a warp's: some lines of memory, two words a bank. */
+    __device__ __forceinline__ void hold_words(const char *small, int64_t small_k,
+                                               int64_t small_few, int count) {
+        const int end = (count + STEP_K - 1) / STEP_K * STEP_K;
+        const bool along_few = small_few == 1;
+        const int few_step = along_few ? 4 : 1, k_step = THREADS / few_step;
+        const int first = threadIdx.x % few_step;
+        const uint32_t to = tcgemm_smem_address(held);
+        for (int f = first; f < few(); f += few_step)
+#pragma unroll 4
+            for (int i = threadIdx.x / few_step; i < end; i += k_step) {
+                const char *const from =
+                    small + (i < count ? (i * small_k + f * small_few) * BYTES : 0);
+                tcgemm_cp_async_4(to + f * held_pitch + i * 4, from, i < count ? 4 : 0);
+            }
+        tcgemm_cp_async_commit();
+        tcgemm_cp_async_wait<0>();
+    }
+
+    /* Through registers, all lines of one k at a time. */
     template <class BITS>
     __device__ __forceinline__ void hold_elements(const char *small, int64_t small_k,
                                                   int64_t small_few, int count) {
@@ -286,6 +311,8 @@ template <class TYPE, int FEW, bool IS_K_FORM> struct stream_kernel {
         __syncthreads(); /* nobody reads what was held */
         if (is_wide)
             hold_pieces(small, small_few, count);
+        else if constexpr (TYPE::HOLDS_WORDS)
+            hold_words(small, small_k, small_few, count);
         else if constexpr (BYTES == 8)
             hold_elements<uint64_t>(small, small_k, small_few, count);
         else if constexpr (BYTES == 4)

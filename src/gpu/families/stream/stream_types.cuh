@@ -64,7 +64,7 @@ struct stream_e5m2 : product_f16 {
 };
 
 template <class PRODUCT, int BYTES> struct stream_by_mma : PRODUCT {
-    enum { ELEMENT_BYTES = BYTES };
+    enum { ELEMENT_BYTES = BYTES, HOLDS_WORDS = 0 };
     typedef typename PRODUCT::word word;
 
     /* Whether registers allow sums of each half of a step. */
@@ -154,36 +154,53 @@ template <class PRODUCT, int BYTES> struct stream_by_mma : PRODUCT {
 struct stream_by_fma {
     typedef float sum;
     typedef float scalar;
-    enum { ELEMENT_BYTES = 4 };
+    enum { ELEMENT_BYTES = 4, HOLDS_WORDS = 1 };
 
     template <int FEW> static constexpr bool can_halve(void) {
-        return false;
+        return true;
     }
 
     template <int FEW, bool IN_HALVES> struct sums {
-        float c[FEW][4];
+        enum { SETS = IN_HALVES ? 2 : 1, AT_ONCE = 2 };
+        float c[SETS][FEW][4];
 
         __device__ __forceinline__ void clear(void) {
 #pragma unroll
-            for (int i = 0; i < 4 * FEW; ++i)
-                c[i / 4][i % 4] = 0.0f;
+            for (int i = 0; i < SETS * FEW * 4; ++i)
+                c[i / 4 / FEW][i / 4 % FEW][i % 4] = 0.0f;
         }
 
         template <class FIND>
-        __device__ __forceinline__ void add(int, const uint32_t (&line)[4][4], int few, FIND find) {
+        __device__ __forceinline__ void add(int half, const uint32_t (&line)[4][4], int few,
+                                            FIND find) {
+            float(&sum)[FEW][4] = c[half % SETS];
+            uint32_t x[2][AT_ONCE][4]; /* the next are on their way while some are multiplied */
+            find_some(x[0], 0, few, find);
 #pragma unroll
-            for (int f = 0; f < FEW; ++f) {
-                if (f < few) {
-                    uint32_t x[4];
-                    find(x, f);
+            for (int f0 = 0; f0 < FEW; f0 += AT_ONCE) {
+                if (f0 >= few)
+                    break;
+                if (f0 + AT_ONCE < FEW)
+                    find_some(x[(f0 / AT_ONCE + 1) % 2], f0 + AT_ONCE, few, find);
 #pragma unroll
-                    for (int i = 0; i < 4; ++i)
+                for (int f = 0; f < AT_ONCE; ++f)
 #pragma unroll
-                        for (int k = 0; k < 4; ++k)
-                            c[f][i] =
-                                fmaf(__uint_as_float(line[i][k]), __uint_as_float(x[k]), c[f][i]);
-                }
+                    for (int k = 0; k < 4; ++k)
+#pragma unroll
+                        for (int i = 0; i < 4; ++i)
+                            sum[f0 + f][i] =
+                                fmaf(__uint_as_float(line[i][k]),
+                                     __uint_as_float(x[f0 / AT_ONCE % 2][f][k]), sum[f0 + f][i]);
             }
+        }
+
+        /* Beyond the last of the few the last once more: a sum too many is nobody's. */
+        template <class FIND>
+        static __device__ __forceinline__ void find_some(uint32_t (&x)[AT_ONCE][4], int f0, int few,
+                                                         FIND find) {
+#pragma unroll
+            for (int f = 0; f < AT_ONCE; ++f)
+                find(x[f], f0 + f < few ? f0 + f : few - 1);
         }
 
         template <class PUT> __device__ __forceinline__ void finish(int few, PUT put) {
@@ -193,7 +210,9 @@ struct stream_by_fma {
 #pragma unroll
                     for (int i = 0; i < 4; ++i) {
                         const int lane = threadIdx.x % 32;
-                        float x = c[f][i];
+                        float x = c[0][f][i];
+                        if constexpr (IN_HALVES)
+                            x += from_lane(c[1][f][i], lane ^ 4);
                         x += from_lane(x, lane ^ 1);
                         x += from_lane(x, lane ^ 2);
                         if (threadIdx.x % 4 == 0)
