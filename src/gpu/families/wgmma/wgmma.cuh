@@ -747,36 +747,28 @@ struct wgmma_kernel {
 
     enum {
         AT_ONCE = UNITS * RIGHT < 192 ? 8 : 2, /* rows, for want of registers */
-        SHADE = 32 /* blocks of k, whose products take longer than a tile's rows one by one */
+        IN_SHADE = 2,
+        SHADE = 32 /* blocks of k, whose products take longer than a tile's rows two by two */
     };
-
-    /* A lane's element of a row of a box: alpha * it + beta * C. */
-    static __device__ __forceinline__ void write_one(const tcgemm_gpu_args_t &args, uint32_t from,
-                                                     const out *old, out *to) {
-        const uint32_t bits = tcgemm_lds_32(from);
-        scalar v, alpha, beta;
-        scalars(args, &alpha, &beta);
-        memcpy(&v, &bits, 4);
-        *to = TYPE::store(args.c ? alpha * v + beta * TYPE::load(*old) : alpha * v);
-    }
 
     /* 32 columns of some rows of a box, a lane's at `from` of the first: all are read before any is
      * written, so that no row waits for the one before. `here` of them are rows of D. */
+    template <int ROWS>
     static __device__ __forceinline__ void write_some(const tcgemm_gpu_args_t &args, uint32_t from,
                                                       int32_t here, const out *old, out *to) {
-        uint32_t bits[AT_ONCE];
-        scalar added[AT_ONCE] = {}, alpha, beta;
+        uint32_t bits[ROWS];
+        scalar added[ROWS] = {}, alpha, beta;
         scalars(args, &alpha, &beta);
 #pragma unroll
-        for (int32_t row = 0; row < AT_ONCE; ++row)
+        for (int32_t row = 0; row < ROWS; ++row)
             bits[row] = tcgemm_lds_32((from ^ row * 16) + row * ROW); /* as in_box has it */
         if (args.c)
 #pragma unroll
-            for (int32_t row = 0; row < AT_ONCE; ++row)
+            for (int32_t row = 0; row < ROWS; ++row)
                 if (row < here)
                     added[row] = beta * TYPE::load(old[row * args.ldc]);
 #pragma unroll
-        for (int32_t row = 0; row < AT_ONCE; ++row) {
+        for (int32_t row = 0; row < ROWS; ++row) {
             scalar v;
             memcpy(&v, &bits[row], 4);
             v = args.c ? alpha * v + added[row] : alpha * v;
@@ -813,12 +805,13 @@ struct wgmma_kernel {
                 const uint32_t from = place_of(which) + in_box(first, 4 * lane);
                 const out *const old = (const out *)args.c + (args.c ? of_c : 0);
                 out *const to = (out *)args.d + of_d;
-                if (!w.is_shaded && here > 0)
-                    write_some(args, from, here, old, to);
+                if ((!w.is_shaded || AT_ONCE == IN_SHADE) && here > 0)
+                    write_some<AT_ONCE>(args, from, here, old, to);
 #pragma unroll 1
-                for (int32_t at = 0; w.is_shaded && at < AT_ONCE && at < here; ++at)
-                    write_one(args, (from ^ at * 16) + at * ROW, old + at * args.ldc,
-                              to + at * args.ldd);
+                for (int32_t at = 0; AT_ONCE > IN_SHADE && w.is_shaded && at < AT_ONCE && at < here;
+                     at += IN_SHADE)
+                    write_some<IN_SHADE>(args, (from ^ at * 16) + at * ROW, here - at,
+                                         old + at * args.ldc, to + at * args.ldd);
             }
             __syncwarp();
         }
