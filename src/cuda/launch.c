@@ -82,9 +82,12 @@ static CUtensorMapDataType data_type_of(const tcgemm_tensor_t *t) {
                                    : CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
 
+/* Nothing to do for an operand that threads gather. */
 static tcgemm_status_t make_map(tcgemm_gpu_t *gpu, const tcgemm_tensor_t *t,
                                 tcgemm_tensor_map_t *map) {
     enum { RANK = 3 };
+    if (!t->base)
+        return TCGEMM_STATUS_OK;
     const cuuint64_t size[RANK] = {t->size[0], t->size[1], t->size[2]};
     const cuuint64_t stride[RANK - 1] = {t->stride[0], t->stride[1]};
     const cuuint32_t box[RANK] = {t->box[0], t->box[1], t->box[2]};

@@ -21,7 +21,8 @@
  * A box that leaves reads its place when it is asked for or when it is waited for, as the adversary
  * likes, and nobody may write there in between; what threads wrote there, each must have fenced.
  *
- * A wgmma reads its operands when it is called or when it is waited for, as the adversary likes.
+ * A wgmma reads what boxes have brought, or what threads have written, each of which must have
+ * fenced it and be known to have gone on. It reads its operands when it is called or when it is waited for, as the adversary likes.
  * Its accumulators are poison in between, and no load or store may touch them (hooks.c; clang tells
  * the hooks of some accesses to a thread's stack only: then it is the poison that shows).
  */
@@ -99,6 +100,11 @@ void tcgemm_barrier_expect(barrier_t *barrier, uint32_t bytes);
 void tcgemm_barrier_complete(barrier_t *barrier, uint32_t bytes);
 /* What a thread waits for, in words. */
 void tcgemm_barrier_describe(const thread_t *thread, char *text, size_t bytes);
+
+/* ---- shared.c ---- */
+
+/* The bytes were written by threads, and who knows so much reads them. */
+void tcgemm_shared_multiply(uint32_t at, uint32_t size, const known_t *known);
 
 /* ---- line.c ---- */
 

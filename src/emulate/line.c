@@ -194,9 +194,12 @@ void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known) {
     if (line->is_pending)
         tcgemm_machine_fault("a wgmma reads shared byte %u, which a box has yet to bring",
                              LINE * index);
-    else if (line->barrier == 0)
-        tcgemm_machine_fault("a wgmma reads shared byte %u, which no box has brought",
+    else if (line->barrier == 0 && line->unfenced)
+        tcgemm_machine_fault("a wgmma reads shared byte %u, and a thread that wrote it has called no "
+                             "fence since",
                              LINE * index);
+    else if (line->barrier == 0)
+        tcgemm_shared_multiply(LINE * index, LINE, known);
     else if (!is_known(own_rank(), known, line))
         report_unknown(own_rank(), LINE * index, line, "read by a wgmma");
     for (uint32_t w = warp; w < warp + WARPGROUP; ++w)

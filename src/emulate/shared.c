@@ -40,8 +40,17 @@ bool tcgemm_shared_is_at_once(const touch_t *touch, uint8_t bytes) {
     return touch->turn == m->block->warps[self->warp].turn && touch->bytes_of_turn & bytes;
 }
 
+/* Whether one thread alone touched the bytes, and this one knows that it has: who comes behind this
+ * one comes behind that one, too. */
+static bool is_behind(const touch_t *touch, uint8_t bytes, const thread_t *self) {
+    return !(touch->thread & MANY) && (touch->bytes & ~bytes) == 0 &&
+           known_by(self)->times[touch->thread] > touch->time;
+}
+
 static void add_touch(touch_t *touch, uint8_t bytes, const thread_t *self) {
     const machine_t *m = &tcgemm_machine;
+    if (touch->epoch == m->block->epoch && is_behind(touch, bytes, self))
+        touch->epoch = 0;
     const uint32_t turn = m->block->warps[self->warp].turn;
     const uint32_t time = known_by(self)->times[self->index];
     const uint32_t warp =
@@ -99,6 +108,25 @@ void tcgemm_shared_read(uint32_t at, uint32_t size) {
         add_touch(&cell->read, bytes, self);
     }
     tcgemm_line_load(at, size);
+}
+
+void tcgemm_shared_multiply(uint32_t at, uint32_t size, const known_t *known) {
+    const block_t *block = tcgemm_machine.block;
+    for (uint32_t i = at / 4; 4 * i < at + size; ++i) {
+        const cell_t *cell = &block->cells[i];
+        const touch_t *by = &cell->write;
+        if (cell->valid != 0xF) {
+            tcgemm_machine_fault("a wgmma reads shared byte %u, which nobody has brought", 4 * i);
+            return;
+        }
+        if (by->epoch == block->epoch &&
+            (by->thread & MANY || known->times[by->thread] <= by->time)) {
+            tcgemm_machine_fault("race: a wgmma reads shared byte %u, and it cannot know that who "
+                                 "wrote it has done so",
+                                 4 * i);
+            return;
+        }
+    }
 }
 
 /* Whether somebody else is in the way of a write. */

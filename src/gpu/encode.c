@@ -70,6 +70,33 @@ static void take_area(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
     x->d = (void *)(uintptr_t)advance(x->d, d, area->row * x->ldd + area->col);
 }
 
+/* ---- operands that threads gather ---- */
+
+static bool may_gather(const tcgemm_step_t *step) {
+    return step->kind == TCGEMM_STEP_PRODUCT &&
+           (step->kernel->gpu->gathers_a || step->kernel->gpu->gathers_b);
+}
+
+/* One line of a matrix whose elements lie side by side is a row as well as a column. */
+static void straighten(tcgemm_gpu_args_t *x) {
+    if (x->m == 1 && x->a_trans && x->lda == 1) {
+        x->a_trans = 0;
+        x->lda = x->k;
+    }
+    if (x->n == 1 && !x->b_trans && x->ldb == 1) {
+        x->b_trans = 1;
+        x->ldb = x->k;
+    }
+}
+
+/* Works out whether threads have to bring the operand that the row may gather: where its k is not
+ * contiguous, or its rows do not begin on 16 bytes. */
+static void set_gathering(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
+    if (may_gather(step))
+        x->gathers = step->kernel->gpu->gathers_a ? x->a_trans || x->vector_a < PIECE
+                                                  : !x->b_trans || x->vector_b < PIECE;
+}
+
 /* ---- scalars ---- */
 
 static void set_scalars(tcgemm_dtype_t scalar, double alpha, double beta, tcgemm_gpu_args_t *x) {
@@ -178,7 +205,10 @@ tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm
                               ? encode_reduction(plan, step, call, workspace)
                               : encode_product(plan, step, call, workspace);
     take_area(step, &x);
+    if (may_gather(step))
+        straighten(&x);
     set_alignment(step, &x);
+    set_gathering(step, &x);
     return x;
 }
 
@@ -213,6 +243,7 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
     x.c = advance(x.c, d, item * x.stride_c + row * x.ldc);
     x.d = (void *)(uintptr_t)advance(x.d, d, item * x.splits * x.stride_d + row * x.ldd);
     set_alignment(step, &x);
+    set_gathering(step, &x);
     return x;
 }
 
@@ -239,9 +270,13 @@ void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, t
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const int bn =
         step->in_pairs ? row->bn / 2 : row->bn; /* each block fetches half of the lines */
-    *a = tensor_of(x->a, step->a.at.dtype, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
+    memset(a, 0, sizeof *a);
+    memset(b, 0, sizeof *b);
+    if (!(row->gathers_a && x->gathers))
+        *a = tensor_of(x->a, step->a.at.dtype, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
                    x->lda, x->batch, x->stride_a, x->a_trans ? row->bk : row->bm);
-    *b = tensor_of(x->b, step->b.at.dtype, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
+    if (!(row->gathers_b && x->gathers))
+        *b = tensor_of(x->b, step->b.at.dtype, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
                    x->ldb, x->batch, x->stride_b, x->b_trans ? bn : row->bk);
     a->rounds_to_tf32 = b->rounds_to_tf32 = row->type == TCGEMM_TF32_F32;
 }
@@ -260,6 +295,8 @@ bool tcgemm_gpu_tensor_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *
 
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,
                                            const tcgemm_call_t *call) {
-    const uintptr_t places = (uintptr_t)call->a | (uintptr_t)call->b;
+    const tcgemm_gpu_row_t *row = plan->kernel->gpu;
+    const uintptr_t places = (row->gathers_a ? 0 : (uintptr_t)call->a) |
+                             (row->gathers_b ? 0 : (uintptr_t)call->b);
     return plan->if_unaligned.count > 0 && places % PIECE != 0 ? &plan->if_unaligned : &plan->steps;
 }

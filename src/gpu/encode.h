@@ -28,7 +28,8 @@ tcgemm_gpu_args_t tcgemm_gpu_encode_scale(const struct tcgemm_plan *plan,
 tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_args_t *whole,
                                   int64_t item, int64_t batch, int64_t row, int64_t m);
 
-/* A and B of a product by tensor maps, for the arguments of a launch. */
+/* A and B of a product by tensor maps, for the arguments of a launch. One that threads gather has
+ * none: its base is NULL. */
 void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, tcgemm_tensor_t *a,
                         tcgemm_tensor_t *b);
 /* D likewise; false if it cannot leave by boxes: C is added, or rows do not begin and end on
@@ -36,7 +37,8 @@ void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, t
 bool tcgemm_gpu_tensor_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                             tcgemm_tensor_t *d);
 
-/* The steps for these pointers: those for aligned ones, if A and B are. */
+/* The steps for these pointers: those for aligned ones, if A and B are. (Whatever threads gather may
+ * lie anywhere.) */
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,
                                            const tcgemm_call_t *call);
 

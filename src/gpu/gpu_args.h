@@ -76,6 +76,8 @@ typedef struct tcgemm_gpu_args {
     uint32_t splits;    /* of k: D is `splits` matrices for each item, sums of one part of k each */
     int64_t split_k;    /* elements of k in each part but the last */
     uint32_t streams_a; /* of kernels that stream an operand: 1 it is A, 0 it is B */
+    uint32_t gathers;   /* of kernels with tensor maps: 1 threads bring the operand that the row
+                         * may gather, which has no map */
 } tcgemm_gpu_args_t;
 
 /* What the kernels of steps/pack.cu receive: an operand, or A and B. */

@@ -38,6 +38,7 @@ typedef struct tcgemm_gpu_row {
     bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
     tcgemm_takes_t takes_a; /* ... A in these layouts, */
     tcgemm_takes_t takes_b; /* B in these; in others they are turned round while they are packed */
+    bool gathers_a, gathers_b; /* threads bring it where no map can describe it */
     int box_rows;           /* ... and D can leave by boxes of so many rows; 0: it cannot */
     bool items_a_warp;      /* a warp takes items of the batch by itself, D being one tile */
     tcgemm_streams_t streams; /* the operand that passes once, where D is narrow */

@@ -209,6 +209,17 @@ bool tcgemm_gpu_streams_k(const tcgemm_gpu_row_t *row, const tcgemm_operand_t *a
     return row->streams == TCGEMM_STREAMS_A ? !is_transposed(a) : is_transposed(b);
 }
 
+/* Which of the kernel's entries: 0 nn, 1 nt, 2 tn, 3 tt. However an operand lies that the row may
+ * gather, k is contiguous in it once it is in shared memory. */
+static int layout_of(const tcgemm_gpu_row_t *row, const tcgemm_operand_t *a,
+                     const tcgemm_operand_t *b) {
+    if (row->streams)
+        return tcgemm_gpu_streams_k(row, a, b);
+    const bool a_trans = is_transposed(a) && !row->gathers_a;
+    const bool b_trans = is_transposed(b) || row->gathers_b;
+    return 2 * a_trans + b_trans;
+}
+
 bool tcgemm_step_turns(const tcgemm_step_t *step) {
     return step->kind != TCGEMM_STEP_PRODUCT &&
            is_transposed(&step->a.at) != is_transposed(&step->d.at);
@@ -231,9 +242,7 @@ bool tcgemm_gpu_entry(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
             return false;
         *module = row->module;
         (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "%s_%s", row->entry,
-                       row->streams
-                           ? layouts[tcgemm_gpu_streams_k(row, &step->a.at, &step->b.at)]
-                           : layouts[2 * is_transposed(&step->a.at) + is_transposed(&step->b.at)]);
+                       layouts[layout_of(row, &step->a.at, &step->b.at)]);
     } else if (step->kind == TCGEMM_STEP_REDUCE) {
         *module = "reduce";
         (void)snprintf(entry, TCGEMM_ENTRY_CHARS, "tcgemm_reduce_%s",

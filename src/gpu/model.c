@@ -48,6 +48,8 @@ static const double beyond = 1.0;           /* rows of boxes beyond an edge, to 
 static const double box_latency = 1.07e-6;
 static const double near_latency = 0.65e-6;
 static const double near_share = 1.0 / 3.0;
+/* What threads gather queues behind the boxes: so long a block of k takes an SM. */
+static const double gather_seconds = 0.28e-6;
 /* Ranks of a cluster: to meet twice, and what each draws from the others. */
 static const double cluster_barriers = 1.25e-6;
 static const double cluster_bytes_per_clock = 16.0;
@@ -186,6 +188,18 @@ static double rings(const question_t *q) {
     return ceil_f64((double)q->g->k / q->row->bk) / q->row->stages;
 }
 
+/* Whether threads bring the narrow operand, for no box can. */
+static bool is_gathered(const question_t *q) {
+    const tcgemm_canonical_t *g = q->g;
+    const bool is_b = q->row->gathers_b;
+    const tcgemm_operand_t *x = is_b ? &g->b : &g->a;
+    if (!is_b && !q->row->gathers_a)
+        return false;
+    return (is_b ? x->row_stride : x->col_stride) != 1 ||
+           tcgemm_gpu_alignment(NULL, x->dtype, is_b ? g->n : g->m, tcgemm_operand_ld(x), g->batch,
+                                x->batch_stride) < WIDEST_LOAD;
+}
+
 /* ---- products ---- */
 
 /* Cycles of one resident block for each element of k, on the way of wide loads. */
@@ -195,11 +209,16 @@ static double cycles_per_k(const question_t *q, double blocks) {
 
 /* ---- loads ---- */
 
+static const double most_box_bytes = 70.0;
+
 /* Bytes a clock that an SM draws by boxes whose rows are so many bytes apart: such as do not begin
  * with a line of the L2, or a sector, take more of them (measured, whatever the row and type). */
 static double box_bytes_per_clock(const tcgemm_operand_t *x) {
     const int64_t pitch = tcgemm_operand_ld(x) * tcgemm_dtype_bits(x->dtype) / 8;
-    return pitch % 128 == 0 ? 70.0 : pitch % 64 == 0 ? 44.0 : pitch % 32 == 0 ? 40.0 : 28.0;
+    return pitch % 128 == 0  ? most_box_bytes
+           : pitch % 64 == 0 ? 44.0
+           : pitch % 32 == 0 ? 40.0
+                             : 28.0;
 }
 
 /* How much longer the loads of an operand take for being narrow. Kernels without shared memory then
@@ -235,9 +254,11 @@ static double stream_factor(const question_t *q) {
     return q->cost->layout[is_narrow ? 2 : 1];
 }
 
-/* Of boxes, where their rows begin anywhere: how much longer they take than the products. */
+/* Of boxes, where their rows begin anywhere: how much longer they take than the products. What
+ * threads gather is little. */
 static double boxes_factor(const question_t *q) {
-    const double a = box_bytes_per_clock(&q->g->a), b = box_bytes_per_clock(&q->g->b);
+    const double a = q->row->gathers_a ? most_box_bytes : box_bytes_per_clock(&q->g->a);
+    const double b = q->row->gathers_b ? most_box_bytes : box_bytes_per_clock(&q->g->b);
     const double blocks = q->row->blocks_per_sm;
     const double rows = min_f64(q->row->bm, (double)q->g->m);
     const double cols = min_f64(q->row->bn, (double)q->g->n);
@@ -423,6 +444,9 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
         t.memory = max_f64(
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,
             t.rounds * rings(&q) * (is_near(&q, near_share) ? near_latency : box_latency));
+    if (is_gathered(&q))
+        t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
+                                         ceil_f64((double)g->k / q.row->bk));
     const double products = t.start + t.wait + t.multiply + t.finish;
     t.copy = copy_seconds(&q, products, t.memory);
     t.total = t.launch + max_f64(products, t.memory) + t.copy + t.cluster;

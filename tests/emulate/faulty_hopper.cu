@@ -3,11 +3,13 @@
  * D (tiles x 64 x 16, floats) = A (tiles x 64 rows of k) * B (16 rows of k), bf16, k contiguous. A
  * warpgroup fetches blocks of 64 k into a ring of three slots, others multiply: one, or two that
  * take turns with the tiles (gpu/families/wgmma/wgmma.cuh). D is written, or leaves by boxes. In
- * pairs two blocks share out the tiles, and each fetches half of every block of B for both.
+ * pairs two blocks share out the tiles, and each fetches half of every block of B for both. Or a
+ * warp gathers the blocks of B, chunk by chunk.
  * test_faults_hopper.c knows the words that are expected of each.
  */
 #include "gpu/ptx/cluster.cuh"
 #include "gpu/ptx/cp_async.cuh"
+#include "gpu/ptx/ldmatrix.cuh"
 #include "gpu/ptx/mbarrier.cuh"
 #include "gpu/ptx/setmaxnreg.cuh"
 #include "gpu/ptx/shared.cuh"
@@ -73,7 +75,13 @@
     X(no_meeting_before_the_boxes)                                                                 \
     X(no_meeting_at_the_end)                                                                       \
     X(arrives_after_the_meeting_at_the_end)                                                        \
-    X(arrives_beyond_the_cluster)
+    X(arrives_beyond_the_cluster)                                                                  \
+    X(no_fence_after_gathering)                                                                    \
+    X(no_syncwarp_after_gathering)                                                                 \
+    X(arrives_before_gathering)                                                                    \
+    X(gathers_into_a_slot_in_use)                                                                  \
+    X(gathers_half_of_the_lines)                                                                   \
+    X(gathers_unasked)
 
 enum fault {
 #define FAULT(name) name,
@@ -93,7 +101,7 @@ enum {
     PLACE = 8 * ROW
 };
 
-template <int FAULT, int CONSUMERS, int BOXES, int PAIR> struct ring {
+template <int FAULT, int CONSUMERS, int BOXES, int PAIR, int GATHER> struct ring {
     enum { BLOCKS = 1 + PAIR };
     uint32_t smem;
 
@@ -120,7 +128,7 @@ template <int FAULT, int CONSUMERS, int BOXES, int PAIR> struct ring {
 
     void make_barriers(void) {
         for (uint32_t slot = 0; slot < STAGES; ++slot) {
-            tcgemm_mbarrier_init(filled(slot), 1);
+            tcgemm_mbarrier_init(filled(slot), GATHER && FAULT != gathers_unasked ? 2 : 1);
             tcgemm_mbarrier_init(emptied(slot), FAULT == too_many_arrivals  ? 5
                                                 : FAULT == too_few_arrivals ? 3
                                                 : FAULT == the_other_block_is_not_waited_for
@@ -138,17 +146,18 @@ template <int FAULT, int CONSUMERS, int BOXES, int PAIR> struct ring {
     /* ---- the thread that fetches ---- */
 
     void fetch(const tcgemm_tensor_args_t &x, uint32_t slot, int32_t k, int32_t row) {
-        const int32_t bytes = SLOT + (FAULT == expects_too_little     ? -ROW
-                                      : FAULT == expects_too_much     ? ROW
-                                      : FAULT == expects_its_own_half ? -B_BYTES / 2
-                                                                      : 0);
+        const int32_t all = GATHER ? A_BYTES : SLOT;
+        const int32_t bytes = all + (FAULT == expects_too_little     ? -ROW
+                                     : FAULT == expects_too_much     ? ROW
+                                     : FAULT == expects_its_own_half ? -B_BYTES / 2
+                                                                     : 0);
         const uint32_t to = FAULT == the_box_lies_unaligned && slot == 1 ? 512 : smem + slot * SLOT;
         const uint32_t further = FAULT == the_box_covers_the_barriers && slot == 2 ? B_BYTES : 0;
         tcgemm_mbarrier_arrive_expect(filled(slot), (uint32_t)bytes);
         tcgemm_tma_load(to, &x.a, filled(slot), k, row, 0);
         if (PAIR)
             fetch_half(x, to + A_BYTES, filled(slot), k);
-        else
+        else if (!GATHER)
             tcgemm_tma_load(to + A_BYTES + further, &x.b, filled(slot), k, 0, 0);
     }
 
@@ -176,6 +185,39 @@ template <int FAULT, int CONSUMERS, int BOXES, int PAIR> struct ring {
             tcgemm_mbarrier_wait(emptied(at.slot), at.parity ^ 1);
             fetch(x, at.slot, 0, 0);
         }
+    }
+
+    /* ---- the warp that gathers ---- */
+
+    /* Chunk c, lane % 8, of every fourth of the lines, as the 128-byte swizzle has them. */
+    static void lay_b(const tcgemm_gpu_args_t &args, uint32_t to, uint32_t block) {
+        const uint32_t lane = threadIdx.x % 32, chunk = lane % 8;
+        const uint32_t lines = FAULT == gathers_half_of_the_lines ? N / 2 : N;
+        for (uint32_t line = lane / 8; line < lines; line += 4) {
+            uint4 bits;
+            memcpy(&bits,
+                   (const uint16_t *)args.b + line * args.ldb + block * BK + chunk * (16 / 2),
+                   sizeof bits);
+            tcgemm_sts_128(to + line * ROW + (chunk ^ line % 8) * 16, bits);
+        }
+    }
+
+    void gather(const tcgemm_gpu_args_t &args, uint32_t tiles, uint32_t blocks) {
+        cursor at = {0, 0};
+        for (uint32_t tile = blockIdx.x; tile < tiles; tile += BLOCKS)
+            for (uint32_t block = 0; block < blocks; ++block, at.skip(1)) {
+                if (FAULT != gathers_into_a_slot_in_use)
+                    tcgemm_mbarrier_wait(emptied(at.slot), at.parity ^ 1);
+                if (FAULT == arrives_before_gathering)
+                    arrive(filled(at.slot));
+                lay_b(args, smem + at.slot * SLOT + A_BYTES, block);
+                if (FAULT != no_fence_after_gathering)
+                    tcgemm_tma_fence();
+                if (FAULT != no_syncwarp_after_gathering)
+                    __syncwarp();
+                if (FAULT != arrives_before_gathering)
+                    arrive(filled(at.slot));
+            }
     }
 
     /* ---- a warpgroup that multiplies ---- */
@@ -389,6 +431,8 @@ template <int FAULT, int CONSUMERS, int BOXES, int PAIR> struct ring {
             tcgemm_registers_less<40>();
             if (threadIdx.x == CONSUMERS * 128)
                 produce(x, tiles, blocks);
+            if (GATHER && threadIdx.x / 32 == CONSUMERS * 4 + 1)
+                gather(x.args, tiles, blocks);
         } else {
             if (FAULT == too_many_registers)
                 tcgemm_registers_more<256>();
@@ -402,19 +446,23 @@ template <int FAULT, int CONSUMERS, int BOXES, int PAIR> struct ring {
 
 #define KERNELS(name)                                                                              \
     extern "C" __global__ void alone_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 1, 0, 0> kernel;                                                                \
+        ring<name, 1, 0, 0, 0> kernel;                                                                \
         kernel.run(x);                                                                             \
     }                                                                                              \
     extern "C" __global__ void turns_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 2, 0, 0> kernel;                                                                \
+        ring<name, 2, 0, 0, 0> kernel;                                                                \
         kernel.run(x);                                                                             \
     }                                                                                              \
     extern "C" __global__ void boxes_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 1, 1, 0> kernel;                                                                \
+        ring<name, 1, 1, 0, 0> kernel;                                                                \
         kernel.run(x);                                                                             \
     }                                                                                              \
     extern "C" __global__ void pairs_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 1, 0, 1> kernel;                                                                \
+        ring<name, 1, 0, 1, 0> kernel;                                                             \
+        kernel.run(x);                                                                             \
+    }                                                                                              \
+    extern "C" __global__ void gather_##name(const __grid_constant__ tcgemm_tensor_args_t x) {     \
+        ring<name, 1, 0, 0, 1> kernel;                                                             \
         kernel.run(x);                                                                             \
     }
 FAULTS(KERNELS)

@@ -89,6 +89,8 @@ static tcgemm_emulate_launch_t run(const char *name, int tiles, int blocks, uint
     args.args.m = m;
     args.args.n = args.args.ldd = N;
     args.args.k = k;
+    args.args.b = b;
+    args.args.ldb = sizeof b[0] / sizeof b[0][0];
     args.args.d = d;
     tcgemm_emulate_region_t regions[] = {region("A", a, sizeof a[0], k, m, 2),
                                          region("B", b, sizeof b[0], k, N, 2),
@@ -185,7 +187,7 @@ static const struct {
     {"alone_the_box_lies_unaligned", "no multiple of 1024", 1, 2},
     {"alone_the_box_covers_the_barriers", "where an mbarrier is", 1, 3},
     {"alone_reads_the_slot_too_early", "shared byte", 1, 1},
-    {"alone_writes_into_the_slot", "which no box has brought", 1, 1},
+    {"alone_writes_into_the_slot", "has called no fence since", 1, 1},
     {"alone_fetches_twice_into_a_slot", "shared byte", 1, 1},
     {"alone_ends_with_a_box_under_way", "under way", 1, 1},
     {"turns_too_many_registers", "registers a thread together", 1, 1},
@@ -211,7 +213,7 @@ static const struct {
     {"pairs_too_few_arrivals", "overwritten|one more arrival", 4, 4},
     {"pairs_the_other_block_is_not_waited_for", "two boxes|overwritten", 4, 4},
     {"pairs_arrives_at_its_own_block_alone", "4 of 8 arrivals", 4, 4},
-    {"pairs_expects_its_own_half", "which no box has brought", 2, 1},
+    {"pairs_expects_its_own_half", "which nobody has brought", 2, 1},
     {"pairs_fetches_for_itself", "0 of 1 arrivals and 1024 bytes are missing", 2, 1},
     {"pairs_both_fetch_the_first_half", "two boxes|overwritten by a box", 2, 1},
     {"pairs_no_meeting_before_the_boxes", "which may not have begun", 2, 1},
@@ -220,6 +222,16 @@ static const struct {
     {"pairs_arrives_beyond_the_cluster", "which is not in the cluster", 2, 1},
     {"pairs_barriers_are_not_made_known", "which no fence has made known", 2, 1},
     {"pairs_no_syncthreads_after_init", "", 2, 1},
+    {"gather_sound", "", 1, 1},
+    {"gather_sound", "", 4, 3},
+    {"gather_sound", "", 2, 5},
+    {"gather_no_fence_after_gathering", "has called no fence since", 1, 1},
+    {"gather_no_syncwarp_after_gathering", "a wgmma reads shared byte", 1, 2},
+    {"gather_arrives_before_gathering", "shared byte", 1, 1},
+    {"gather_gathers_into_a_slot_in_use", "shared byte|phase", 2, 4},
+    {"gather_gathers_half_of_the_lines", "which nobody has brought", 1, 1},
+    {"gather_gathers_unasked", "shared byte|phase", 2, 4},
+    {"gather_released_a_block_early", "shared byte", 2, 4},
 };
 
 static bool is_told(const char *fault, const char *words) {

@@ -25,7 +25,7 @@ typedef struct row {
     tcgemm_type_t type;
     int bm, bn, bk, consumers, stages, swap, blocks_per_sm, max_ranks;
     int takes_left; /* A, of swapped tiles B */
-    bool pairs;
+    bool pairs, gathers; /* the right operand may be brought by threads */
 } row_t;
 
 #define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, ranks, \
@@ -41,7 +41,8 @@ typedef struct row {
      blocks,                                                                                       \
      ranks,                                                                                        \
      TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap),            \
-     TCGEMM_WGMMA_PAIRED(consumers, swap, ranks)},
+     TCGEMM_WGMMA_PAIRED(consumers, swap, ranks),                                                  \
+     TCGEMM_WGMMA_GATHERS(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn))},
 static const row_t rows[] = {
 #include "gpu/families/wgmma/rows.def"
 };
@@ -111,14 +112,15 @@ typedef struct problem {
     int beta, alpha, padding;
     bool shares_b, boxes; /* rows of D on 16-byte boundaries, to leave by boxes */
     bool in_pairs;
+    bool is_loose; /* rows of the right operand begin anywhere, and so threads bring it */
     uint64_t seed;
     matrix_t a, b, c, d;
 } problem_t;
 
 static matrix_t operand(tcgemm_dtype_t dtype, int64_t extent, int64_t k, bool mn, int64_t batch,
-                        int padding) {
+                        int padding, bool is_loose) {
     matrix_t x = {.dtype = dtype, .batch = batch};
-    const int64_t in_16 = 128 / tcgemm_dtype_bits(dtype);
+    const int64_t in_16 = is_loose ? 1 : 128 / tcgemm_dtype_bits(dtype);
     x.lines = mn ? k : extent;
     x.width = mn ? extent : k;
     x.ld = ((x.width + in_16 - 1) / in_16 + padding) * in_16;
@@ -163,6 +165,12 @@ static uint32_t aligned_to(const matrix_t *x) {
     return bytes;
 }
 
+/* Whether the operand has no map, for threads bring it. */
+static bool is_gathered(const problem_t *p, bool is_b) {
+    const bool is_right = p->row->swap ? !is_b : is_b;
+    return p->row->gathers && is_right && (p->is_loose || (is_b ? p->b_mn : p->a_mn));
+}
+
 static tcgemm_tensor_args_t args_of(const problem_t *p) {
     const row_t *row = p->row;
     const bool is_integer = p->d.dtype == TCGEMM_DTYPE_S32;
@@ -171,12 +179,14 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
     const bool is_tf32 = row->type == TCGEMM_TF32_F32;
     const int box_rows = TCGEMM_WGMMA_BOX_ROWS(row->bm, row->bn, row->consumers, row->swap,
                                                row->stages, row->blocks_per_sm, row->max_ranks);
-    x.a = map_of(&p->a, p->a_mn ? row->bk : row->bm, false, is_tf32);
-    x.b = map_of(&p->b,
-                 p->b_mn       ? row->bk
-                 : p->in_pairs ? row->bn / 2
-                               : row->bn,
-                 p->shares_b, is_tf32);
+    if (!is_gathered(p, false))
+        x.a = map_of(&p->a, p->a_mn ? row->bk : row->bm, false, is_tf32);
+    if (!is_gathered(p, true))
+        x.b = map_of(&p->b,
+                     p->b_mn       ? row->bk
+                     : p->in_pairs ? row->bn / 2
+                                   : row->bn,
+                     p->shares_b, is_tf32);
     x.has_d = p->boxes && !p->beta && box_rows > 0;
     if (x.has_d)
         x.d = map_of(&p->d, box_rows, false, false);
@@ -206,6 +216,7 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
         .vector_d = aligned_to(&p->d),
         .splits = (uint32_t)p->splits,
         .split_k = p->split_k,
+        .gathers = is_gathered(p, false) || is_gathered(p, true),
     };
     if (is_integer) {
         x.args.alpha.s32 = (uint32_t)p->alpha;
@@ -334,8 +345,9 @@ static void launch(problem_t *p, void *kernel) {
 static void check(problem_t *p, void *kernel) {
     const tcgemm_type_info_t *info = tcgemm_type_info(p->row->type);
     uint64_t random = p->seed;
-    p->a = operand(info->a, p->m, p->k, p->a_mn, p->batch, p->padding);
-    p->b = operand(info->b, p->n, p->k, p->b_mn, p->shares_b ? 1 : p->batch, p->padding);
+    p->a = operand(info->a, p->m, p->k, p->a_mn, p->batch, p->padding, is_gathered(p, false));
+    p->b = operand(info->b, p->n, p->k, p->b_mn, p->shares_b ? 1 : p->batch, p->padding,
+                   is_gathered(p, true));
     const int64_t unit = p->boxes ? 128 / tcgemm_dtype_bits(info->d) : 1;
     p->c = result(info->d, p->m, p->n, p->batch, p->padding, 1);
     p->d = result(info->d, p->m, p->n, p->batch * p->splits, 2 * p->padding, unit);
@@ -352,9 +364,11 @@ static void check(problem_t *p, void *kernel) {
 
 /* ---- every row ---- */
 
-/* The kernel of a layout; NULL: there is none. */
+/* The kernel of a layout; NULL: there is none. What threads bring has k contiguous in the end. */
 static void *kernel_of(const row_t *row, int layout) {
     char name[128];
+    if (row->gathers)
+        layout &= row->swap ? ~1 : ~2;
     (void)snprintf(name, sizeof name, "%s_%c%c", row->entry, layout & 1 ? 't' : 'n',
                    layout & 2 ? 'n' : 't');
     return dlsym(module, name);
@@ -378,6 +392,7 @@ static problem_t problem_of(const row_t *row, int layout, int i) {
     p.beta = p.splits == 1 && i % 5 < 2 ? -2 : 0;
     p.padding = i % 3 == 0 ? 0 : i % 3;
     p.shares_b = p.batch == 2 && i % 2;
+    p.is_loose = row->gathers && i % 2;
     p.boxes = i / 2 % 2 == 0;
     if (p.boxes) /* whole chunks of 16 bytes */
         p.n = (p.n + 7) / 8 * 8;
@@ -390,7 +405,7 @@ static bool takes(const row_t *row, int layout) {
     const int left = row->swap ? layout >> 1 & 1 : layout & 1;
     const int right = row->swap ? layout & 1 : layout >> 1 & 1;
     const bool any = tcgemm_dtype_bits(tcgemm_type_info(row->type)->a) == 16;
-    return any || (right == 0 && (row->takes_left >> left & 1) != 0);
+    return any || ((right == 0 || row->gathers) && (row->takes_left >> left & 1) != 0);
 }
 
 static void every_row_multiplies(void **state) {
@@ -446,6 +461,30 @@ static void ranks_of_a_cluster_sum_up(void **state) {
             p.beta = seed % 3 == 1 ? -3 : 0;
             p.seed = seed;
             check(&p, kernel_of(&rows[r], (int)(seed % 4)));
+        }
+    assert_no_failures();
+}
+
+/* The narrow operand by threads, in layouts and at addresses that no box can take: fewer blocks of k
+ * than warps that gather, and more than slots; fewer lines than the tile has. */
+static void threads_bring_the_narrow_operand(void **state) {
+    (void)state;
+    const int cases = (int)at_level(2, 4, 14);
+    int seen = 0;
+    for (int r = 0; r < NUM_ROWS; ++r)
+        for (int i = 0; rows[r].gathers && i < cases; ++i, ++seen) {
+            const row_t *row = &rows[r];
+            const int left = row->takes_left == 3 ? i / 2 % 2 : 0, right = i % 2;
+            const int layout = row->swap ? right | left << 1 : left | right << 1;
+            const int64_t blocks[] = {2, row->stages + 2, 1, 5}, lines[] = {1, 5, 16, 13, 37};
+            problem_t p = problem_of(row, layout, seen);
+            *(row->swap ? &p.m : &p.n) = lines[seen % 5];
+            p.k = blocks[seen % 4] * row->bk - seen % 3;
+            p.splits = 1;
+            p.split_k = p.k;
+            p.boxes = false;
+            p.is_loose = seen % 3 > 0;
+            check(&p, kernel_of(row, layout));
         }
     assert_no_failures();
 }
@@ -506,6 +545,7 @@ int main(void) {
         cmocka_unit_test(the_schedule_does_not_matter),
         cmocka_unit_test(ranks_of_a_cluster_sum_up),
         cmocka_unit_test(pairs_share_b),
+        cmocka_unit_test(threads_bring_the_narrow_operand),
         cmocka_unit_test(rows_are_written_in_the_shade),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

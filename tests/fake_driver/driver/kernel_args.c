@@ -246,7 +246,8 @@ static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t
         return "the parts of k are not k";
     if (x->splits > 1 && (!row->splits_k || x->split_k % row->bk != 0))
         return "a split of k that the kernel does not know";
-    if (x->a_trans != kernel->a_trans || x->b_trans != kernel->b_trans)
+    if ((x->a_trans != kernel->a_trans && !row->gathers_a) ||
+        (x->b_trans != kernel->b_trans && !row->gathers_b))
         return "the kernel is for another layout of A and B";
     if (threads != (unsigned)row->threads)
         return "not the threads of the kernel's row";

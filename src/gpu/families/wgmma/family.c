@@ -8,6 +8,7 @@
 #define BITS(type)            TCGEMM_INPUT_BITS_##type
 #define TAKES_LEFT(code, ...) TCGEMM_WGMMA_TAKES_LEFT(BITS(code), __VA_ARGS__)
 #define TAKES_RIGHT(code)     TCGEMM_WGMMA_TAKES_RIGHT(BITS(code))
+#define GATHERS(code, x)      TCGEMM_WGMMA_GATHERS(BITS(code), x)
 #define BOUND_wide(code)      TCGEMM_TENSOR_BOUND_##code
 #define BOUND_short(code)     TCGEMM_BOUND_SHORT
 #define WIDE_ROW(type, code, sums, min_cc, max_cc, bm_, bn_, bk_, consumers, turns, swap, stages_, \
@@ -26,6 +27,7 @@
             (swap) ? TAKES_RIGHT(code) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),       \
         .takes_b =                                                                                 \
             (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap) : TAKES_RIGHT(code),       \
+        .gathers_a = (swap) && GATHERS(code, bm_), .gathers_b = !(swap) && GATHERS(code, bn_),     \
         .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks, ranks))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */

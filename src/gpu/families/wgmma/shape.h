@@ -32,6 +32,11 @@
                                                                          : TCGEMM_TAKES_BOTH)
 #define TCGEMM_WGMMA_TAKES_RIGHT(bits) ((bits) == 16 ? TCGEMM_TAKES_BOTH : TCGEMM_TAKES_K)
 
+/* Whether threads may bring the other operand, element by element, where no box can: its side of
+ * the tile is narrow. (Twice as many bytes would take longer than to turn them round first.) In
+ * shared memory k is contiguous then. */
+#define TCGEMM_WGMMA_GATHERS(bits, right) ((right) == 16 && (bits) == 16)
+
 /* Rows of shared memory, 128 bytes each, of an operand's block: side A is rows of D, side B
  * columns, in units of 64 where m (n) is contiguous. */
 #define TCGEMM_WGMMA_LINES(extent) ((extent) < 64 ? 64 : (extent))
@@ -42,10 +47,11 @@
 
 /* D leaves by boxes of 128 bytes by so many rows of D, and a warp has places for two: 16 rows where
  * there is room (in 227 KiB, of which two blocks an SM have 1 KiB less than half each), else 8; 0
- * where the tile is transposed, whose rows of D lie across warps, or is summed by a cluster. */
+ * where the tile is transposed, whose rows of D lie across warps, is narrower than boxes, or is
+ * summed by a cluster. */
 #define TCGEMM_WGMMA_PLACES(consumers, rows) ((consumers)*4 * 2 * (rows)*128)
 #define TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages, blocks_per_sm, ranks)               \
-    ((swap) || (ranks) > 1 ? 0                                                                     \
+    ((swap) || (bn) < 64 || (ranks) > 1 ? 0                                                        \
      : TCGEMM_WGMMA_RING(bm, bn, stages) + TCGEMM_WGMMA_PLACES(consumers, 16) + 256 <=             \
              ((blocks_per_sm) > 1 ? 115712 : 232448)                                               \
          ? 16                                                                                      \

@@ -3,8 +3,8 @@
  *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_nt                8 bit: k contiguous
  *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nt,tt}           tf32: or one operand by registers,
  *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nt,nn}           ... of swapped tiles the other one
- * Where shape.h says that an operand is not taken so, the kernel is empty and the planner never
- * calls it. The including file has defined TCGEMM_STAMP_<type>.
+ * Where shape.h says that an operand is not taken so, or that threads gather it, for which there is
+ * one form, the kernel is empty and nobody calls it. The including file has defined TCGEMM_STAMP_<type>.
  */
 #include "gpu/families/wgmma/shape.h"
 #include "gpu/families/wgmma/wgmma.cuh"
@@ -36,7 +36,9 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
                       (TCGEMM_WGMMA_TAKES_LEFT(8 * type::ELEMENT_BYTES, bm, bn, consumers, turns,  \
                                                swap) &                                             \
                        (((swap) ? (b_form) : (a_form)) == TCGEMM_FORM_K ? TCGEMM_TAKES_K           \
-                                                                        : TCGEMM_TAKES_MN)))       \
+                                                                        : TCGEMM_TAKES_MN)) &&     \
+                      (((swap) ? (a_form) : (b_form)) == TCGEMM_FORM_K ||                          \
+                       !TCGEMM_WGMMA_GATHERS(8 * type::ELEMENT_BYTES, (swap) ? (bm) : (bn))))      \
             tcgemm_wgmma_run<type, bm, bn, consumers, turns, swap, stages, blocks_per_sm, ranks,   \
                              a_form, b_form>(x);                                                   \
     }

@@ -188,6 +188,7 @@ struct wgmma_kernel {
         COLS_D = SWAP ? LEFT : RIGHT,
         PROMOTES = TYPE::PROMOTES,
         PARTS = PROMOTES * (UNITS * RIGHT <= 128 ? 2 : 1), /* sets of short sums */
+        GATHERS = TCGEMM_WGMMA_GATHERS(8 * TYPE::ELEMENT_BYTES, RIGHT),
         MANY_REGISTERS = (1 + PARTS) * UNITS * RIGHT >= 256 && CONSUMERS == 2,
         BY_REGISTERS = LEFT_FORM == TCGEMM_FORM_MN && TYPE::ELEMENT_BYTES == 4,
         TURNED = BY_REGISTERS && SWAP, /* a lane has neighbours of a row of D */
@@ -235,9 +236,13 @@ struct wgmma_kernel {
         }
     };
 
-    __device__ __forceinline__ void make_barriers(void) {
+    static __device__ __forceinline__ bool gathers(const tcgemm_gpu_args_t &args) {
+        return GATHERS && args.gathers != 0;
+    }
+
+    __device__ __forceinline__ void make_barriers(const tcgemm_gpu_args_t &args) {
         for (uint32_t slot = 0; slot < STAGES; ++slot) {
-            tcgemm_mbarrier_init(filled(slot), 1);
+            tcgemm_mbarrier_init(filled(slot), gathers(args) ? 2 : 1);
             tcgemm_mbarrier_init(emptied(slot), SHARERS * 4 * of_pair());
         }
         for (uint32_t consumer = 0; consumer < CONSUMERS; ++consumer)
@@ -331,6 +336,15 @@ struct wgmma_kernel {
         }
     }
 
+    static __device__ __forceinline__ void fetch_right(uint32_t to, const tcgemm_tensor_map_t *map,
+                                                       uint32_t barrier, int32_t k, int32_t from,
+                                                       int32_t item) {
+        if (of_pair() > 1)
+            fetch_half(to, map, barrier, k, from, item);
+        else
+            fetch<RIGHT_FORM, RIGHT_BYTES>(to, map, barrier, k, from, item);
+    }
+
     __device__ __forceinline__ void produce(const tcgemm_tensor_args_t &x) {
         const tcgemm_gpu_args_t &args = x.args;
         const tcgemm_tensor_map_t *left = SWAP ? &x.b : &x.a;
@@ -341,26 +355,121 @@ struct wgmma_kernel {
         const uint32_t tiles = num_tiles(args, &rows, &cols);
         cursor at = {0, 0};
         tcgemm_tma_prefetch(left);
-        tcgemm_tma_prefetch(right);
+        if (!gathers(args))
+            tcgemm_tma_prefetch(right);
         for (uint32_t tile = first_tile(); tile < tiles; tile += tile_step()) {
             const work w = find_work(args, tile, rows, cols);
             int32_t k = w.first;
 #pragma unroll 1
             for (uint32_t block = 0; block < w.blocks; ++block) {
                 tcgemm_mbarrier_wait(emptied(at.slot), at.parity ^ 1);
-                tcgemm_mbarrier_arrive_expect(filled(at.slot), LEFT_ARRIVE + RIGHT_ARRIVE);
+                tcgemm_mbarrier_arrive_expect(
+                    filled(at.slot), gathers(args) ? LEFT_ARRIVE : LEFT_ARRIVE + RIGHT_ARRIVE);
                 fetch<LEFT_FORM, LEFT_BYTES>(slot_at(at.slot), left, filled(at.slot), k,
                                              (int32_t)w.left, left_varies ? w.item : 0);
-                if (of_pair() > 1)
-                    fetch_half(slot_at(at.slot) + LEFT_BYTES, right, filled(at.slot), k,
-                               (int32_t)w.right, right_varies ? w.item : 0);
-                else
-                    fetch<RIGHT_FORM, RIGHT_BYTES>(slot_at(at.slot) + LEFT_BYTES, right,
-                                                   filled(at.slot), k, (int32_t)w.right,
-                                                   right_varies ? w.item : 0);
+                if (!gathers(args))
+                    fetch_right(slot_at(at.slot) + LEFT_BYTES, right, filled(at.slot), k,
+                                (int32_t)w.right, right_varies ? w.item : 0);
                 k += BK;
                 at.advance();
             }
+        }
+    }
+
+    /* ---- warps that gather ---- */
+
+    /* A warp has every third block. Lane (r, c), c = lane % 8, has chunk c, 16 bytes of k, of every
+     * fourth line from r on. */
+    enum {
+        GATHERERS = 3,
+        CHUNK = 16 / TYPE::ELEMENT_BYTES, /* elements */
+        CHUNKS = RIGHT / 4
+    };
+    typedef uint32_t picked[CHUNKS][CHUNK];
+
+    /* A place in the sequence of blocks that the ring takes. */
+    struct walk {
+        work w;
+        uint32_t tile, block;
+    };
+
+    static __device__ __forceinline__ void go(const tcgemm_gpu_args_t &args, walk &at,
+                                              uint32_t blocks, uint32_t tiles, uint32_t rows,
+                                              uint32_t cols) {
+        at.block += blocks;
+        while (at.tile < tiles && at.block >= at.w.blocks) {
+            at.block -= at.w.blocks;
+            at.tile += tile_step();
+            if (at.tile < tiles)
+                at.w = find_work(args, at.tile, rows, cols);
+        }
+    }
+
+    /* The lane's chunks of a block, an element a register so that no load waits for another one:
+     * zeros beyond k, and beyond the last line. */
+    static __device__ __forceinline__ void pick(picked &v, const tcgemm_gpu_args_t &args,
+                                                const walk &at) {
+        enum { BYTES = TYPE::ELEMENT_BYTES };
+        const bool by_k = SWAP ? args.a_trans == 0 : args.b_trans != 0;
+        const int64_t ld = SWAP ? args.lda : args.ldb;
+        const int64_t to_k = (by_k ? 1 : ld) * BYTES, to_line = (by_k ? ld : 1) * BYTES;
+        const int64_t line = at.w.right + threadIdx.x % 32 / 8;
+        const int64_t k = at.w.first + (int64_t)at.block * BK + threadIdx.x % 8 * CHUNK;
+        const int64_t lines = SWAP ? args.m : args.n;
+        const int64_t item = at.w.item * (SWAP ? args.stride_a : args.stride_b);
+        const char *const from =
+            (const char *)(SWAP ? args.a : args.b) + item * BYTES + k * to_k + line * to_line;
+        const int64_t to_end = args.k - k;
+#pragma unroll
+        for (int i = 0; i < CHUNKS; ++i) {
+            const int32_t here = line + 4 * i >= lines ? 0
+                                 : to_end < CHUNK      ? (int32_t)to_end
+                                                       : (int32_t)CHUNK;
+#pragma unroll
+            for (int j = 0; j < CHUNK; ++j)
+                v[i][j] = j < here ? *(const uint16_t *)(from + i * 4 * to_line + j * to_k) : 0;
+        }
+    }
+
+    __device__ __forceinline__ void lay(const picked &v, uint32_t slot) const {
+        enum { IN_WORD = 4 / TYPE::ELEMENT_BYTES };
+        const uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < CHUNKS; ++i) {
+            uint32_t words[4] = {0, 0, 0, 0};
+#pragma unroll
+            for (int j = 0; j < CHUNK; ++j)
+                words[j / IN_WORD] |= v[i][j] << j % IN_WORD * (8 * TYPE::ELEMENT_BYTES);
+            tcgemm_sts_128(slot_at(slot) + LEFT_BYTES + in_box(lane / 8 + 4 * i, lane % 8 * 16),
+                           make_uint4(words[0], words[1], words[2], words[3]));
+        }
+    }
+
+    /* The narrow operand, where it lies as no box can bring it. What a warp lays down next is under
+     * way while it waits for the slot. */
+    __device__ __forceinline__ void gather(const tcgemm_gpu_args_t &args, uint32_t gatherer) {
+        uint32_t rows, cols;
+        const uint32_t tiles = num_tiles(args, &rows, &cols);
+        cursor slot = {0, 0};
+        walk at;
+        picked v;
+        at.tile = first_tile();
+        at.block = 0;
+        if (at.tile >= tiles)
+            return;
+        at.w = find_work(args, at.tile, rows, cols);
+        go(args, at, gatherer, tiles, rows, cols);
+        slot.skip(gatherer);
+        while (at.tile < tiles) {
+            pick(v, args, at);
+            tcgemm_mbarrier_wait(emptied(slot.slot), slot.parity ^ 1);
+            lay(v, slot.slot);
+            tcgemm_tma_fence();
+            __syncwarp();
+            if (threadIdx.x % 32 == 0)
+                tcgemm_mbarrier_arrive(filled(slot.slot));
+            go(args, at, GATHERERS, tiles, rows, cols);
+            slot.skip(GATHERERS);
         }
     }
 
@@ -780,8 +889,8 @@ struct wgmma_kernel {
 
     /* Rows that begin anywhere: laid down as boxes of sums, one in each place, then a warp takes 32
      * columns of one row at a time. (From registers, where a store meets half of a sector: 0.65
-     * TB/s, see notes.md.) In the shade of the other consumer's products one after the other: many
-     * at once would hold these up. */
+     * TB/s, see notes.md.) In the shade of the other consumer's products two at a time: many would
+     * hold these up. */
     __device__ __forceinline__ void write_rows(const tcgemm_gpu_args_t &args, const work &w,
                                                uint32_t consumer,
                                                const sum (&c)[UNITS][RIGHT / 2]) {
@@ -1134,7 +1243,7 @@ struct wgmma_kernel {
         /* The same in all lanes, and the compiler knows. */
         const uint32_t warpgroup = __shfl_sync(0xFFFFFFFF, threadIdx.x / 128, 0);
         if (threadIdx.x == 0)
-            make_barriers();
+            make_barriers(x.args);
         __syncthreads();
         meet(); /* nothing may come to barriers that are not made */
         tcgemm_wait_for_grids();
@@ -1142,8 +1251,11 @@ struct wgmma_kernel {
         if (warpgroup == CONSUMERS) {
             if (MANY_REGISTERS)
                 tcgemm_registers_less<40>();
+            const uint32_t warp = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32 % 4, 0);
             if (threadIdx.x == CONSUMERS * 128)
                 produce(x);
+            if (gathers(x.args) && warp > 0)
+                gather(x.args, warp - 1);
         } else {
             if (MANY_REGISTERS)
                 tcgemm_registers_more<232>();
