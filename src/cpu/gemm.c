@@ -552,30 +552,79 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     return x->a_stays ? x->u->strided : x->u->packed;
 }
 
-enum { MOST_FETCHED_PANELS = 3, LEAST_FETCHED = 256, MOST_FETCHED = 1024 };
+/* Memory that is needed soon: bytes in so many rows, and from row to row. */
+typedef struct piece {
+    const char *at;
+    int64_t bytes, rows, pitch;
+} piece_t;
 
-/* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. */
-static void fetch_rows(const product_t *x, const step_t *step, int64_t i, int64_t rows, int64_t j,
-                       int64_t cols) {
-    const int64_t a_bytes = step->block.ks * x->u->lane_bytes;
+/* Rows i .. i + rows of A where it lies, in the block. */
+static piece_t piece_of_a(const product_t *x, const step_t *step, int64_t i, int64_t rows) {
+    const int bytes = x->u->lane_bytes;
+    return (piece_t){panel_of_a(x, step, NULL, i, 0), step->block.ks * bytes, rows,
+                     x->plan->g.a.row_stride * bytes};
+}
+
+/* The same rows of D, columns j .. j + cols. */
+static piece_t piece_of_d(const product_t *x, const step_t *step, int64_t i, int64_t rows,
+                          int64_t j, int64_t cols) {
+    const int bytes = tcgemm_sum_bytes(x->u);
     tcgemm_tile_t tile;
-    for (int64_t r = i; r < i + rows; ++r) {
-        const char *const a = panel_of_a(x, step, NULL, r, 0);
-        for (int64_t at = 0; at < a_bytes; at += 64)
-            __builtin_prefetch(a + at);
-        place_output(x, step, r, j, &tile);
-        for (int64_t at = 0; at < cols * tcgemm_sum_bytes(x->u); at += 64)
-            __builtin_prefetch((const char *)tile.d + at, 1);
+    place_output(x, step, i, j, &tile);
+    return (piece_t){tile.d, cols * bytes, rows, tile.ldd * bytes};
+}
+
+static bool is_whole(const piece_t *p) {
+    return p->pitch == p->bytes;
+}
+
+static void fetch(const piece_t *p) {
+    for (int64_t i = 0; i < p->rows; ++i)
+        for (int64_t at = 0; at < p->bytes; at += 64)
+            __builtin_prefetch(p->at + i * p->pitch + at);
+}
+
+/* A piece without gaps is fetched bit by bit while the tile is multiplied, for loads wait behind
+ * many fetches; another one at once, before. */
+static void fetch_next(const piece_t *p, tcgemm_tile_t *tile) {
+    if (is_whole(p)) {
+        tile->next = p->at;
+        tile->next_step = ceil_div(p->rows * p->bytes, tile->steps);
+        tile->fetches = true;
+    } else {
+        fetch(p);
     }
 }
+
+/* Beside a tile of rows i .., from column j of the unit on: during the first one the next rows of
+ * A, during the second one those of D. Pieces too short for prefetchers to follow. */
+static void fetch_next_rows(const product_t *x, const step_t *step, int64_t i, int64_t j,
+                            const tcgemm_unit_t *unit, tcgemm_tile_t *tile) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    /* Of several threads another one may be at work behind the unit. */
+    const bool is_alone = x->plan->num_threads == 1;
+    const int64_t end = is_alone ? step->block.rows : min_i64(unit->row + s->mc, step->block.rows);
+    const int64_t rows = min_i64(tile->m, end - i - tile->m);
+    const int64_t cols = min_i64(s->nb, step->block.cols - unit->col);
+    piece_t piece;
+    tile->fetches = false;
+    if (rows <= 0 || j > x->u->nr)
+        return;
+    if (j == 0)
+        piece = piece_of_a(x, step, i + tile->m, rows);
+    else
+        piece = piece_of_d(x, step, i + tile->m, rows, unit->col, cols);
+    fetch_next(&piece, tile);
+}
+
+enum { LEAST_FETCHED = 256, MOST_FETCHED = 1024 };
 
 /* Where A lies beyond the caches, and few columns of D use it. */
 static bool fetches_rows(const product_t *x) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     const int64_t a_bytes = x->plan->g.k * x->u->lane_bytes;
     return s->fetches && !s->pack_a && x->plan->g.a.col_stride == 1 &&
-           x->plan->g.n <= MOST_FETCHED_PANELS * x->u->nr && a_bytes >= LEAST_FETCHED &&
-           a_bytes <= MOST_FETCHED;
+           tcgemm_cpu_is_narrow(x->plan) && a_bytes >= LEAST_FETCHED && a_bytes <= MOST_FETCHED;
 }
 
 /* How many steps of k ahead the first row of a unit's tiles has a B fetched that stays where it is,
@@ -587,6 +636,42 @@ static int64_t steps_ahead(const product_t *x) {
     const bool is_far =
         !x->plan->cpu.pack_b && g->m <= MOST_ROWS * x->u->mr && bytes > (double)tcgemm_near_bytes();
     return is_far ? STEPS : 0;
+}
+
+/* B's rows of the next block of k, where they lie beyond the caches and are fetched while all rows
+ * of tiles but the first, which waits for this block's, are multiplied. */
+typedef struct next_b {
+    const char *at;
+    int64_t share; /* bytes for each tile; 0: none */
+} next_b_t;
+
+static next_b_t next_b(const product_t *x, const step_t *step, const tcgemm_unit_t *unit,
+                       int64_t tile_rows) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const int64_t bytes = g->b.row_stride * x->u->lane_bytes;
+    const int64_t ks = min_i64(s->kc, g->k - step->block.k - step->block.ks);
+    const int64_t rows = min_i64(s->mc, step->block.rows - unit->row);
+    const int64_t tiles = (ceil_div(rows, tile_rows) - 1) * ceil_div(g->n, x->u->nr);
+    const parts_t in_place = {0};
+    if (!s->fetches || ks <= 0 || tiles <= 0 || steps_ahead(x) == 0 || g->b.row_stride != g->n ||
+        s->nb < g->n)
+        return (next_b_t){NULL, 0};
+    return (next_b_t){(const char *)panel_of_b(x, step, &in_place, 0) + step->block.ks * bytes,
+                      round_up(ceil_div(ks * bytes, tiles), 64)};
+}
+
+/* Of a B that lies far: beside the first row of tiles it is fetched so many steps ahead, beside the
+ * others a share of the next block of k. */
+static void fetch_b(next_b_t *b, int64_t ahead, tcgemm_tile_t *tile) {
+    tile->ahead = ahead * tile->b_step;
+    tile->next_step = 0;
+    if (ahead == 0 && b->share > 0) {
+        tile->next = b->at;
+        tile->next_step = ceil_div(b->share, tile->steps);
+        b->at += b->share;
+    }
+    tile->fetches = tile->ahead != 0 || tile->next_step != 0;
 }
 
 static void multiply_unit(const product_t *x, int64_t unit) {
@@ -602,6 +687,7 @@ static void multiply_unit(const product_t *x, int64_t unit) {
     tcgemm_tile_t tile = tile_of_block(x, step);
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
     const int64_t tile_rows = rows_of_tile(x, i1 - i0), ahead = steps_ahead(x);
+    next_b_t next = next_b(x, step, &at, tile_rows);
     for (int64_t j = j0; j < j1; j += tile.n) {
         tile.n = (int)columns_of_tile(x, j1 - j);
         if (s->pack_b)
@@ -612,7 +698,8 @@ static void multiply_unit(const product_t *x, int64_t unit) {
             tile.m = (int)min_i64(tile_rows, i1 - i);
             tile.a = panel_of_a(x, step, a.panels, i, 0);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
-            tile.ahead = i == i0 ? ahead * tile.b_step : 0;
+            if (ahead != 0)
+                fetch_b(&next, i == i0 ? ahead : 0, &tile);
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
             if (finishes_tiles) {
@@ -629,12 +716,15 @@ static void multiply_unit(const product_t *x, int64_t unit) {
 }
 
 /* Whose panel stays in the first-level cache while those of the other operand pass: B's, where it
- * is much the larger one, if it can, else A's. */
+ * is much the larger one, if it can, else A's; and A's, if rows of A and D are fetched, that are
+ * long enough for it, and all of B has room, too. */
 static bool keeps_a_panel(const product_t *x, const step_t *step) {
-    enum { L1_BYTES = 40 << 10 };
+    enum { L1_BYTES = 40 << 10, LEAST_LINE = 512 };
     const int64_t line = tcgemm_panel_steps(step->block.ks, x->u->ku) * x->u->lane_bytes;
-    return x->u->mr * line <= L1_BYTES && (x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u)) &&
-           !x->u->finishes_tiles;
+    const bool fetches = tcgemm_vector_bytes(x->u) == 32 && line >= LEAST_LINE && fetches_rows(x) &&
+                         step->block.cols * line <= L1_BYTES;
+    return x->u->mr * line <= L1_BYTES &&
+           (x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u) || fetches) && !x->u->finishes_tiles;
 }
 
 /* As multiply_unit, with a panel of A that stays. */
@@ -648,22 +738,23 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
     const parts_t b = parts_of_b(x, step);
     const int64_t tile_rows = rows_of_tile(x, i1 - at.row), ahead = steps_ahead(x);
     const bool fetches = fetches_rows(x);
+    next_b_t next = next_b(x, step, &at, tile_rows);
     tcgemm_tile_t tile = tile_of_block(x, step);
     for (int64_t i = at.row; i < i1; i += tile_rows) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
         tile.a = panel_of_a(x, step, a.panels, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
-        if (fetches && i + tile_rows < i1)
-            fetch_rows(x, step, i + tile_rows, min_i64(tile_rows, i1 - i - tile_rows), at.col,
-                       j1 - at.col);
         for (int64_t j = at.col; j < j1; j += tile.n) {
             tile.n = (int)columns_of_tile(x, j1 - j);
             if (s->pack_b)
                 tile.b_step = width_of_panel(x, j1 - j);
             tile.b = panel_of_b(x, step, &b, j);
-            tile.ahead = i == at.row ? ahead * tile.b_step : 0;
+            if (ahead != 0)
+                fetch_b(&next, i == at.row ? ahead : 0, &tile);
             tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
             place_output(x, step, i, j, &tile);
+            if (fetches)
+                fetch_next_rows(x, step, i, j - at.col, &at, &tile);
             tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
         }
     }
@@ -847,7 +938,7 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     tile->a_row = g->a.row_stride;
     tile->a_step = g->a.col_stride;
     tile->b_step = g->b.row_stride;
-    tile->ahead = 0;
+    tile->fetches = false;
     tile->ldd = g->ldd;
     tile->ldc = g->ldc;
     tile->scale = 1;
