@@ -552,69 +552,56 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     return x->a_stays ? x->u->strided : x->u->packed;
 }
 
-/* Memory that is needed soon: bytes in so many rows, and from row to row. */
-typedef struct piece {
-    const char *at;
-    int64_t bytes, rows, pitch;
-} piece_t;
-
-/* Rows i .. i + rows of A where it lies, in the block. */
-static piece_t piece_of_a(const product_t *x, const step_t *step, int64_t i, int64_t rows) {
-    const int bytes = x->u->lane_bytes;
-    return (piece_t){panel_of_a(x, step, NULL, i, 0), step->block.ks * bytes, rows,
-                     x->plan->g.a.row_stride * bytes};
-}
-
-/* The same rows of D, columns j .. j + cols. */
-static piece_t piece_of_d(const product_t *x, const step_t *step, int64_t i, int64_t rows,
-                          int64_t j, int64_t cols) {
-    const int bytes = tcgemm_sum_bytes(x->u);
+/* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. All at
+ * once, where they lie far apart. */
+static void fetch_rows(const product_t *x, const step_t *step, int64_t i, int64_t rows, int64_t j,
+                       int64_t cols) {
+    const int64_t a_bytes = step->block.ks * x->u->lane_bytes;
     tcgemm_tile_t tile;
-    place_output(x, step, i, j, &tile);
-    return (piece_t){tile.d, cols * bytes, rows, tile.ldd * bytes};
-}
-
-static bool is_whole(const piece_t *p) {
-    return p->pitch == p->bytes;
-}
-
-static void fetch(const piece_t *p) {
-    for (int64_t i = 0; i < p->rows; ++i)
-        for (int64_t at = 0; at < p->bytes; at += 64)
-            __builtin_prefetch(p->at + i * p->pitch + at);
-}
-
-/* A piece without gaps is fetched bit by bit while the tile is multiplied, for loads wait behind
- * many fetches; another one at once, before. */
-static void fetch_next(const piece_t *p, tcgemm_tile_t *tile) {
-    if (is_whole(p)) {
-        tile->next = p->at;
-        tile->next_step = ceil_div(p->rows * p->bytes, tile->steps);
-        tile->fetches = true;
-    } else {
-        fetch(p);
+    for (int64_t r = i; r < i + rows; ++r) {
+        const char *const a = panel_of_a(x, step, NULL, r, 0);
+        for (int64_t at = 0; at < a_bytes; at += 64)
+            __builtin_prefetch(a + at);
+        place_output(x, step, r, j, &tile);
+        for (int64_t at = 0; at < cols * tcgemm_sum_bytes(x->u); at += 64)
+            __builtin_prefetch((const char *)tile.d + at, 1);
     }
 }
 
+/* Rows that lie so close that their gaps may be fetched with them: bit by bit, while tiles are
+ * multiplied, for loads wait behind many fetches. */
+static bool has_close_rows(const product_t *x) {
+    enum { MOST_PARTS = 3 };
+    const tcgemm_canonical_t *g = &x->plan->g;
+    return g->a.row_stride <= MOST_PARTS * g->k && x->plan->cpu.direct_output &&
+           g->ldd <= MOST_PARTS * g->n;
+}
+
+static void fetch_beside(const char *at, int64_t bytes, tcgemm_tile_t *tile) {
+    tile->next = at;
+    tile->next_step = ceil_div(bytes, tile->steps);
+    tile->fetches = true;
+}
+
 /* Beside a tile of rows i .., from column j of the unit on: during the first one the next rows of
- * A, during the second one those of D. Pieces too short for prefetchers to follow. */
+ * A, during the second one those of D. */
 static void fetch_next_rows(const product_t *x, const step_t *step, int64_t i, int64_t j,
                             const tcgemm_unit_t *unit, tcgemm_tile_t *tile) {
-    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     /* Of several threads another one may be at work behind the unit. */
-    const bool is_alone = x->plan->num_threads == 1;
-    const int64_t end = is_alone ? step->block.rows : min_i64(unit->row + s->mc, step->block.rows);
-    const int64_t rows = min_i64(tile->m, end - i - tile->m);
-    const int64_t cols = min_i64(s->nb, step->block.cols - unit->col);
-    piece_t piece;
+    const int64_t end = x->plan->num_threads == 1 ? step->block.rows : unit->row + x->plan->cpu.mc;
+    const int64_t next = i + tile->m;
+    const int64_t rows = min_i64(tile->m, min_i64(end, step->block.rows) - next);
+    tcgemm_tile_t there;
     tile->fetches = false;
     if (rows <= 0 || j > x->u->nr)
         return;
-    if (j == 0)
-        piece = piece_of_a(x, step, i + tile->m, rows);
-    else
-        piece = piece_of_d(x, step, i + tile->m, rows, unit->col, cols);
-    fetch_next(&piece, tile);
+    if (j == 0) {
+        fetch_beside(panel_of_a(x, step, NULL, next, 0),
+                     rows * x->plan->g.a.row_stride * x->u->lane_bytes, tile);
+    } else {
+        place_output(x, step, next, unit->col, &there);
+        fetch_beside(there.d, rows * there.ldd * tcgemm_sum_bytes(x->u), tile);
+    }
 }
 
 enum { LEAST_FETCHED = 256, MOST_FETCHED = 1024 };
@@ -737,13 +724,16 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
     const parts_t a = parts_of_a(x, step);
     const parts_t b = parts_of_b(x, step);
     const int64_t tile_rows = rows_of_tile(x, i1 - at.row), ahead = steps_ahead(x);
-    const bool fetches = fetches_rows(x);
+    const bool fetches = fetches_rows(x), are_close = fetches && has_close_rows(x);
     next_b_t next = next_b(x, step, &at, tile_rows);
     tcgemm_tile_t tile = tile_of_block(x, step);
     for (int64_t i = at.row; i < i1; i += tile_rows) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
         tile.a = panel_of_a(x, step, a.panels, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
+        if (fetches && !are_close && i + tile_rows < i1)
+            fetch_rows(x, step, i + tile_rows, min_i64(tile_rows, i1 - i - tile_rows), at.col,
+                       j1 - at.col);
         for (int64_t j = at.col; j < j1; j += tile.n) {
             tile.n = (int)columns_of_tile(x, j1 - j);
             if (s->pack_b)
@@ -753,7 +743,7 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
                 fetch_b(&next, i == at.row ? ahead : 0, &tile);
             tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
             place_output(x, step, i, j, &tile);
-            if (fetches)
+            if (are_close)
                 fetch_next_rows(x, step, i, j - at.col, &at, &tile);
             tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
         }
