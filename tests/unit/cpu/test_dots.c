@@ -77,7 +77,7 @@ static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcge
                        int width, bool across) {
     const tcgemm_dtype_t sums =
         kernel->cpu->family == TCGEMM_FAMILY_F64 ? TCGEMM_DTYPE_F64 : TCGEMM_DTYPE_F32;
-    static double d[2][MOST_WIDTH * MOST_LINES];
+    static _Alignas(64) uint8_t d[2][MOST_WIDTH * MOST_LINES * sizeof(double)];
     uint64_t random = (uint64_t)dtype * 100 + (uint64_t)width;
     for (int64_t i = 0; i < at_level(4, 20, 100); ++i) {
         tcgemm_dots_t t = random_dots(&random, dtype, sums, width, across);
