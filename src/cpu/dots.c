@@ -111,8 +111,9 @@ size_t tcgemm_dots_bytes(const struct tcgemm_plan *plan) {
 
 /* ---- the run ---- */
 
-/* Streams of lines across k that are read side by side: as many as prefetchers follow. */
-enum { ACROSS_STEPS = 16 };
+/* Streams of lines across k that are read side by side: as many as prefetchers follow, or as have
+ * room in the first-level cache. */
+enum { ACROSS_STEPS = 16, CROWDED_STEPS = 8 };
 enum { X_OF_ITEM = 512, MOST_DOTS = 32, MOST_X = 32 };
 
 typedef struct dots_run {
@@ -143,6 +144,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .call = call,
         .whole = {.dtype = lines->dtype,
                   .fetches = plan->cpu.fetches,
+                  .is_crowded = plan->cpu.is_crowded,
                   .steps = g->k,
                   .lines = is_rows ? call->b : call->a,
                   .line_stride = is_rows ? lines->col_stride : lines->row_stride,
@@ -344,6 +346,15 @@ static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_l
                     d_of_line(run, row, line));
 }
 
+/* Rows of k side by side. In a crowd half as many, where that does not cost more than it gains:
+ * sums of long vectors that come and go twice as often. */
+static int64_t steps_across(const dots_run_t *run) {
+    const bool is_wide = tcgemm_is_wide(run->plan->kernel->cpu);
+    const bool is_short = tcgemm_dtype_bits(run->whole.dtype) < 32;
+    const bool gains = !is_wide || run->num_rows <= 4 || (run->num_rows > 8 && !is_short);
+    return run->whole.is_crowded && gains ? CROWDED_STEPS : ACROSS_STEPS;
+}
+
 /* Steps k .. k + steps, a few at a time, of all rows of x: what was read for the first of them is
  * in a cache for the others. */
 static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t steps,
@@ -352,13 +363,14 @@ static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t s
     const int bytes = run->plan->cpu.direct_output ? run->d_bytes : (int)sizeof(float);
     char *const d = t->d;
     const char *const c = t->c;
-    for (int64_t p = 0; p < steps; p += ACROSS_STEPS)
+    const int64_t each = steps_across(run);
+    for (int64_t p = 0; p < steps; p += each)
         for (int row = 0; row < run->num_rows; row += u->dots_width) {
-            t->steps = min_i64(ACROSS_STEPS, steps - p);
+            t->steps = min_i64(each, steps - p);
             t->width = width_of_x(run->plan, row);
             t->num_rows = (int)min_i64(t->width, run->num_rows - row);
             t->resumes = p > 0;
-            t->pauses = p + ACROSS_STEPS < steps;
+            t->pauses = p + each < steps;
             t->partial = partials + row * round_up(t->num_lines, 16) * run->sum_bytes;
             t->d = d + row * t->d_row * bytes;
             t->c = c ? c + row * t->c_row * bytes : NULL;

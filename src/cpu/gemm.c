@@ -552,9 +552,8 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     return x->a_stays ? x->u->strided : x->u->packed;
 }
 
-enum { MOST_FETCHED_PANELS = 3, LEAST_FETCHED = 256, MOST_FETCHED = 1024 };
-
-/* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. */
+/* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. All at
+ * once, where they lie far apart. */
 static void fetch_rows(const product_t *x, const step_t *step, int64_t i, int64_t rows, int64_t j,
                        int64_t cols) {
     const int64_t a_bytes = step->block.ks * x->u->lane_bytes;
@@ -569,13 +568,50 @@ static void fetch_rows(const product_t *x, const step_t *step, int64_t i, int64_
     }
 }
 
+/* Rows that lie so close that their gaps may be fetched with them: bit by bit, while tiles are
+ * multiplied, for loads wait behind many fetches. */
+static bool has_close_rows(const product_t *x) {
+    enum { MOST_PARTS = 3 };
+    const tcgemm_canonical_t *g = &x->plan->g;
+    return g->a.row_stride <= MOST_PARTS * g->k && x->plan->cpu.direct_output &&
+           g->ldd <= MOST_PARTS * g->n;
+}
+
+static void fetch_beside(const char *at, int64_t bytes, tcgemm_tile_t *tile) {
+    tile->next = at;
+    tile->next_step = ceil_div(bytes, tile->steps);
+    tile->fetches = true;
+}
+
+/* Beside a tile of rows i .., from column j of the unit on: during the first one the next rows of
+ * A, during the second one those of D. */
+static void fetch_next_rows(const product_t *x, const step_t *step, int64_t i, int64_t j,
+                            const tcgemm_unit_t *unit, tcgemm_tile_t *tile) {
+    /* Of several threads another one may be at work behind the unit. */
+    const int64_t end = x->plan->num_threads == 1 ? step->block.rows : unit->row + x->plan->cpu.mc;
+    const int64_t next = i + tile->m;
+    const int64_t rows = min_i64(tile->m, min_i64(end, step->block.rows) - next);
+    tcgemm_tile_t there;
+    tile->fetches = false;
+    if (rows <= 0 || j > x->u->nr)
+        return;
+    if (j == 0) {
+        fetch_beside(panel_of_a(x, step, NULL, next, 0),
+                     rows * x->plan->g.a.row_stride * x->u->lane_bytes, tile);
+    } else {
+        place_output(x, step, next, unit->col, &there);
+        fetch_beside(there.d, rows * there.ldd * tcgemm_sum_bytes(x->u), tile);
+    }
+}
+
+enum { LEAST_FETCHED = 256, MOST_FETCHED = 1024 };
+
 /* Where A lies beyond the caches, and few columns of D use it. */
 static bool fetches_rows(const product_t *x) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     const int64_t a_bytes = x->plan->g.k * x->u->lane_bytes;
     return s->fetches && !s->pack_a && x->plan->g.a.col_stride == 1 &&
-           x->plan->g.n <= MOST_FETCHED_PANELS * x->u->nr && a_bytes >= LEAST_FETCHED &&
-           a_bytes <= MOST_FETCHED;
+           tcgemm_cpu_is_narrow(x->plan) && a_bytes >= LEAST_FETCHED && a_bytes <= MOST_FETCHED;
 }
 
 /* How many steps of k ahead the first row of a unit's tiles has a B fetched that stays where it is,
@@ -587,6 +623,42 @@ static int64_t steps_ahead(const product_t *x) {
     const bool is_far =
         !x->plan->cpu.pack_b && g->m <= MOST_ROWS * x->u->mr && bytes > (double)tcgemm_near_bytes();
     return is_far ? STEPS : 0;
+}
+
+/* B's rows of the next block of k, where they lie beyond the caches and are fetched while all rows
+ * of tiles but the first, which waits for this block's, are multiplied. */
+typedef struct next_b {
+    const char *at;
+    int64_t share; /* bytes for each tile; 0: none */
+} next_b_t;
+
+static next_b_t next_b(const product_t *x, const step_t *step, const tcgemm_unit_t *unit,
+                       int64_t tile_rows) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const int64_t bytes = g->b.row_stride * x->u->lane_bytes;
+    const int64_t ks = min_i64(s->kc, g->k - step->block.k - step->block.ks);
+    const int64_t rows = min_i64(s->mc, step->block.rows - unit->row);
+    const int64_t tiles = (ceil_div(rows, tile_rows) - 1) * ceil_div(g->n, x->u->nr);
+    const parts_t in_place = {0};
+    if (!s->fetches || ks <= 0 || tiles <= 0 || steps_ahead(x) == 0 || g->b.row_stride != g->n ||
+        s->nb < g->n)
+        return (next_b_t){NULL, 0};
+    return (next_b_t){(const char *)panel_of_b(x, step, &in_place, 0) + step->block.ks * bytes,
+                      round_up(ceil_div(ks * bytes, tiles), 64)};
+}
+
+/* Of a B that lies far: beside the first row of tiles it is fetched so many steps ahead, beside the
+ * others a share of the next block of k. */
+static void fetch_b(next_b_t *b, int64_t ahead, tcgemm_tile_t *tile) {
+    tile->ahead = ahead * tile->b_step;
+    tile->next_step = 0;
+    if (ahead == 0 && b->share > 0) {
+        tile->next = b->at;
+        tile->next_step = ceil_div(b->share, tile->steps);
+        b->at += b->share;
+    }
+    tile->fetches = tile->ahead != 0 || tile->next_step != 0;
 }
 
 static void multiply_unit(const product_t *x, int64_t unit) {
@@ -602,6 +674,7 @@ static void multiply_unit(const product_t *x, int64_t unit) {
     tcgemm_tile_t tile = tile_of_block(x, step);
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
     const int64_t tile_rows = rows_of_tile(x, i1 - i0), ahead = steps_ahead(x);
+    next_b_t next = next_b(x, step, &at, tile_rows);
     for (int64_t j = j0; j < j1; j += tile.n) {
         tile.n = (int)columns_of_tile(x, j1 - j);
         if (s->pack_b)
@@ -612,7 +685,8 @@ static void multiply_unit(const product_t *x, int64_t unit) {
             tile.m = (int)min_i64(tile_rows, i1 - i);
             tile.a = panel_of_a(x, step, a.panels, i, 0);
             tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
-            tile.ahead = i == i0 ? ahead * tile.b_step : 0;
+            if (ahead != 0)
+                fetch_b(&next, i == i0 ? ahead : 0, &tile);
             place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
             if (finishes_tiles) {
@@ -629,12 +703,15 @@ static void multiply_unit(const product_t *x, int64_t unit) {
 }
 
 /* Whose panel stays in the first-level cache while those of the other operand pass: B's, where it
- * is much the larger one, if it can, else A's. */
+ * is much the larger one, if it can, else A's; and A's, if rows of A and D are fetched, that are
+ * long enough for it, and all of B has room, too. */
 static bool keeps_a_panel(const product_t *x, const step_t *step) {
-    enum { L1_BYTES = 40 << 10 };
+    enum { L1_BYTES = 40 << 10, LEAST_LINE = 512 };
     const int64_t line = tcgemm_panel_steps(step->block.ks, x->u->ku) * x->u->lane_bytes;
-    return x->u->mr * line <= L1_BYTES && (x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u)) &&
-           !x->u->finishes_tiles;
+    const bool fetches = tcgemm_vector_bytes(x->u) == 32 && line >= LEAST_LINE && fetches_rows(x) &&
+                         step->block.cols * line <= L1_BYTES;
+    return x->u->mr * line <= L1_BYTES &&
+           (x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u) || fetches) && !x->u->finishes_tiles;
 }
 
 /* As multiply_unit, with a panel of A that stays. */
@@ -647,13 +724,14 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
     const parts_t a = parts_of_a(x, step);
     const parts_t b = parts_of_b(x, step);
     const int64_t tile_rows = rows_of_tile(x, i1 - at.row), ahead = steps_ahead(x);
-    const bool fetches = fetches_rows(x);
+    const bool fetches = fetches_rows(x), are_close = fetches && has_close_rows(x);
+    next_b_t next = next_b(x, step, &at, tile_rows);
     tcgemm_tile_t tile = tile_of_block(x, step);
     for (int64_t i = at.row; i < i1; i += tile_rows) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
         tile.a = panel_of_a(x, step, a.panels, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
-        if (fetches && i + tile_rows < i1)
+        if (fetches && !are_close && i + tile_rows < i1)
             fetch_rows(x, step, i + tile_rows, min_i64(tile_rows, i1 - i - tile_rows), at.col,
                        j1 - at.col);
         for (int64_t j = at.col; j < j1; j += tile.n) {
@@ -661,9 +739,12 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
             if (s->pack_b)
                 tile.b_step = width_of_panel(x, j1 - j);
             tile.b = panel_of_b(x, step, &b, j);
-            tile.ahead = i == at.row ? ahead * tile.b_step : 0;
+            if (ahead != 0)
+                fetch_b(&next, i == at.row ? ahead : 0, &tile);
             tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
             place_output(x, step, i, j, &tile);
+            if (are_close)
+                fetch_next_rows(x, step, i, j - at.col, &at, &tile);
             tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
         }
     }
@@ -847,7 +928,7 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     tile->a_row = g->a.row_stride;
     tile->a_step = g->a.col_stride;
     tile->b_step = g->b.row_stride;
-    tile->ahead = 0;
+    tile->fetches = false;
     tile->ldd = g->ldd;
     tile->ldc = g->ldc;
     tile->scale = 1;

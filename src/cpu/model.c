@@ -47,6 +47,7 @@ enum {
     FEW_ROWS_SUMS_BYTES = 1 << 20, /* of a unit's sums, and its ... */
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing, ... */
+    SMALL_B_BYTES = 32 << 10,      /* ... or more, of a B that stays near, ... */
     LEAST_LONG_ROW = 128,          /* ... nor, if it is one of lanes, where its rows are so long */
     STREAM_PITCH = 1024,           /* from row to row of B: prefetchers see one stream */
     SHARED_BYTES = 5 << 20,        /* of an operand that stays as it is in the L2 caches of many */
@@ -240,6 +241,20 @@ static bool is_near(const struct tcgemm_plan *plan, int64_t pitch, int64_t lines
            (double)(pitch * lane_bytes) * (double)lines <= (double)most;
 }
 
+/* Lines, or rows across k, whose distance is a multiple of a way of the first-level cache want one
+ * set of it. Sixteen of them find no room where it has eight ways; with twelve they are read as
+ * fast as others (a Zen 5, a Xeon). */
+static bool is_crowded(const struct tcgemm_plan *plan) {
+    enum { FEW_WAYS = 8 };
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_operand_t *lines = plan->cpu.dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a;
+    const tcgemm_ways_t l1 = tcgemm_first_level();
+    const int64_t pitch = lines->row_stride == 1 ? lines->col_stride : lines->row_stride;
+    const int64_t bytes = pitch * tcgemm_dtype_bits(lines->dtype) / 8;
+    return plan->cpu.dots && plan->cpu.fetches && l1.ways > 0 && l1.ways <= FEW_WAYS &&
+           bytes % l1.way_bytes == 0;
+}
+
 /* Lines of a unit of work, of a few rows or columns of D. */
 static int64_t lines_of_unit(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t lines = tcgemm_dots_lines(plan);
@@ -253,6 +268,16 @@ static int64_t lines_of_unit(const struct tcgemm_plan *plan, int num_threads) {
                      64);
 }
 
+/* Vectors of half the length have twice as many panels, if all of B stays near beside them; shorter
+ * ones were not measured. */
+bool tcgemm_cpu_is_narrow(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const bool is_small = (double)g->n * (double)g->k * u->lane_bytes <= SMALL_B_BYTES;
+    const int more = tcgemm_vector_bytes(u) == 32 && is_small ? 2 : 1;
+    return g->n <= (int64_t)more * MOST_NARROW_PANELS * u->nr;
+}
+
 static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -261,6 +286,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
     s->fetches = fmax(a_bytes, b_bytes) > (double)tcgemm_far_bytes();
     s->dots = dots_of(plan, &s->across);
+    s->is_crowded = is_crowded(plan);
     s->dots_by_tiles =
         s->dots && !s->across && has_tile_dots(plan) && volume(g) >= LEAST_TILE_DOTS_VOLUME;
     s->pack_a = s->pack_b = !s->dots;
@@ -272,7 +298,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const bool few = has_few_rows(plan);
     /* A broadcast reads A from anywhere, best from a few rows along k. */
     const bool stays = tcgemm_is_wide(u) && g->a.col_stride == 1;
-    const bool narrow = g->n <= MOST_NARROW_PANELS * u->nr; /* A is read once or little more */
+    const bool narrow = tcgemm_cpu_is_narrow(plan);
     const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride <= STREAM_PITCH / u->lane_bytes;
     const bool near_b = tcgemm_is_wide(u) && g->b.col_stride == 1 && !b_ahead &&
                         is_near(plan, g->b.row_stride, g->k, max_threads);

@@ -37,4 +37,7 @@ bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan);
 
 enum { TCGEMM_MOST_OWN_PANELS = 64 }; /* of such a unit */
 
+/* So few columns of D that A is read once, or little more, and best where it lies. */
+bool tcgemm_cpu_is_narrow(const struct tcgemm_plan *plan);
+
 #endif

@@ -54,6 +54,16 @@ static size_t of_cpuid(int level) {
     return 0;
 }
 
+tcgemm_ways_t tcgemm_first_level(void) {
+    const tcgemm_cpuid_t *const cpu = tcgemm_cpuid();
+    for (int i = 0; i < TCGEMM_CPUID_CACHES; ++i) {
+        const tcgemm_cpuid_cache_t *const cache = &cpu->caches[i];
+        if (cache->level == 1 && cache->holds_data && cache->ways > 0)
+            return (tcgemm_ways_t){cache->ways, (int64_t)cache->bytes / cache->ways};
+    }
+    return (tcgemm_ways_t){0, 0};
+}
+
 /* glibc answers 0 or -1 for what it does not know. */
 static size_t of_sysconf(int level) {
     static const int names[LEVELS] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,

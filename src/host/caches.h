@@ -3,6 +3,7 @@
 #define TCGEMM_HOST_CACHES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct tcgemm_caches {
     size_t bytes[3]; /* of L1, L2 and L3; 0: unknown or none */
@@ -23,5 +24,14 @@ size_t tcgemm_near_bytes(void);
 /* Bytes beyond which a matrix that is read again and again lies in no cache: a part of the last
  * one, which others share. The same for the life of the process. */
 size_t tcgemm_far_bytes(void);
+
+/* The ways of a core's first data cache, and the bytes of one: lines so far apart share a set. As
+ * CPUID says; no ways: unknown. The same for the life of the process. */
+typedef struct tcgemm_ways {
+    int ways;
+    int64_t way_bytes;
+} tcgemm_ways_t;
+
+tcgemm_ways_t tcgemm_first_level(void);
 
 #endif

@@ -111,6 +111,7 @@ static void find_caches(uint32_t leaf) {
             return;
         facts.caches[i].level = (int)(r.a >> 5 & 7);
         facts.caches[i].holds_data = kind != 2;
+        facts.caches[i].ways = (int)(r.b >> 22) + 1;
         facts.caches[i].bytes = ((uint64_t)(r.b >> 22) + 1) * ((r.b >> 12 & 0x3FF) + 1) *
                                 ((r.b & 0xFFF) + 1) * ((uint64_t)r.c + 1);
     }

@@ -13,6 +13,7 @@ enum { TCGEMM_CPUID_CACHES = 8 };
 typedef struct tcgemm_cpuid_cache {
     int level;      /* 1, 2, 3; 0: no more caches */
     int holds_data; /* 1: data or unified */
+    int ways;       /* 0: not told */
     uint64_t bytes;
 } tcgemm_cpuid_cache_t;
 

@@ -109,6 +109,7 @@ typedef struct tcgemm_cpu_blocking {
     tcgemm_dots_of_t dots; /* few rows or columns: no operand is packed but the small one */
     bool across;           /* the lines of the other one lie across k, else along it */
     bool dots_by_tiles;    /* by matrix tiles, else by vectors */
+    bool is_crowded;       /* they share few sets of the first-level cache */
     int64_t lines;         /* of them in a unit of work */
     bool fetches;          /* the larger operand lies beyond the caches: it is fetched ahead */
     bool overlaps;         /* panels of the next step are packed while this one is multiplied */

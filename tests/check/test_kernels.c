@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -216,6 +217,41 @@ static void every_row_on_long_matrices(void **state) {
 }
 
 /* The planner's choices and the one-call entry, with more shapes. */
+/* Operands that no near cache holds, with lines a power of two apart: what is fetched ahead, and
+ * lines that are crowded (docs/kernels.md). */
+static void far_shapes(const tcgemm_kernel_info_t *info, tcgemm_type_t type, int64_t count) {
+    static const struct {
+        int64_t m, n, k;
+        tcgemm_op_t a, b;
+    } shapes[] = {
+        {1, 2304, 1024, TCGEMM_OP_N, TCGEMM_OP_T}, {3, 2304, 1024, TCGEMM_OP_N, TCGEMM_OP_T},
+        {1, 1024, 2304, TCGEMM_OP_N, TCGEMM_OP_N}, {10, 1024, 2304, TCGEMM_OP_N, TCGEMM_OP_N},
+        {1024, 2, 2304, TCGEMM_OP_T, TCGEMM_OP_N}, {11, 2304, 1024, TCGEMM_OP_N, TCGEMM_OP_T},
+        {20, 40, 60001, TCGEMM_OP_N, TCGEMM_OP_N}, {35037, 64, 64, TCGEMM_OP_N, TCGEMM_OP_N},
+        {18003, 50, 131, TCGEMM_OP_N, TCGEMM_OP_N}};
+    const int64_t num_shapes = (int64_t)(sizeof shapes / sizeof shapes[0]);
+    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 && type != TCGEMM_BF16_F32)
+        return;
+    if (strcmp(info->algo, "cpu") != 0)
+        return;
+    for (int64_t i = 0; i < count && i < num_shapes; ++i) {
+        const int64_t at = (i * 4 + type) % num_shapes;
+        testcase_t t = testcase_make(info->name,
+                                     tcgemm_problem(type, shapes[at].m, shapes[at].n, shapes[at].k),
+                                     (uint64_t)(type * 77 + i));
+        t.p.op_a = shapes[at].a;
+        t.p.op_b = shapes[at].b;
+        t.fill = i % 2 ? FILL_UNIFORM : FILL_SMALL_INT;
+        t.num_threads = i % 3 == 2 ? 3 : 1;
+        (void)testcase_check(&t);
+    }
+}
+
+static void every_row_beyond_the_caches(void **state) {
+    (void)state;
+    for_each_row(far_shapes, at_level(2, 9, 9));
+}
+
 static void random_problems(void **state) {
     (void)state;
     const int64_t count = at_level(150, 3000, 30000);
@@ -260,6 +296,7 @@ int main(void) {
         cmocka_unit_test(every_row_at_every_shape),
         cmocka_unit_test(every_row_beyond_its_block_of_k),
         cmocka_unit_test(every_row_on_long_matrices),
+        cmocka_unit_test(every_row_beyond_the_caches),
         cmocka_unit_test(random_problems),
         cmocka_unit_test(whole_numbers_are_exact),
     };

@@ -213,6 +213,12 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_MUL(x, y)    _mm512_mul_ps(x, y)
 #define DOTS_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 
+/* Half as many lines at a time. Those of 16 bits, with few rows, wait for their multiply-adds
+ * anyway, those of 8 are more work there. */
+#define DOTS_IN_A_CROWD tcgemm_dots_avx2_f32
+#define IS_FOR_A_CROWD(t)                                                                          \
+    ((t)->width <= 8 && (tcgemm_dtype_bits((t)->dtype) == 32 ||                                    \
+                         (tcgemm_dtype_bits((t)->dtype) == 16 && (t)->width == 8)))
 #define DOTS_F32   tcgemm_dots_avx512_f32
 #define F32_STEPS  16
 #define BF16_STEPS 32

@@ -10,6 +10,8 @@
  *   DOTS_LOADS_SOME                     if there are load_some_f32 and load_some_bf16
  *   step_bf16                           a step of bf16 as f32
  *   load_fp8                            the same of either format, as 16 steps of bf16
+ *   DOTS_IN_A_CROWD, IS_FOR_A_CROWD(t)  who takes lines that are crowded, if that is somebody else,
+ *                                       and which of them
  *   floats_of_fp8(is_e4m3, p, n)        n fp8, at most DOTS_LANES, and zeros as f32
  */
 
@@ -93,6 +95,12 @@ static inline float f32_of_fp8(bool is_e4m3, uint8_t x) {
 #include "cpu/kernels/across_tmpl.h"
 
 void DOTS_F32(const tcgemm_dots_t *t) {
+#ifdef DOTS_IN_A_CROWD
+    if (t->is_crowded && IS_FOR_A_CROWD(t)) {
+        DOTS_IN_A_CROWD(t);
+        return;
+    }
+#endif
     if (t->dtype == TCGEMM_DTYPE_F16)
         f16_dots(t);
     else if (t->dtype == TCGEMM_DTYPE_BF16)

@@ -127,10 +127,33 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(store)(const tcgemm_dots_t *t, DOTS_
         DOTS_LOCAL(scatter)(t, product, i, first);
 }
 
+/* All whole bursts of two sets of lines that share few sets of the cache: the second one lags
+ * behind, so that it needs others. The step behind them. */
+static TCGEMM_ALWAYS_INLINE int64_t DOTS_LOCAL(crowd)(const tcgemm_dots_t *t,
+                                                      const DOTS_ELEMENT *line[2][DOTS_LANES],
+                                                      const int width, DOTS_VEC sum[2][DOTS_MOST]) {
+    enum { BURST = 64 / sizeof(DOTS_ELEMENT), AHEAD = 16 * BURST, LAG = 8 * BURST };
+    const int64_t whole = t->steps / BURST * BURST;
+    for (int64_t p = 0; p < whole + LAG; p += BURST) {
+        TCGEMM_UNROLL
+        for (int set = 0; set < 2; ++set) {
+            const int64_t at = p - set * LAG;
+            if (at < 0 || at >= whole)
+                continue;
+            for (int l = 0; t->fetches && l < DOTS_LANES; ++l)
+                TCGEMM_PREFETCH_FAR(line[set][l] + at + AHEAD);
+            for (int64_t q = at; q < at + BURST; q += DOTS_STEPS)
+                DOTS_LOCAL(some)(t, line[set], q, width, sum[set]);
+        }
+    }
+    return whole;
+}
+
 /* Lines that are missing are line 0 once more, and are not stored. */
 static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int first,
                                                   const int width, const int sets) {
-    enum { BURST = 64 / sizeof(DOTS_ELEMENT), AHEAD = 16 * BURST };
+    enum { BURST = 64 / sizeof(DOTS_ELEMENT) };
+    const int ahead = (sizeof(DOTS_ELEMENT) == 8 && width <= 4 ? 32 : 16) * BURST;
     const DOTS_ELEMENT *line[2][DOTS_LANES];
     DOTS_VEC sum[2][DOTS_MOST];
     for (int l = 0; l < sets * DOTS_LANES; ++l)
@@ -144,9 +167,11 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
             sum[set][i] = DOTS_ZERO();
     }
     int64_t p = 0;
+    if (sets == 2 && DOTS_LANES == 8 && t->is_crowded)
+        p = DOTS_LOCAL(crowd)(t, line, width, sum);
     for (; p + BURST <= t->steps; p += BURST) {
         for (int l = 0; t->fetches && l < sets * DOTS_LANES; ++l)
-            TCGEMM_PREFETCH_FAR(line[l / DOTS_LANES][l % DOTS_LANES] + p + AHEAD);
+            TCGEMM_PREFETCH_FAR(line[l / DOTS_LANES][l % DOTS_LANES] + p + ahead);
         TCGEMM_UNROLL
         for (int set = 0; set < sets; ++set)
             for (int64_t q = p; q < p + BURST; q += DOTS_STEPS)

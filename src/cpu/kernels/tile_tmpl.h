@@ -26,7 +26,7 @@
  *   TILE_INTEGER                   1: scale and terms apply
  *   TILE_STEPS                     steps in a round of the loop, if that is not 1
  *   TILE_IS_PACKED                 false: TILE_PACKED goes by strides, too
- *   TILE_FETCHES                   if TILE_STRIDED heeds tile.ahead: a second copy of the loop
+ *   TILE_FETCHES                   if TILE_STRIDED heeds tile.fetches: a second copy of the loop
  */
 
 #define TILE_PASTE_(x, y) x##y
@@ -158,6 +158,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
     const int64_t a_step = packed ? TILE_MR : t->a_step;
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const int64_t ahead = packed ? AHEAD * b_step : t->ahead;
+    const char *next = t->next;
     /* Many rows of A in two halves: as many strides as a processor has registers for. */
     const int half = packed || TILE_MR <= 4 ? mr : (mr + 1) / 2;
     const TILE_LANE *a[2] = {t->a, (const TILE_LANE *)t->a + half * a_row};
@@ -169,6 +170,10 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
         TCGEMM_UNROLL
         for (int v = 0; fetches && v < nv; ++v)
             __builtin_prefetch(b + ahead + v * TILE_LANES);
+        if (fetches && !packed) {
+            __builtin_prefetch(next);
+            next += t->next_step;
+        }
         TCGEMM_UNROLL
         for (int v = 0; v < nv; ++v)
             bv[v] = packed || v + 1 < nv ? TILE_LOAD(b + v * TILE_LANES)
@@ -208,7 +213,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         TILE_LOCAL(fetch)(t, mr, nv);
 
 #ifdef TILE_FETCHES
-    if (!packed && t->ahead != 0)
+    if (!packed && t->fetches)
         TILE_LOCAL(multiply)(t, sum, mr, nv, false, true, tail);
     else
 #endif

@@ -53,7 +53,6 @@ typedef struct tcgemm_tile {
     const void *b;
     int64_t a_row, a_step; /* lanes from row to row and step to step; packed: 1 and mr */
     int64_t b_step;        /* lanes from step to step; packed: nr */
-    int64_t ahead;         /* by strides: lanes from a step of B to what is fetched; 0: nothing */
     void *d;
     const void *c; /* NULL: beta is 0 */
     int64_t ldd, ldc;
@@ -72,8 +71,12 @@ typedef struct tcgemm_tile {
     const struct tcgemm_finish *finish; /* the sums become this narrow D, and D is not written */
     /* Tiles may stop and go on later (tcgemm_can_pause): mr x nr sums on a 64-byte boundary. */
     void *partial;
-    bool resumes; /* the sums so far are in `partial` */
-    bool pauses;  /* they are to be left there, and D as it is */
+    bool resumes;      /* the sums so far are in `partial` */
+    bool pauses;       /* they are to be left there, and D as it is */
+    bool fetches;      /* by strides, at each step of k: */
+    int64_t ahead;     /* B so many lanes behind it, and ... */
+    const void *next;  /* ... what is needed after this tile, so many bytes a step; ... */
+    int64_t next_step; /* ... 0: the same again */
 } tcgemm_tile_t;
 
 typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
@@ -105,7 +108,8 @@ typedef struct tcgemm_dots {
     bool x_is_signed;     /* s8, else u8 */
     uint8_t flip;         /* xor to every byte of a line: then one factor is u8, the other s8 */
     const uint32_t *term; /* of each row, added to its sums: undoes the flip */
-    bool fetches;         /* lines are to be fetched ahead: they lie beyond the caches */
+    bool fetches;         /* lines are to be fetched ahead: they lie beyond the caches ... */
+    bool is_crowded;      /* ... and share so few sets of the first one that few have room there */
 } tcgemm_dots_t;
 
 typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);
@@ -195,6 +199,11 @@ static inline int64_t tcgemm_even_tile_rows(const tcgemm_cpu_ukernel_t *u, int64
     if (u->lane_bytes == 64 || rows <= u->mr)
         return u->mr;
     return ceil_div(rows, ceil_div(rows, u->mr));
+}
+
+/* Of a vector, three of which are side by side in a tile. */
+static inline int tcgemm_vector_bytes(const tcgemm_cpu_ukernel_t *u) {
+    return u->nr * u->lane_bytes / 3;
 }
 
 /* Tiles of long vectors, three side by side: their panel of A, as 8 rows where it lies, stays in

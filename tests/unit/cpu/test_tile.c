@@ -139,7 +139,10 @@ static void set_operands(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_t *t, bool p
     t->a_row = a_row;
     t->a_step = a_step;
     t->b_step = b_step;
-    t->ahead = packed || t->m % 2 ? 0 : 3 * b_step; /* beyond the last step, too */
+    t->fetches = !packed && t->m % 2 == 0;
+    t->ahead = 3 * b_step; /* beyond the last step, too */
+    t->next = a;
+    t->next_step = 48;
 }
 
 static void set_scalars(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_t *t) {

@@ -105,6 +105,9 @@ static void the_caches_of_this_machine_are_sound(void **state) {
         assert_true(told.bytes[i] == 0 || c.bytes[i] <= told.bytes[i]);
     assert_true(c.bytes[0] == 0 || (c.bytes[0] >= 4 << 10 && c.bytes[0] <= 1 << 20));
     assert_true(c.bytes[1] == 0 || c.bytes[1] >= c.bytes[0]);
+    const tcgemm_ways_t ways = tcgemm_first_level();
+    assert_true(ways.ways == 0 || (ways.ways <= 64 && ways.way_bytes >= 512));
+    assert_true(ways.ways == 0 || ways.ways * ways.way_bytes <= 1 << 20);
 }
 
 /* ---- control groups ---- */
