@@ -273,6 +273,15 @@ static bool maps(const tcgemm_tensor_map_t *map, const void *base, int64_t lines
            (items == 1 || t.stride[1] == (uint64_t)stride * t.element_bytes);
 }
 
+/* Whether threads bring an operand is what its layout and rows say, of the one that the row may
+ * gather. */
+static const char *gathering_fault(const tcgemm_gpu_row_t *row, const tcgemm_gpu_args_t *x) {
+    const bool a = row->gathers_a && (x->a_trans || x->vector_a < 16);
+    const bool b = row->gathers_b && (!x->b_trans || x->vector_b < 16);
+    return x->gathers != (a || b) ? "threads gather what a box can bring, or not what it cannot"
+                                  : NULL;
+}
+
 static const char *map_fault(const kernel_t *kernel, const kernel_params_t *params,
                              unsigned ranks) {
     const tcgemm_gpu_args_t *x = &params->product;
@@ -280,10 +289,15 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
     if (!row || !row->tensor_maps)
         return NULL;
     const int lines_of_b = row->pairs && ranks == 2 ? row->bn / 2 : row->bn;
-    if (!maps(&params->with_maps.a, x->a, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
+    const char *const gathering = gathering_fault(row, x);
+    if (gathering)
+        return gathering;
+    if (!(row->gathers_a && x->gathers) &&
+        !maps(&params->with_maps.a, x->a, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
               x->lda, x->batch, x->stride_a, x->a_trans ? row->bk : row->bm))
         return "the map of A is not that of A";
-    if (!maps(&params->with_maps.b, x->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
+    if (!(row->gathers_b && x->gathers) &&
+        !maps(&params->with_maps.b, x->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
               x->ldb, x->batch, x->stride_b, x->b_trans ? lines_of_b : row->bk))
         return "the map of B is not that of B";
     const bool may_leave = row->box_rows > 0 && !x->c && x->vector_d >= 16 &&

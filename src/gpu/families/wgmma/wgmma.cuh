@@ -50,6 +50,13 @@
  *     consumer    | reads half 0 | reads half 1 | reads half 0 of the next block | ..
  *     its products               | half 0       | half 1         | half 0 ...
  *
+ * The other operand of 16 bit, where its side of the tile is 16 rows or columns, may be brought by
+ * threads (`gather`): element by element, so that layout, pitch and pointer do not matter, laid
+ * down as a box would have it, k contiguous:
+ *
+ *     fetching thread    a box of the large operand                 -> filled, with its bytes
+ *     warp b % 3 + 1     loads block b | waits for emptied | lays it down, fences | -> filled
+ *
  * Bytes, and the other operand of tf32, are transposed while they are packed (steps/pack.cu). TMA
  * rounds f32 to tf32 (docs/numerics.md). fp8 comes packed as bf16, or, where a caller allows short
  * sums, as it is: they are brought to f32 block by block (`promote`).
@@ -115,6 +122,9 @@
  *                                             cache)
  *     fp8, two sets of short sums             4096^3 e4m3_bf16 1143 to 1196 TFLOP/s (packed to
  *                                             bf16: 540)
+ *     threads that gather, waiting for each   4096 x 8 x 4096 NN 33.6 us; all 32 loads of a block
+ *     chunk of a block, before the next       at once 20.5, two blocks a warp under way 18.5 (but
+ *                                             30 KB of library a type); by boxes, NT, 11.7
  *     tiles of 128 x 128, 16 x 64 in clusters 512^2 x 32768 35 to 42 us, 16 x 4096 x 14336 30.7 to
  *                                             31.5: an H200 holds 15 clusters of 8, 30 of 4
  *     launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33, 2048^3
