@@ -372,7 +372,7 @@ defect "what was added up replaces sums that others read" $wgmma \
     's/tcgemm_sts_128(piece_at(piece), bits);/tcgemm_sts_128(piece_at(piece ^ 1), bits);/;s/tcgemm_lds_128(total, piece_at(piece));/tcgemm_lds_128(total, piece_at(piece ^ 1));/' \
     'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_64x64x64_cluster'
 defect "the next sums are laid down while lanes still write rows" $wgmma \
-    '/write_one(args, (from/,/__syncwarp/s/__syncwarp();//' \
+    '/write_some<IN_SHADE>(args, (from/,/__syncwarp/s/__syncwarp();//' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x192x64_turns'
 defect "rows are read as if they lay in order" $wgmma \
     's/(from ^ row \* 16)/from/' \
@@ -380,6 +380,18 @@ defect "rows are read as if they lay in order" $wgmma \
 defect "rows beyond the edge are written, too" $wgmma \
     '/scalar v;/,/to += args.ldd/s/if (row < here)/if (true)/' \
     'wgmma_s8_s32.cu' 90 'wgmma_s8_s32_64x64x128_share'
+defect "gathered chunks lie in order" $wgmma \
+    's/in_box(lane \/ 8 + 4 \* i, lane % 8 \* 16)/(lane \/ 8 + 4 * i) * ROW + lane % 8 * 16/' \
+    'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_64x16x64_deep'
+defect "what is gathered is not fenced" $wgmma \
+    '/lay(v, slot.slot);/,/__syncwarp/s/tcgemm_tma_fence();//' \
+    'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_16x64x64_swap'
+defect "a block is gathered by nobody" $wgmma \
+    's/go(args, at, GATHERERS, tiles/go(args, at, GATHERERS + 1, tiles/' \
+    'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_64x16x64_deep'
+defect "elements beyond k are gathered" $wgmma \
+    's/v\[i\]\[j\] = j < here/v[i][j] = here > 0/' \
+    'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_16x64x64_deep'
 defect "a block of a pair does not wait for the other to have read a slot" $wgmma \
     's/SHARERS \* 4 \* of_pair()/SHARERS * 4/;s/PAIRED \&\& threadIdx.x % 32 < of_pair())/PAIRED \&\& threadIdx.x % 32 == (of_pair() > 1 ? tcgemm_cluster_rank() : 0))/' \
     'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_128x128x64_turns'
