@@ -22,9 +22,10 @@
  * likes, and nobody may write there in between; what threads wrote there, each must have fenced.
  *
  * A wgmma reads what boxes have brought, or what threads have written, each of which must have
- * fenced it and be known to have gone on. It reads its operands when it is called or when it is waited for, as the adversary likes.
- * Its accumulators are poison in between, and no load or store may touch them (hooks.c; clang tells
- * the hooks of some accesses to a thread's stack only: then it is the poison that shows).
+ * fenced it and be known to have gone on. It reads its operands when it is called or when it is
+ * waited for, as the adversary likes. Its accumulators are poison in between, and no load or store
+ * may touch them (hooks.c; clang tells the hooks of some accesses to a thread's stack only: then it
+ * is the poison that shows).
  */
 #ifndef TCGEMM_EMULATE_ASYNC_H
 #define TCGEMM_EMULATE_ASYNC_H

@@ -195,9 +195,10 @@ void tcgemm_line_multiply(uint32_t index, uint32_t warp, const known_t *known) {
         tcgemm_machine_fault("a wgmma reads shared byte %u, which a box has yet to bring",
                              LINE * index);
     else if (line->barrier == 0 && line->unfenced)
-        tcgemm_machine_fault("a wgmma reads shared byte %u, and a thread that wrote it has called no "
-                             "fence since",
-                             LINE * index);
+        tcgemm_machine_fault(
+            "a wgmma reads shared byte %u, and a thread that wrote it has called no "
+            "fence since",
+            LINE * index);
     else if (line->barrier == 0)
         tcgemm_shared_multiply(LINE * index, LINE, known);
     else if (!is_known(own_rank(), known, line))

@@ -37,8 +37,8 @@ void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, t
 bool tcgemm_gpu_tensor_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                             tcgemm_tensor_t *d);
 
-/* The steps for these pointers: those for aligned ones, if A and B are. (Whatever threads gather may
- * lie anywhere.) */
+/* The steps for these pointers: those for aligned ones, if A and B are. (Whatever threads gather
+ * may lie anywhere.) */
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,
                                            const tcgemm_call_t *call);
 

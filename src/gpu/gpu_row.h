@@ -39,9 +39,9 @@ typedef struct tcgemm_gpu_row {
     tcgemm_takes_t takes_a; /* ... A in these layouts, */
     tcgemm_takes_t takes_b; /* B in these; in others they are turned round while they are packed */
     bool gathers_a, gathers_b; /* threads bring it where no map can describe it */
-    int box_rows;           /* ... and D can leave by boxes of so many rows; 0: it cannot */
-    bool items_a_warp;      /* a warp takes items of the batch by itself, D being one tile */
-    tcgemm_streams_t streams; /* the operand that passes once, where D is narrow */
+    int box_rows;              /* ... and D can leave by boxes of so many rows; 0: it cannot */
+    bool items_a_warp;         /* a warp takes items of the batch by itself, D being one tile */
+    tcgemm_streams_t streams;  /* the operand that passes once, where D is narrow */
 } tcgemm_gpu_row_t;
 
 /* What the column `sums` of a rows.def needs: in the accumulator of the type; in f16; in the 14

@@ -446,15 +446,15 @@ template <int FAULT, int CONSUMERS, int BOXES, int PAIR, int GATHER> struct ring
 
 #define KERNELS(name)                                                                              \
     extern "C" __global__ void alone_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 1, 0, 0, 0> kernel;                                                                \
+        ring<name, 1, 0, 0, 0> kernel;                                                             \
         kernel.run(x);                                                                             \
     }                                                                                              \
     extern "C" __global__ void turns_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 2, 0, 0, 0> kernel;                                                                \
+        ring<name, 2, 0, 0, 0> kernel;                                                             \
         kernel.run(x);                                                                             \
     }                                                                                              \
     extern "C" __global__ void boxes_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \
-        ring<name, 1, 1, 0, 0> kernel;                                                                \
+        ring<name, 1, 1, 0, 0> kernel;                                                             \
         kernel.run(x);                                                                             \
     }                                                                                              \
     extern "C" __global__ void pairs_##name(const __grid_constant__ tcgemm_tensor_args_t x) {      \

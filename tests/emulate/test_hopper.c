@@ -24,7 +24,7 @@ typedef struct row {
     const char *entry;
     tcgemm_type_t type;
     int bm, bn, bk, consumers, stages, swap, blocks_per_sm, max_ranks;
-    int takes_left; /* A, of swapped tiles B */
+    int takes_left;      /* A, of swapped tiles B */
     bool pairs, gathers; /* the right operand may be brought by threads */
 } row_t;
 
@@ -465,8 +465,8 @@ static void ranks_of_a_cluster_sum_up(void **state) {
     assert_no_failures();
 }
 
-/* The narrow operand by threads, in layouts and at addresses that no box can take: fewer blocks of k
- * than warps that gather, and more than slots; fewer lines than the tile has. */
+/* The narrow operand by threads, in layouts and at addresses that no box can take: fewer blocks of
+ * k than warps that gather, and more than slots; fewer lines than the tile has. */
 static void threads_bring_the_narrow_operand(void **state) {
     (void)state;
     const int cases = (int)at_level(2, 4, 14);

@@ -5,20 +5,20 @@
 #include "gpu/gpu_row.h"
 
 #define STREAM_ROW(type, sums, min_cc, max_cc, few, bm_, bn_, bk_, warps, blocks, tag, large)      \
-    TCGEMM_GPU_ROW_OF(                                                                             \
-        "tcgemm_stream_" #type "_" #few, stream, stream, "stream", type, type, sums, min_cc,       \
-        max_cc, bm_, bn_, bk_, tag, TCGEMM_TENSOR_BOUND_##type, bm_, bn_, bk_, .wm = (bm_),        \
-        .wn = (bn_), .im = (bm_) < 16 ? (bm_) : 16, .in = (bn_) < 16 ? (bn_) : 16,                 \
-        .ik = (bk_) / 4, .threads = TCGEMM_STREAM_THREADS(warps), .stages = 1,                     \
-        .smem_bytes = TCGEMM_STREAM_SMEM(few, warps, TCGEMM_SUM_BYTES_##type),                     \
-        .blocks_per_sm = (blocks),                                                                 \
-        .persistent = true, .splits_k = true, .streams = TCGEMM_STREAMS_##large)
+    TCGEMM_GPU_ROW_OF("tcgemm_stream_" #type "_" #few, stream, stream, "stream", type, type, sums, \
+                      min_cc, max_cc, bm_, bn_, bk_, tag, TCGEMM_TENSOR_BOUND_##type, bm_, bn_,    \
+                      bk_, .wm = (bm_), .wn = (bn_), .im = (bm_) < 16 ? (bm_) : 16,                \
+                      .in = (bn_) < 16 ? (bn_) : 16, .ik = (bk_) / 4,                              \
+                      .threads = TCGEMM_STREAM_THREADS(warps), .stages = 1,                        \
+                      .smem_bytes = TCGEMM_STREAM_SMEM(few, warps, TCGEMM_SUM_BYTES_##type),       \
+                      .blocks_per_sm = (blocks), .persistent = true, .splits_k = true,             \
+                      .streams = TCGEMM_STREAMS_##large)
 
 static const tcgemm_kernel_t rows[] = {
-#define ROW(type, sums, min_cc, max_cc, few, bk, warps, blocks)                                           \
+#define ROW(type, sums, min_cc, max_cc, few, bk, warps, blocks)                                    \
     STREAM_ROW(type, sums, min_cc, max_cc, few, few, 32, bk, warps, blocks, rows, B)
 #include "gpu/families/stream/rows.def"
-#define ROW(type, sums, min_cc, max_cc, few, bk, warps, blocks)                                           \
+#define ROW(type, sums, min_cc, max_cc, few, bk, warps, blocks)                                    \
     STREAM_ROW(type, sums, min_cc, max_cc, few, 32, few, bk, warps, blocks, columns, A)
 #include "gpu/families/stream/rows.def"
 };

@@ -4,7 +4,8 @@
  *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nt,tt}           tf32: or one operand by registers,
  *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nt,nn}           ... of swapped tiles the other one
  * Where shape.h says that an operand is not taken so, or that threads gather it, for which there is
- * one form, the kernel is empty and nobody calls it. The including file has defined TCGEMM_STAMP_<type>.
+ * one form, the kernel is empty and nobody calls it. The including file has defined
+ * TCGEMM_STAMP_<type>.
  */
 #include "gpu/families/wgmma/shape.h"
 #include "gpu/families/wgmma/wgmma.cuh"
