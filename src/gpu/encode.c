@@ -72,18 +72,19 @@ static void take_area(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
 
 /* ---- operands that threads gather ---- */
 
-static bool may_gather(const tcgemm_step_t *step) {
+static bool may_gather(const tcgemm_step_t *step, bool is_b) {
     return step->kind == TCGEMM_STEP_PRODUCT &&
-           (step->kernel->gpu->gathers_a || step->kernel->gpu->gathers_b);
+           (is_b ? step->kernel->gpu->gathers_b : step->kernel->gpu->gathers_a);
 }
 
-/* One line of a matrix whose elements lie side by side is a row as well as a column. */
-static void straighten(tcgemm_gpu_args_t *x) {
-    if (x->m == 1 && x->a_trans && x->lda == 1) {
+/* One line of an operand whose elements lie side by side is a row as well as a column, so that a
+ * box can bring what the row may gather. (Of the other one the kernel knows how it lies.) */
+static void straighten(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
+    if (may_gather(step, false) && x->m == 1 && x->a_trans && x->lda == 1) {
         x->a_trans = 0;
         x->lda = x->k;
     }
-    if (x->n == 1 && !x->b_trans && x->ldb == 1) {
+    if (may_gather(step, true) && x->n == 1 && !x->b_trans && x->ldb == 1) {
         x->b_trans = 1;
         x->ldb = x->k;
     }
@@ -92,9 +93,10 @@ static void straighten(tcgemm_gpu_args_t *x) {
 /* Works out whether threads have to bring the operand that the row may gather: where its k is not
  * contiguous, or its rows do not begin on 16 bytes. */
 static void set_gathering(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
-    if (may_gather(step))
-        x->gathers = step->kernel->gpu->gathers_a ? x->a_trans || x->vector_a < PIECE
-                                                  : !x->b_trans || x->vector_b < PIECE;
+    if (may_gather(step, false))
+        x->gathers = x->a_trans || x->vector_a < PIECE;
+    if (may_gather(step, true))
+        x->gathers = !x->b_trans || x->vector_b < PIECE;
 }
 
 /* ---- scalars ---- */
@@ -205,8 +207,7 @@ tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm
                               ? encode_reduction(plan, step, call, workspace)
                               : encode_product(plan, step, call, workspace);
     take_area(step, &x);
-    if (may_gather(step))
-        straighten(&x);
+    straighten(step, &x);
     set_alignment(step, &x);
     set_gathering(step, &x);
     return x;

@@ -158,25 +158,29 @@ static void pair_blocks(tcgemm_steps_t *steps) {
     }
 }
 
-/* Rows on 16-byte boundaries, items without gaps. */
-static void align_operands(tcgemm_problem_t *p) {
+/* How operands lie: as drawn, as copies of host matrices do, or without any gap. */
+typedef enum lies { DRAWN, PADDED, TIGHT } lies_t;
+
+/* Rows on boundaries of so many bits, items without gaps. */
+static void align_operands(tcgemm_problem_t *p, int bits_a, int bits_b) {
     const tcgemm_type_info_t *info = tcgemm_type_info(p->type);
     const bool row = p->order == TCGEMM_ROW_MAJOR;
-    p->lda = round_up(row == !p->op_a ? p->k : p->m, 128 / tcgemm_dtype_bits(info->a));
-    p->ldb = round_up(row == !p->op_b ? p->n : p->k, 128 / tcgemm_dtype_bits(info->b));
+    p->lda = round_up(row == !p->op_a ? p->k : p->m, bits_a / tcgemm_dtype_bits(info->a));
+    p->ldb = round_up(row == !p->op_b ? p->n : p->k, bits_b / tcgemm_dtype_bits(info->b));
     p->stride_a = p->lda * (row == !p->op_a ? p->m : p->k);
     p->stride_b = p->ldb * (row == !p->op_b ? p->k : p->n);
 }
 
-/* `padded`: A and B lie as copies of host matrices do. */
 static void check_as(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n, int64_t k,
-                     int layout, uint64_t seed, bool padded) {
+                     int layout, uint64_t seed, lies_t lies) {
     tcgemm_device_t device;
     if (!device_of(kernel->gpu, cc, &device))
         return;
     testcase_t t = make_case(kernel, m, n, k, layout, seed);
-    if (padded) {
-        align_operands(&t.p);
+    if (lies != DRAWN) {
+        const tcgemm_type_info_t *info = tcgemm_type_info(t.p.type);
+        align_operands(&t.p, lies == PADDED ? 128 : tcgemm_dtype_bits(info->a),
+                       lies == PADDED ? 128 : tcgemm_dtype_bits(info->b));
         t.misalign = 0;
     }
     tcgemm_plan_options_t o = tcgemm_plan_options();
@@ -189,7 +193,7 @@ static void check_as(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n
     if (!kernel->gpu->tensor_maps && !tcgemm_gpu_widens(kernel->gpu) && plan.steps.count > 1 &&
         seed % 4 != 0)
         drop_other_steps(&plan);
-    if (padded) {
+    if (lies == PADDED) {
         plan.g.a.padded = plan.g.b.padded = true;
         drop_other_steps(&plan);
     }
@@ -203,7 +207,7 @@ static void check_as(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n
 
 static void check(const tcgemm_kernel_t *kernel, int cc, int64_t m, int64_t n, int64_t k,
                   int layout, uint64_t seed) {
-    check_as(kernel, cc, m, n, k, layout, seed, false);
+    check_as(kernel, cc, m, n, k, layout, seed, DRAWN);
 }
 
 /* ---- every row ---- */
@@ -231,7 +235,12 @@ static void check_row(const tcgemm_kernel_t *kernel, int index, int cc) {
     if (bm * bn <= 64 * 64) /* more tile rows than the raster sweeps together */
         check(kernel, cc, 9 * bm + 1, bn + 1, bk, index % 4, (uint64_t)index);
     if (row->pads_rows && !tcgemm_gpu_widens(row)) /* else it reads nothing but its own copies */
-        check_as(kernel, cc, bm - 3, bn + 5, bk + 3, index % 4, (uint64_t)index, true);
+        check_as(kernel, cc, bm - 3, bn + 5, bk + 3, index % 4, (uint64_t)index, PADDED);
+    /* A line without gaps is a row as well as a column. */
+    for (int layout = 0; (row->gathers_a || row->gathers_b) && layout < 4; ++layout) {
+        check_as(kernel, cc, 1, bn - 3, bk + 8, layout, (uint64_t)index, TIGHT);
+        check_as(kernel, cc, bm - 3, 1, bk + 8, layout, (uint64_t)index, TIGHT);
+    }
     for (int layout = 0; layout < 4; ++layout)
         for (int i = 0; i < cases; ++i) {
             const int at = 5 * index + 3 * layout + i; /* of the sizes, with a k of its own */
@@ -292,7 +301,7 @@ static void check_batched_row(const tcgemm_kernel_t *kernel, int index, int cc) 
             check(kernel, cc, mn[0], mn[1], ks[(2 * at + at / SIZES + layout) % KS], layout,
                   (uint64_t)(index * 1000 + layout * 100 + i + cc));
             check_as(kernel, cc, mn[0], mn[1], ks[(at + layout) % KS], layout,
-                     (uint64_t)(index * 1000 + layout * 100 + i), true);
+                     (uint64_t)(index * 1000 + layout * 100 + i), PADDED);
         }
 }
 
