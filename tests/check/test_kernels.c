@@ -216,7 +216,6 @@ static void every_row_on_long_matrices(void **state) {
     for_each_row(long_shapes, at_level(1, 9, 27));
 }
 
-/* The planner's choices and the one-call entry, with more shapes. */
 /* Operands that no near cache holds, with lines a power of two apart: what is fetched ahead, and
  * lines that are crowded (docs/kernels.md). */
 static void far_shapes(const tcgemm_kernel_info_t *info, tcgemm_type_t type, int64_t count) {
@@ -252,6 +251,7 @@ static void every_row_beyond_the_caches(void **state) {
     for_each_row(far_shapes, at_level(2, 9, 9));
 }
 
+/* The planner's choices and the one-call entry, with more shapes. */
 static void random_problems(void **state) {
     (void)state;
     const int64_t count = at_level(150, 3000, 30000);
