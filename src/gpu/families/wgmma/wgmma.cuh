@@ -1261,11 +1261,13 @@ struct wgmma_kernel {
         if (warpgroup == CONSUMERS) {
             if (MANY_REGISTERS)
                 tcgemm_registers_less<40>();
-            const uint32_t warp = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32 % 4, 0);
             if (threadIdx.x == CONSUMERS * 128)
                 produce(x);
-            if (gathers(x.args) && warp > 0)
-                gather(x.args, warp - 1);
+            if constexpr (GATHERS) {
+                const uint32_t warp = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32 % 4, 0);
+                if (gathers(x.args) && warp > 0)
+                    gather(x.args, warp - 1);
+            }
         } else {
             if (MANY_REGISTERS)
                 tcgemm_registers_more<232>();
