@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -184,24 +185,54 @@ static void the_nominal_clock_stays(void **state) {
     assert_true(tcgemm_nominal_clock_hz() == nominal);
 }
 
-/* From the first call, and quickly. Right within 3 % is a promise to a core that it has to itself:
- * the fastest of several later looks tells what that is. */
+/* The first call of a fresh process, on a core that has slept a while. */
+static double first_clock(void) {
+    int ends[2];
+    double hz = 0;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)usleep(20000);
+        hz = tcgemm_clock_hz();
+        _exit(write(ends[1], &hz, sizeof hz) == sizeof hz ? 0 : 1);
+    }
+    assert_int_equal(read(ends[0], &hz, sizeof hz), sizeof hz);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return hz;
+}
+
+static int compare_doubles(const void *x, const void *y) {
+    const double a = *(const double *)x;
+    const double b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* From the first call, and quickly. It is a promise to a core that it has to itself: the fastest of
+ * several later looks tells what that is, and of several processes most must have known it. */
 static void the_clock_is_right_from_the_first_call(void **state) {
     (void)state;
+    enum { PROCESSES = 7 };
     if (test_level() == LEVEL_SANITIZE)
         skip();
+    double firsts[PROCESSES];
+    for (int i = 0; i < PROCESSES; ++i)
+        firsts[i] = first_clock();
+    qsort(firsts, PROCESSES, sizeof firsts[0], compare_doubles);
     const double start = seconds_now();
-    const double first = tcgemm_clock_hz();
+    double best = tcgemm_clock_hz();
     const double seconds = seconds_now() - start;
-    assert_true(first == tcgemm_clock_hz()); /* measured once */
-    double best = first;
+    assert_true(best == tcgemm_clock_hz()); /* measured once */
     for (int i = 0; i < 5; ++i)
         best = fmax(best, tcgemm_clock_again());
+    assert_true(tcgemm_clock_hz() == best);
+    const double first = firsts[PROCESSES / 2];
     print_message("%.3f GHz in %.1f ms, %.3f GHz at best\n", first * 1e-9, seconds * 1e3,
                   best * 1e-9);
     if (first < 0.9 * best)
         report_failure("%.3f GHz at the first call, but %.3f later", first * 1e-9, best * 1e-9);
-    assert_true(tcgemm_clock_hz() == best);
     assert_no_failures();
 }
 
