@@ -21,6 +21,9 @@
  *            thread 0  [pack]|[unit 0][unit 2][pack]|[unit 0] ...
  *            thread 1  [pack]|[unit 1   ][unit 3][p]|[unit 1] ...
  *
+ * One thread alone packs B first, and A's panels only when the units that need them begin, mc rows
+ * at a time in one place, which stays in the L2 cache (`packs_a_late`).
+ *
  * The steps of k (kc) depend on k and the kernel alone, and a unit is computed by one thread, so
  * the bits of D depend neither on the number of threads nor on who did what.
  */
@@ -33,6 +36,7 @@
 #include "base/dtype.h"
 #include "base/num.h"
 #include "cpu/dots.h"
+#include "cpu/kernels/kernels.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
 #include "cpu/packing.h"
@@ -72,6 +76,7 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
     const int64_t rows = ceil_div(min_i64(s->mt, g->m), u->mr) * u->mr;
+    const int64_t packed_rows = s->packs_a_late ? min_i64(round_up(s->mc, u->mr), rows) : rows;
     const int64_t cols = ceil_div(min_i64(s->nc, g->n), u->nr) * u->nr;
     const int64_t packed_cols = s->packs_units ? own_columns(plan) * packers(plan) : cols;
     const int64_t steps = ceil_div(min_i64(s->kc, g->k), u->ku);
@@ -82,7 +87,7 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     l.a = 0;
     const bool pack_a = s->pack_a && !g->a.packed_bytes;
     const bool pack_b = s->pack_b && !g->b.packed_bytes;
-    l.b = l.a + tcgemm_align64(pack_a ? rows * steps * u->lane_bytes : 0);
+    l.b = l.a + tcgemm_align64(pack_a ? packed_rows * steps * u->lane_bytes : 0);
     l.a_terms = l.b + tcgemm_align64(pack_b ? packed_cols * b_steps * u->lane_bytes : 0);
     l.b_terms = l.a_terms + tcgemm_align64(pack_a ? integer * rows * 4 : 0);
     l.a_special = l.b_terms + tcgemm_align64(pack_b ? integer * packed_cols * 4 : 0);
@@ -135,6 +140,7 @@ typedef struct panels {
     int width;
     int group;         /* panels that are packed together */
     int64_t even_from; /* the line from which panels are about as wide, those of the last unit */
+    int64_t base;      /* the line with which `data` begins */
     char *data;
     uint32_t *terms;
     bool has_terms; /* of elements of k before: more are added */
@@ -164,6 +170,7 @@ typedef struct product {
     int64_t ld_sums;
     tcgemm_signs_t signs;
     bool a_stays;   /* A is read where it lies after all */
+    bool a_is_late; /* packs_a_late, unless it stays */
     times_t *times; /* NULL: nobody asks */
 } product_t;
 
@@ -252,7 +259,7 @@ static int64_t first_of_panel(const product_t *x, const panels_t *p, int64_t i) 
 static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
     const int64_t first = first_of_panel(x, p, i);
     const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku);
-    char *const panel = p->data + tcgemm_panel_at(first, steps, x->u->lane_bytes);
+    char *const panel = p->data + tcgemm_panel_at(first - p->base, steps, x->u->lane_bytes);
     const bool is_even = first >= p->even_from;
     const int lines =
         (int)(is_even ? columns_of_tile(x, p->lines - first) : min_i64(p->width, p->lines - first));
@@ -298,7 +305,8 @@ static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int6
         part.sum_offset = k == 0 ? p->pack.sum_offset : 0;
         for (int64_t at = i; at < end; ++at) {
             const int64_t first = at * p->width;
-            char *const panel = p->data + tcgemm_panel_at(first, steps, x->u->lane_bytes) +
+            char *const panel = p->data +
+                                tcgemm_panel_at(first - p->base, steps, x->u->lane_bytes) +
                                 k / ku * p->width * x->u->lane_bytes;
             found[at - i] |= pack_part(x, p, &part, first, p->has_terms || k > 0, panel);
         }
@@ -490,10 +498,12 @@ typedef struct parts {
     int64_t first; /* row or column of the block: the first of the panels */
 } parts_t;
 
-static parts_t parts_of_a(const product_t *x, const step_t *step) {
+/* Of the unit that begins with this row. */
+static parts_t parts_of_a(const product_t *x, const step_t *step, int64_t row) {
     const int64_t k_block = step->block.k / x->plan->cpu.kc;
     if (!x->plan->g.a.packed_bytes)
-        return (parts_t){step->buffers.a, step->buffers.a_terms, step->buffers.a_special, 0};
+        return (parts_t){step->buffers.a, step->buffers.a_terms, step->buffers.a_special,
+                         x->a_is_late ? row : 0};
     const void *const data = x->call->a;
     return (parts_t){
         tcgemm_prepacked_panel(&x->a_all, data, step->item_index, k_block, step->block.row),
@@ -517,11 +527,12 @@ static parts_t parts_of_b(const product_t *x, const step_t *step) {
 }
 
 /* From element k of the block on. */
-static const void *panel_of_a(const product_t *x, const step_t *step, const char *panels, int64_t i,
-                              int64_t k) {
+static const void *panel_of_a(const product_t *x, const step_t *step, const parts_t *parts,
+                              int64_t i, int64_t k) {
     if (x->plan->cpu.pack_a && !x->a_stays)
-        return panels +
-               tcgemm_panel_at(i, tcgemm_panel_steps(step->block.ks, x->u->ku), x->u->lane_bytes) +
+        return parts->panels +
+               tcgemm_panel_at(i - parts->first, tcgemm_panel_steps(step->block.ks, x->u->ku),
+                               x->u->lane_bytes) +
                k / x->u->ku * x->u->mr * x->u->lane_bytes;
     const tcgemm_operand_t *a = &x->plan->g.a;
     const int64_t index = step->a_offset + (step->block.row + i) * a->row_stride +
@@ -661,39 +672,135 @@ static void fetch_b(next_b_t *b, int64_t ahead, tcgemm_tile_t *tile) {
     tile->fetches = tile->ahead != 0 || tile->next_step != 0;
 }
 
+/* The next block of k of rows of an A that stays where it is, beyond the caches: prefetchers find
+ * each row anew, and short vectors leave it too soon. Each tile of a few rows fetches a share of
+ * the lines of memory that are theirs. */
+typedef struct next_a {
+    int64_t lines; /* of a row; 0: none */
+    int64_t share; /* of those of all rows of a tile */
+} next_a_t;
+
+static next_a_t next_a(const product_t *x, const step_t *step, int64_t tile_rows) {
+    enum { LEAST_OF_NEAR = 4 }; /* of the cache near the core those of all rows take no more */
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const int64_t ks = min_i64(s->kc, g->k - step->block.k - step->block.ks);
+    const int64_t bytes = ks * x->u->lane_bytes;
+    if (!s->fetches || s->pack_a || g->a.col_stride != 1 || ks <= 0 || tcgemm_is_wide(x->u) ||
+        !tcgemm_cpu_is_narrow(x->plan) ||
+        g->m * bytes > (int64_t)tcgemm_near_bytes() / LEAST_OF_NEAR)
+        return (next_a_t){0, 0};
+    const int64_t lines = ceil_div(bytes, 64);
+    return (next_a_t){lines, ceil_div(lines * tile_rows, ceil_div(g->n, x->u->nr))};
+}
+
+static void fetch_a(const product_t *x, const step_t *step, const next_a_t *a, int64_t i,
+                    int64_t rows, int64_t panel) {
+    const int64_t end = min_i64((panel + 1) * a->share, a->lines * rows);
+    for (int64_t at = panel * a->share; at < end;) {
+        const char *const row = panel_of_a(x, step, NULL, i + at / a->lines, step->block.ks);
+        const int64_t last = min_i64(end - at, a->lines - at % a->lines);
+        for (int64_t line = 0; line < last; ++line)
+            TCGEMM_PREFETCH_FAR(row + (at % a->lines + line) * 64);
+        at += last;
+    }
+}
+
+/* Bytes from a tile of the unit to the one behind it. To ask again for each tile where everything
+ * is takes as long as some multiply-adds of short vectors in three of a hundred. */
+typedef struct stride {
+    int64_t panel, d, c, terms;
+} stride_t;
+
+static void move_output(const stride_t *by, tcgemm_tile_t *tile) {
+    tile->d = (char *)tile->d + by->d;
+    if (tile->c)
+        tile->c = (const char *)tile->c + by->c;
+}
+
+static void move_down(const stride_t *by, tcgemm_tile_t *tile) {
+    tile->a = (const char *)tile->a + by->panel;
+    if (tile->row_term)
+        tile->row_term += by->terms;
+    move_output(by, tile);
+}
+
+static void move_right(const stride_t *by, tcgemm_tile_t *tile) {
+    tile->b = (const char *)tile->b + by->panel;
+    if (tile->col_term)
+        tile->col_term += by->terms;
+    move_output(by, tile);
+}
+
+/* Bytes of an element of what tiles write. */
+static int64_t output_bytes(const product_t *x) {
+    return x->plan->cpu.direct_output ? tcgemm_dtype_bits(x->plan->g.type->d) / 8
+                                      : (int64_t)sizeof(float);
+}
+
+/* Down the rows of the block first; along them where each row of units has A's panels for itself.
+ */
+static tcgemm_unit_t unit_at(const product_t *x, int64_t unit) {
+    const block_t *block = &x->now.block;
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    if (!x->a_is_late)
+        return tcgemm_unit_at(unit, block->rows, s->mc, s->nb);
+    const tcgemm_unit_t t = tcgemm_unit_at(unit, block->cols, s->nb, s->mc);
+    return (tcgemm_unit_t){.row = t.col, .col = t.row};
+}
+
 static void multiply_unit(const product_t *x, int64_t unit) {
     const step_t *const step = &x->now;
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    const tcgemm_unit_t at = tcgemm_unit_at(unit, step->block.rows, s->mc, s->nb);
+    const tcgemm_unit_t at = unit_at(x, unit);
     const int64_t i0 = at.row;
     const int64_t j0 = at.col;
     const int64_t i1 = min_i64(i0 + s->mc, step->block.rows);
     const int64_t j1 = min_i64(j0 + s->nb, step->block.cols);
-    const parts_t a = parts_of_a(x, step);
+    const parts_t a = parts_of_a(x, step, at.row);
     const parts_t b = parts_of_b(x, step);
     tcgemm_tile_t tile = tile_of_block(x, step);
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
     const int64_t tile_rows = rows_of_tile(x, i1 - i0), ahead = steps_ahead(x);
+    const bool are_close = fetches_rows(x) && has_close_rows(x);
+    const next_a_t later_a = next_a(x, step, tile_rows);
     next_b_t next = next_b(x, step, &at, tile_rows);
+    const char *const first_a = panel_of_a(x, step, &a, i0, 0);
+    const int64_t a_bytes = (const char *)panel_of_a(x, step, &a, i0 + tile_rows, 0) - first_a;
+    const int64_t d_bytes = output_bytes(x);
     for (int64_t j = j0; j < j1; j += tile.n) {
         tile.n = (int)columns_of_tile(x, j1 - j);
         if (s->pack_b)
             tile.b_step = width_of_panel(x, j1 - j);
         tile.b = panel_of_b(x, step, &b, j);
         tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
+        tile.a = first_a;
+        tile.row_term = x->signs.use_a_terms ? a.terms + i0 : NULL;
+        place_output(x, step, i0, j, &tile);
+        const stride_t down = {.panel = a_bytes,
+                               .d = tile_rows * tile.ldd * d_bytes,
+                               .c = tile_rows * tile.ldc * d_bytes,
+                               .terms = tile_rows};
+        tcgemm_tile_fn *function =
+            tile_function(x, &a, i0 / x->u->mr, &b, (j - b.first) / x->u->nr);
         for (int64_t i = i0; i < i1; i += tile_rows) {
             tile.m = (int)min_i64(tile_rows, i1 - i);
-            tile.a = panel_of_a(x, step, a.panels, i, 0);
-            tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
+            if (i > i0)
+                move_down(&down, &tile);
             if (ahead != 0)
                 fetch_b(&next, i == i0 ? ahead : 0, &tile);
-            place_output(x, step, i, j, &tile);
+            if (are_close)
+                fetch_next_rows(x, step, i, j - j0, &at, &tile);
             tcgemm_finish_t finish;
             if (finishes_tiles) {
                 finish = finish_of(x, step, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
-            tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
+            if (x->u->exact)
+                function = tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr);
+            if (later_a.lines)
+                fetch_a(x, step, &later_a, i, tile.m, (j - j0) / x->u->nr);
+            function(&tile);
         }
     }
     if (step->block.last && !s->direct_output && !x->u->finishes_tiles) {
@@ -703,49 +810,58 @@ static void multiply_unit(const product_t *x, int64_t unit) {
 }
 
 /* Whose panel stays in the first-level cache while those of the other operand pass: B's, where it
- * is much the larger one, if it can, else A's; and A's, if rows of A and D are fetched, that are
- * long enough for it, and all of B has room, too. */
+ * is much the larger one, if it can, else A's. */
 static bool keeps_a_panel(const product_t *x, const step_t *step) {
-    enum { L1_BYTES = 40 << 10, LEAST_LINE = 512 };
+    enum { L1_BYTES = 40 << 10 };
     const int64_t line = tcgemm_panel_steps(step->block.ks, x->u->ku) * x->u->lane_bytes;
-    const bool fetches = tcgemm_vector_bytes(x->u) == 32 && line >= LEAST_LINE && fetches_rows(x) &&
-                         step->block.cols * line <= L1_BYTES;
-    return x->u->mr * line <= L1_BYTES &&
-           (x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u) || fetches) && !x->u->finishes_tiles;
+    return x->u->mr * line <= L1_BYTES && (x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u)) &&
+           !x->u->finishes_tiles;
 }
 
 /* As multiply_unit, with a panel of A that stays. */
 static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
     const step_t *const step = &x->now;
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    const tcgemm_unit_t at = tcgemm_unit_at(unit, step->block.rows, s->mc, s->nb);
+    const tcgemm_unit_t at = unit_at(x, unit);
     const int64_t i1 = min_i64(at.row + s->mc, step->block.rows);
     const int64_t j1 = min_i64(at.col + s->nb, step->block.cols);
-    const parts_t a = parts_of_a(x, step);
+    const parts_t a = parts_of_a(x, step, at.row);
     const parts_t b = parts_of_b(x, step);
     const int64_t tile_rows = rows_of_tile(x, i1 - at.row), ahead = steps_ahead(x);
     const bool fetches = fetches_rows(x), are_close = fetches && has_close_rows(x);
+    const char *const first_b = panel_of_b(x, step, &b, at.col);
+    const int64_t b_bytes = (const char *)panel_of_b(x, step, &b, at.col + 1) - first_b;
+    const int64_t d_bytes = output_bytes(x);
     next_b_t next = next_b(x, step, &at, tile_rows);
     tcgemm_tile_t tile = tile_of_block(x, step);
     for (int64_t i = at.row; i < i1; i += tile_rows) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
-        tile.a = panel_of_a(x, step, a.panels, i, 0);
+        tile.a = panel_of_a(x, step, &a, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
         if (fetches && !are_close && i + tile_rows < i1)
             fetch_rows(x, step, i + tile_rows, min_i64(tile_rows, i1 - i - tile_rows), at.col,
                        j1 - at.col);
+        tile.b = first_b;
+        tile.col_term = x->signs.use_b_terms ? b.terms + at.col - b.first : NULL;
+        place_output(x, step, i, at.col, &tile);
+        tcgemm_tile_fn *function =
+            tile_function(x, &a, i / x->u->mr, &b, (at.col - b.first) / x->u->nr);
         for (int64_t j = at.col; j < j1; j += tile.n) {
+            if (j > at.col) {
+                const stride_t right = {tile.n * b_bytes, tile.n * d_bytes, tile.n * d_bytes,
+                                        tile.n};
+                move_right(&right, &tile);
+            }
             tile.n = (int)columns_of_tile(x, j1 - j);
             if (s->pack_b)
                 tile.b_step = width_of_panel(x, j1 - j);
-            tile.b = panel_of_b(x, step, &b, j);
             if (ahead != 0)
                 fetch_b(&next, i == at.row ? ahead : 0, &tile);
-            tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
-            place_output(x, step, i, j, &tile);
             if (are_close)
                 fetch_next_rows(x, step, i, j - at.col, &at, &tile);
-            tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr)(&tile);
+            if (x->u->exact)
+                function = tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr);
+            function(&tile);
         }
     }
     if (step->block.last && !s->direct_output) {
@@ -833,7 +949,7 @@ static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int
 static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is_again) {
     const tcgemm_cpu_ukernel_t *u = x->u;
     const step_t *step = own->step;
-    const parts_t a = parts_of_a(x, step);
+    const parts_t a = parts_of_a(x, step, 0);
     const panels_t b = own_panels(x, own, k);
     const bool packs_here = x->plan->cpu.pack_b && !packs_all_panels(x);
     const bool is_in_place = !x->plan->cpu.pack_a || !x->plan->cpu.pack_b;
@@ -841,6 +957,12 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
     const bool is_last = k + x->plan->cpu.kb >= step->block.ks;
     const bool finishes_tiles = step->block.last && u->finishes_tiles;
     const int64_t tile_rows = rows_of_tile(x, own->i1);
+    const char *const first_a = panel_of_a(x, step, &a, 0, k);
+    const int64_t a_bytes = (const char *)panel_of_a(x, step, &a, tile_rows, k) - first_a;
+    const int64_t d_bytes = output_bytes(x);
+    const int64_t sums_bytes = u->mr * u->nr * tcgemm_sum_bytes(u);
+    const int64_t sums_of_panel = ceil_div(own->i1, u->mr) * sums_bytes;
+    tcgemm_tile_fn *function = is_in_place ? u->strided : u->packed;
     tcgemm_tile_t tile = tile_of_block(x, step);
     tile.steps = steps;
     tile.resumes = k > 0;
@@ -850,26 +972,36 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
                                            : columns_of_tile(x, own->j1 - j));
         tile.b = own_panel_of_b(x, own, j, k, steps);
         tile.col_term = x->signs.use_b_terms && is_last ? own->b.terms + j - own->j0 : NULL;
+        tile.a = first_a;
+        tile.row_term = x->signs.use_a_terms && is_last ? a.terms : NULL;
+        tile.partial = own->partials + panel * sums_of_panel;
+        place_output(x, step, 0, j, &tile);
         if (packs_here)
             pack_own_panel(x, &b, own, panel);
+        const stride_t down = {.panel = a_bytes,
+                               .d = tile_rows * tile.ldd * d_bytes,
+                               .c = tile_rows * tile.ldc * d_bytes,
+                               .terms = tile_rows};
         for (int64_t i = 0; i < own->i1; i += tile_rows) {
-            const bool is_exact =
-                u->exact && (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a.special[i / u->mr]);
-            const bool waits = u->exact && !is_exact && own->is_special[panel];
-            if (is_again ? !waits : waits && is_last)
-                continue;
+            if (i > 0) {
+                move_down(&down, &tile);
+                tile.partial = (char *)tile.partial + sums_bytes;
+            }
+            if (u->exact) {
+                const bool is_exact =
+                    x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a.special[i / u->mr];
+                const bool waits = !is_exact && own->is_special[panel];
+                if (is_again ? !waits : waits && is_last)
+                    continue;
+                function = is_in_place ? u->strided : is_exact || is_again ? u->exact : u->packed;
+            }
             tile.m = (int)min_i64(tile_rows, own->i1 - i);
-            tile.a = panel_of_a(x, step, a.panels, i, k);
-            tile.row_term = x->signs.use_a_terms && is_last ? a.terms + i : NULL;
-            tile.partial = own->partials + (panel * ceil_div(own->i1, u->mr) + i / tile_rows) *
-                                               u->mr * u->nr * tcgemm_sum_bytes(u);
-            place_output(x, step, i, j, &tile);
             tcgemm_finish_t finish;
             if (finishes_tiles && !x->plan->cpu.direct_output) {
                 finish = finish_of(x, step, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
-            (is_in_place ? u->strided : is_exact || is_again ? u->exact : u->packed)(&tile);
+            function(&tile);
         }
     }
 }
@@ -1226,6 +1358,8 @@ static void choose_panels(product_t *x) {
     x->next.buffers.b_special = x->buffers[x->b_buffer].b_special;
     x->a_panels = panels_of_a(x, &x->next);
     x->b_panels = panels_of_b(x, &x->next, 0, block->cols);
+    if (x->a_is_late)
+        x->a_panels.count = 0;
     if (has_b || x->plan->cpu.packs_units)
         x->b_panels.count = 0;
 }
@@ -1265,10 +1399,29 @@ static void do_unit(const product_t *x, int64_t unit, int t) {
         x->u->end();
 }
 
+/* A's panels for the row of units that begins with this one. */
+static void pack_late(const product_t *x, int64_t unit) {
+    const tcgemm_unit_t at = unit_at(x, unit);
+    const int64_t end = min_i64(at.row + x->plan->cpu.mc, x->now.block.rows);
+    panels_t a = panels_of_a(x, &x->now);
+    a.base = at.row;
+    a.count = ceil_div(end, a.width);
+    for (int64_t panel = at.row / a.width; panel < a.count; panel += a.group)
+        if (a.group == 1)
+            pack_panel(x, &a, panel);
+        else
+            pack_by_steps(x, &a, panel, min_i64(panel + a.group, a.count));
+}
+
 static void do_item(void *argument, int t, int64_t item) {
     const product_t *const x = argument;
-    const uint64_t start = start_timing(x);
+    uint64_t start = start_timing(x);
     if (item < x->num_units) {
+        if (x->a_is_late && unit_at(x, item).col == 0) {
+            pack_late(x, item);
+            stop_timing(x, start, x->times ? &x->times->packing : NULL);
+            start = start_timing(x);
+        }
         do_unit(x, item, t);
         stop_timing(x, start, x->times ? &x->times->multiplying : NULL);
     } else {
@@ -1289,6 +1442,7 @@ static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const t
     x->times = times;
     x->signs = tcgemm_signs_of(&plan->g, x->u->family);
     x->a_stays = tcgemm_cpu_leaves_a(plan) && is_on_lane(call->a);
+    x->a_is_late = plan->cpu.packs_a_late && !x->a_stays;
     if (x->plan->g.a.packed_bytes)
         x->a_all = tcgemm_cpu_prepacked(x->plan, false);
     if (x->plan->g.b.packed_bytes)

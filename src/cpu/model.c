@@ -418,7 +418,7 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
         s->nc = even_part(g->n, more * (s->direct_output ? MAX_COLS : MAX_NARROW_COLS), u->nr);
         s->mt = even_part(g->m, more * (s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS), u->mr);
     }
-    s->split_batch = s->overlaps = false;
+    s->split_batch = s->overlaps = s->packs_a_late = false;
     choose_packing(plan, max_threads);
 }
 
@@ -607,6 +607,14 @@ static bool overlaps(const struct tcgemm_plan *plan) {
            (s->pack_a || s->pack_b);
 }
 
+/* One thread: nobody waits for A's panels, which need not leave the caches near it. Matrix tiles
+ * were not measured. */
+static bool packs_a_late(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    return (plan->num_threads == 1 || s->split_batch) && s->pack_a && !plan->g.a.packed_bytes &&
+           !plan->packs && !s->packs_units && !is_matrix(plan->kernel->cpu);
+}
+
 /* Units of work of a step of k. */
 static int64_t num_units(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
@@ -629,6 +637,7 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
         threads = units > 1 ? (int)units : 1;
     plan->num_threads = threads;
     plan->cpu.overlaps = overlaps(plan);
+    plan->cpu.packs_a_late = packs_a_late(plan);
     note_small_items(plan);
     return threads > 1 ? (double)plan->g.batch * (double)ceil_div(plan->g.k, plan->cpu.kc) : 0.0;
 }
