@@ -672,42 +672,49 @@ static void fetch_b(next_b_t *b, int64_t ahead, tcgemm_tile_t *tile) {
     tile->fetches = tile->ahead != 0 || tile->next_step != 0;
 }
 
-/* The next block of k of rows of an A that stays where it is, beyond the caches: prefetchers find
- * each row anew, and short vectors leave it too soon. Each tile of a few rows fetches a share of
- * the lines of memory that are theirs. */
-typedef struct next_a {
-    int64_t lines; /* of a row; 0: none */
-    int64_t share; /* of those of all rows of a tile */
-} next_a_t;
+/* What will be read after the tiles at hand, beyond the caches, where prefetchers find each row
+ * anew: some lines of memory of rows that lie apart. Each tile has a share of them fetched to the
+ * second level. */
+typedef struct later {
+    const char *at;
+    int64_t pitch; /* bytes from row to row */
+    int64_t rows, lines;
+    int64_t share; /* lines that a tile fetches; 0: none */
+} later_t;
 
-static next_a_t next_a(const product_t *x, const step_t *step, int64_t tile_rows) {
-    enum { LEAST_OF_NEAR = 4 }; /* of the cache near the core those of all rows take no more */
-    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    const tcgemm_canonical_t *g = &x->plan->g;
-    const int64_t ks = min_i64(s->kc, g->k - step->block.k - step->block.ks);
-    const int64_t bytes = ks * x->u->lane_bytes;
-    if (!s->fetches || s->pack_a || g->a.col_stride != 1 || ks <= 0 || tcgemm_is_wide(x->u) ||
-        !tcgemm_cpu_is_narrow(x->plan) ||
-        g->m * bytes > (int64_t)tcgemm_near_bytes() / LEAST_OF_NEAR)
-        return (next_a_t){0, 0};
-    const int64_t lines = ceil_div(bytes, 64);
-    return (next_a_t){lines, ceil_div(lines * tile_rows, ceil_div(g->n, x->u->nr))};
-}
-
-static void fetch_a(const product_t *x, const step_t *step, const next_a_t *a, int64_t i,
-                    int64_t rows, int64_t panel) {
-    const int64_t end = min_i64((panel + 1) * a->share, a->lines * rows);
-    for (int64_t at = panel * a->share; at < end;) {
-        const char *const row = panel_of_a(x, step, NULL, i + at / a->lines, step->block.ks);
-        const int64_t last = min_i64(end - at, a->lines - at % a->lines);
-        for (int64_t line = 0; line < last; ++line)
-            TCGEMM_PREFETCH_FAR(row + (at % a->lines + line) * 64);
-        at += last;
+static void fetch_share(const later_t *later, int64_t index) {
+    const int64_t end = min_i64((index + 1) * later->share, later->rows * later->lines);
+    for (int64_t i = index * later->share; i < end;) {
+        const char *const row = later->at + i / later->lines * later->pitch;
+        const int64_t first = i % later->lines;
+        const int64_t last = min_i64(first + end - i, later->lines);
+        for (int64_t line = first; line < last; ++line)
+            TCGEMM_PREFETCH_FAR(row + line * 64);
+        i += last - first;
     }
 }
 
-/* Bytes from a tile of the unit to the one behind it. To ask again for each tile where everything
- * is takes as long as some multiply-adds of short vectors in three of a hundred. */
+/* Of the rows of a tile, of an A that stays where it is, the next block of k. Of long vectors
+ * prefetchers bring it in time. */
+static later_t later_a(const product_t *x, const step_t *step, int64_t row, int64_t tile_rows) {
+    enum { PART_OF_NEAR = 4 }; /* of the cache near the core, for those of all rows */
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const int64_t bytes = min_i64(s->kc, g->k - step->block.k - step->block.ks) * x->u->lane_bytes;
+    if (!s->fetches || s->pack_a || g->a.col_stride != 1 || bytes <= 0 || tcgemm_is_wide(x->u) ||
+        !tcgemm_cpu_is_narrow(x->plan) ||
+        g->m * bytes > (int64_t)tcgemm_near_bytes() / PART_OF_NEAR)
+        return (later_t){.share = 0};
+    const int64_t lines = ceil_div(bytes, 64);
+    return (later_t){.at = panel_of_a(x, step, NULL, row, step->block.ks),
+                     .pitch = g->a.row_stride * x->u->lane_bytes,
+                     .rows = tile_rows,
+                     .lines = lines,
+                     .share = ceil_div(lines * tile_rows, ceil_div(g->n, x->u->nr))};
+}
+
+/* Bytes from a tile of the unit to the one behind it, and lines. To ask anew for each tile where
+ * everything is costs tiles of short vectors 3 % of their time. */
 typedef struct stride {
     int64_t panel, d, c, terms;
 } stride_t;
@@ -763,7 +770,6 @@ static void multiply_unit(const product_t *x, int64_t unit) {
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
     const int64_t tile_rows = rows_of_tile(x, i1 - i0), ahead = steps_ahead(x);
     const bool are_close = fetches_rows(x) && has_close_rows(x);
-    const next_a_t later_a = next_a(x, step, tile_rows);
     next_b_t next = next_b(x, step, &at, tile_rows);
     const char *const first_a = panel_of_a(x, step, &a, i0, 0);
     const int64_t a_bytes = (const char *)panel_of_a(x, step, &a, i0 + tile_rows, 0) - first_a;
@@ -774,6 +780,7 @@ static void multiply_unit(const product_t *x, int64_t unit) {
             tile.b_step = width_of_panel(x, j1 - j);
         tile.b = panel_of_b(x, step, &b, j);
         tile.col_term = x->signs.use_b_terms ? b.terms + j - b.first : NULL;
+        later_t later = later_a(x, step, i0, tile_rows);
         tile.a = first_a;
         tile.row_term = x->signs.use_a_terms ? a.terms + i0 : NULL;
         place_output(x, step, i0, j, &tile);
@@ -798,8 +805,11 @@ static void multiply_unit(const product_t *x, int64_t unit) {
             }
             if (x->u->exact)
                 function = tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr);
-            if (later_a.lines)
-                fetch_a(x, step, &later_a, i, tile.m, (j - j0) / x->u->nr);
+            if (later.share) {
+                later.rows = tile.m;
+                fetch_share(&later, (j - j0) / x->u->nr);
+                later.at += tile_rows * later.pitch;
+            }
             function(&tile);
         }
     }
