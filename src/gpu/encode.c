@@ -72,31 +72,28 @@ static void take_area(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
 
 /* ---- operands that threads gather ---- */
 
-static bool may_gather(const tcgemm_step_t *step, bool is_b) {
-    return step->kind == TCGEMM_STEP_PRODUCT &&
-           (is_b ? step->kernel->gpu->gathers_b : step->kernel->gpu->gathers_a);
-}
-
 /* One line of an operand whose elements lie side by side is a row as well as a column, so that a
  * box can bring what the row may gather. (Of the other one the kernel knows how it lies.) */
 static void straighten(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
-    if (may_gather(step, false) && x->m == 1 && x->a_trans && x->lda == 1) {
+    if (step->kind != TCGEMM_STEP_PRODUCT)
+        return;
+    const tcgemm_gpu_row_t *row = step->kernel->gpu;
+    if (tcgemm_gpu_may_gather(row, false) && x->m == 1 && x->a_trans && x->lda == 1) {
         x->a_trans = 0;
         x->lda = x->k;
     }
-    if (may_gather(step, true) && x->n == 1 && !x->b_trans && x->ldb == 1) {
+    if (tcgemm_gpu_may_gather(row, true) && x->n == 1 && !x->b_trans && x->ldb == 1) {
         x->b_trans = 1;
         x->ldb = x->k;
     }
 }
 
-/* Works out whether threads have to bring the operand that the row may gather: where its k is not
- * contiguous, or its rows do not begin on 16 bytes. */
 static void set_gathering(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
-    if (may_gather(step, false))
-        x->gathers = x->a_trans || x->vector_a < PIECE;
-    if (may_gather(step, true))
-        x->gathers = !x->b_trans || x->vector_b < PIECE;
+    if (step->kind != TCGEMM_STEP_PRODUCT)
+        return;
+    const tcgemm_gpu_row_t *row = step->kernel->gpu;
+    x->gathers = tcgemm_gpu_gathers(row, false, !x->a_trans, x->vector_a) ||
+                 tcgemm_gpu_gathers(row, true, x->b_trans, x->vector_b);
 }
 
 /* ---- scalars ---- */

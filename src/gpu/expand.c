@@ -117,16 +117,11 @@ static bool is_narrow(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, int
            length * bytes_of(x->dtype) % PIECE != 0;
 }
 
-/* Whether threads bring it, however it lies. */
-static bool is_gathered(const tcgemm_kernel_t *row, bool is_b) {
-    return is_b ? row->gpu->gathers_b : row->gpu->gathers_a;
-}
-
 /* Whether the kernel cannot read the operand but from a copy. */
 static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b) {
     if (tcgemm_gpu_widens(row->gpu))
         return true;
-    if (is_gathered(row, is_b))
+    if (tcgemm_gpu_may_gather(row->gpu, is_b))
         return false;
     return row->gpu->tensor_maps && (tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x),
                                                           2, x->batch_stride) < PIECE ||
@@ -422,8 +417,8 @@ static void choose_packing(const tcgemm_kernel_t *row, const tcgemm_canonical_t 
     best->seconds = other_seconds(row, g, device, best) + products_seconds(row, g, device, best);
     if (!row->gpu->pads_rows && !row->gpu->tensor_maps)
         return;
-    const bool a = !is_gathered(row, false) && is_narrow(row, &g->a, g->m, g->k);
-    const bool b = !is_gathered(row, true) && is_narrow(row, &g->b, g->k, g->n);
+    const bool a = !tcgemm_gpu_may_gather(row->gpu, false) && is_narrow(row, &g->a, g->m, g->k);
+    const bool b = !tcgemm_gpu_may_gather(row->gpu, true) && is_narrow(row, &g->b, g->k, g->n);
     const choice_t as_it_is = *best;
     try_pairs(row, g, device, as_it_is, best);
     for (int which = 1; which < 4; ++which) {

@@ -44,6 +44,19 @@ typedef struct tcgemm_gpu_row {
     tcgemm_streams_t streams;  /* the operand that passes once, where D is narrow */
 } tcgemm_gpu_row_t;
 
+/* Whether threads may bring A, or B, of a product of the row, ... */
+static inline bool tcgemm_gpu_may_gather(const tcgemm_gpu_row_t *row, bool is_b) {
+    return is_b ? row->gathers_b : row->gathers_a;
+}
+
+/* ... and have to, for no box can: its k is not contiguous, or its rows begin on fewer bytes than a
+ * box wants. */
+static inline bool tcgemm_gpu_gathers(const tcgemm_gpu_row_t *row, bool is_b, bool k_is_contiguous,
+                                      int64_t alignment) {
+    enum { BOX_ALIGNMENT = 16 };
+    return tcgemm_gpu_may_gather(row, is_b) && (!k_is_contiguous || alignment < BOX_ALIGNMENT);
+}
+
 /* What the column `sums` of a rows.def needs: in the accumulator of the type; in f16; in the 14
  * bits of FP8 tensor cores. */
 #define TCGEMM_SUMS_NEED_wide  0

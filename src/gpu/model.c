@@ -188,16 +188,15 @@ static double rings(const question_t *q) {
     return ceil_f64((double)q->g->k / q->row->bk) / q->row->stages;
 }
 
-/* Whether threads bring the narrow operand, for no box can. */
-static bool is_gathered(const question_t *q) {
+/* Whether threads bring the narrow operand. */
+static bool gathers(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
     const bool is_b = q->row->gathers_b;
     const tcgemm_operand_t *x = is_b ? &g->b : &g->a;
-    if (!is_b && !q->row->gathers_a)
-        return false;
-    return (is_b ? x->row_stride : x->col_stride) != 1 ||
-           tcgemm_gpu_alignment(NULL, x->dtype, is_b ? g->n : g->m, tcgemm_operand_ld(x), g->batch,
-                                x->batch_stride) < WIDEST_LOAD;
+    return tcgemm_gpu_gathers(q->row, is_b, (is_b ? x->row_stride : x->col_stride) == 1,
+                              tcgemm_gpu_alignment(NULL, x->dtype, is_b ? g->n : g->m,
+                                                   tcgemm_operand_ld(x), g->batch,
+                                                   x->batch_stride));
 }
 
 /* ---- products ---- */
@@ -444,7 +443,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
         t.memory = max_f64(
             t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,
             t.rounds * rings(&q) * (is_near(&q, near_share) ? near_latency : box_latency));
-    if (is_gathered(&q))
+    if (gathers(&q))
         t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
                                          ceil_f64((double)g->k / q.row->bk));
     const double products = t.start + t.wait + t.multiply + t.finish;
