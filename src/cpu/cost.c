@@ -115,13 +115,14 @@ static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_C
     const double lines = (double)tcgemm_dots_lines(plan) * (double)g->k;
     const double read = lines * (double)ceil_div(few, tcgemm_dots_at_a_time(plan));
     const double dots = lines * (double)few / 16.0;
-    if (plan->cpu.dots_by_tiles) {
+    if (plan->cpu.dots_in_lanes && is_matrix(plan->kernel->cpu)) {
         count[TCGEMM_COUNT_TILE_LINE] = read;
         count[TCGEMM_COUNT_MULTIPLY] =
             lines * (double)round_up(few, 16) / tcgemm_cpu_theoretical_macs(plan->kernel);
     } else {
         count[plan->cpu.across ? TCGEMM_COUNT_ACROSS : TCGEMM_COUNT_LINE] = read;
-        count[plan->cpu.across ? TCGEMM_COUNT_ACROSS_DOT : TCGEMM_COUNT_DOT] = dots;
+        count[plan->cpu.across ? TCGEMM_COUNT_ACROSS_DOT : TCGEMM_COUNT_DOT] =
+            plan->cpu.dots_in_lanes ? dots / 2.0 : dots; /* pairs */
     }
     count[TCGEMM_COUNT_STORE] = (double)g->m * (double)g->n;
 }

@@ -29,7 +29,7 @@
 /* Rows of x from `row` on that are packed beside each other. */
 static int width_of_x(const struct tcgemm_plan *plan, int row) {
     const int most = tcgemm_dots_at_a_time(plan);
-    int width = plan->cpu.dots_by_tiles ? most : 1;
+    int width = plan->cpu.dots_in_lanes && plan->kernel->cpu->lane_bytes == 64 ? most : 1;
     while (width < most && width < tcgemm_dots_few(plan) - row)
         width *= 2;
     return width;
@@ -57,11 +57,11 @@ static int64_t pitch_of_bytes(const struct tcgemm_plan *plan) {
 /* Bytes of an element of x packed, and elements of a row: of tiles whole lanes. */
 static int x_element_bytes(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    return plan->cpu.dots_by_tiles ? u->lane_bytes / u->ku : tcgemm_sum_bytes(u);
+    return plan->cpu.dots_in_lanes ? u->lane_bytes / u->ku : tcgemm_sum_bytes(u);
 }
 
 static int64_t x_steps(const struct tcgemm_plan *plan) {
-    return plan->cpu.dots_by_tiles ? round_up(plan->g.k, plan->kernel->cpu->ku) : plan->g.k;
+    return plan->cpu.dots_in_lanes ? round_up(plan->g.k, plan->kernel->cpu->ku) : plan->g.k;
 }
 
 static int64_t x_bytes(const struct tcgemm_plan *plan) {
@@ -227,7 +227,7 @@ static void pack_bytes(const dots_run_t *run, int64_t row) {
 static void pack_x(const dots_run_t *run, int64_t item) {
     const struct tcgemm_plan *plan = run->plan;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    tcgemm_pack_fn *const pack_rows = plan->cpu.dots_by_tiles ? u->pack : u->pack_x;
+    tcgemm_pack_fn *const pack_rows = plan->cpu.dots_in_lanes ? u->pack : u->pack_x;
     const int64_t k = item * X_OF_ITEM;
     tcgemm_pack_t pack = run->pack_x;
     pack.origin += k * pack.k_stride;
@@ -338,7 +338,7 @@ static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_l
     for (int64_t k = 0; k < run->whole.steps; k += kc) {
         t.steps = min_i64(kc, run->whole.steps - k);
         place_step(run, row, line, k, &t);
-        (run->plan->cpu.dots_by_tiles ? u->tile_dots : u->dots)(&t);
+        (run->plan->cpu.dots_in_lanes ? u->lane_dots : u->dots)(&t);
         continue_sums(run, &t);
     }
     if (!is_direct)
@@ -406,15 +406,15 @@ static void do_across(const dots_run_t *run, int thread, int64_t line, int num_l
  * cache. */
 static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
     const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
-    const bool by_tiles = run->plan->cpu.dots_by_tiles;
+    const bool in_lanes = run->plan->cpu.dots_in_lanes;
     const int64_t each = 128 / run->sum_bytes;
-    if (by_tiles && u->begin)
+    if (in_lanes && u->begin)
         u->begin();
     for (; line < end; line += each)
         for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(run->plan))
             (is_of_bytes(run->plan) ? do_bytes : do_some_dots)(run, row, line,
                                                                (int)min_i64(each, end - line));
-    if (by_tiles && u->end)
+    if (in_lanes && u->end)
         u->end();
 }
 

@@ -18,7 +18,9 @@ static inline int tcgemm_dots_at_a_time(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const bool halves =
         plan->cpu.is_crowded && !plan->cpu.across && plan->g.a.dtype == TCGEMM_DTYPE_F32;
-    return plan->cpu.dots_by_tiles ? u->nr : halves && u->dots_width > 8 ? 8 : u->dots_width;
+    if (plan->cpu.dots_in_lanes)
+        return u->lane_bytes == 64 ? u->nr : u->dots_width;
+    return halves && u->dots_width > 8 ? 8 : u->dots_width;
 }
 
 /* ... and the lines that they are multiplied by. */

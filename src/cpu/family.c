@@ -184,18 +184,18 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_OF_i8x8(kernels)    NO_DOTS
 #define DOTS_OF_bf16x4(kernels)  NO_DOTS
 
-/* The same of more rows, with matrix tiles. */
-#define TILE_DOTS_f32     NULL
-#define TILE_DOTS_f64     NULL
-#define TILE_DOTS_bf16    NULL
-#define TILE_DOTS_u8s8    NULL
-#define TILE_DOTS_s16     NULL
-#define TILE_DOTS_b1      NULL
-#define TILE_DOTS_bf16x32 tcgemm_dots_amx_bf16x32
-#define TILE_DOTS_i8x64   NULL
-#define TILE_DOTS_i8x4    NULL
-#define TILE_DOTS_i8x8    NULL
-#define TILE_DOTS_bf16x4  NULL
+/* The same of more rows, packed as lanes. */
+#define LANE_DOTS_f32     NULL
+#define LANE_DOTS_f64     NULL
+#define LANE_DOTS_bf16    tcgemm_dots_avx512_pairs
+#define LANE_DOTS_u8s8    NULL
+#define LANE_DOTS_s16     NULL
+#define LANE_DOTS_b1      NULL
+#define LANE_DOTS_bf16x32 tcgemm_dots_amx_bf16x32
+#define LANE_DOTS_i8x64   NULL
+#define LANE_DOTS_i8x4    NULL
+#define LANE_DOTS_i8x8    NULL
+#define LANE_DOTS_bf16x4  NULL
 
 /* Rows of lanes of what is converted, for strided tiles. */
 #define ROWS_OF_f32(kernels)     tcgemm_pack_rows_##kernels##_f32
@@ -272,7 +272,7 @@ static const tcgemm_kernel_t rows[] = {
          .packed = tcgemm_tile_##isa_##_##lane,                                                    \
          .strided = tcgemm_tile_##isa_##_##strided_,                                               \
          .exact = tcgemm_tile_##isa_##_##exact_,                                                   \
-         DOTS_OF_##lane(kernels).tile_dots = TILE_DOTS_##lane,                                     \
+         DOTS_OF_##lane(kernels).lane_dots = LANE_DOTS_##lane,                                     \
          .begin = BEGIN_##isa_,                                                                    \
          .end = END_##isa_,                                                                        \
          .pack = tcgemm_pack_##kernels##_##lane,                                                   \

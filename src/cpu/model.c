@@ -61,9 +61,9 @@ enum {
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
     ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k */
-    MOST_BF16_ROWS = 8, /* along k: more are worth packing for dot products of pairs; ... */
+    MOST_BF16_ROWS = 16, /* along k: more are worth packing for dot products of pairs; ... */
     MOST_FP8_ROWS = 2,
-    MOST_BF16_COLUMNS = 8,
+    MOST_BF16_COLUMNS = 24,
     MOST_BF16_ROWS_ACROSS = 8, /* ... across k, where fp8 is more work, and A is slow to pack */
     MOST_FP8_ROWS_ACROSS = 4,
     MOST_BYTE_ROWS = 24,    /* of bytes: more are worth packing B for, ... */
@@ -164,17 +164,17 @@ static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, 
            (double)many * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
-/* Whether matrix tiles read lines along k in place. */
-static bool has_tile_dots(const struct tcgemm_plan *plan) {
-    return plan->kernel->cpu->tile_dots && plan->g.a.dtype == TCGEMM_DTYPE_BF16;
+/* Whether the kernel's own lanes are read in place from lines along k. */
+static bool has_lane_dots(const struct tcgemm_plan *plan) {
+    return plan->kernel->cpu->lane_dots && plan->g.a.dtype == TCGEMM_DTYPE_BF16;
 }
 
 /* Rows, or columns, of D that are few beside `many` lines along k. */
 static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    if (is_matrix(u) && !has_tile_dots(plan))
+    if (is_matrix(u) && !has_lane_dots(plan))
         return MOST_MATRIX_ACROSS;
-    if (!u->tile_dots)
+    if (!u->lane_dots)
         return 2 * (int64_t)u->dots_width;
     return (double)many * (double)plan->g.k >= LEAST_FAR_LINES ? MOST_TILE_DOTS
                                                                : MOST_NEAR_TILE_DOTS;
@@ -287,8 +287,8 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     s->fetches = fmax(a_bytes, b_bytes) > (double)tcgemm_far_bytes();
     s->dots = dots_of(plan, &s->across);
     s->is_crowded = is_crowded(plan);
-    s->dots_by_tiles =
-        s->dots && !s->across && has_tile_dots(plan) && volume(g) >= LEAST_TILE_DOTS_VOLUME;
+    s->dots_in_lanes = s->dots && !s->across && has_lane_dots(plan) &&
+                       (!is_matrix(u) || volume(g) >= LEAST_TILE_DOTS_VOLUME);
     s->pack_a = s->pack_b = !s->dots;
     if (s->dots || !u->strided || !lanes_are_elements(g))
         return;

@@ -108,7 +108,7 @@ typedef struct tcgemm_cpu_blocking {
     int64_t kb;       /* ... and so many elements of k at a time: multiplied from the cache */
     tcgemm_dots_of_t dots; /* few rows or columns: no operand is packed but the small one */
     bool across;           /* the lines of the other one lie across k, else along it */
-    bool dots_by_tiles;    /* by matrix tiles, else by vectors */
+    bool dots_in_lanes;    /* by the kernel's own lanes, matrix tiles or pairs; else as f32, f64 */
     bool is_crowded;       /* they share few sets of the first-level cache */
     int64_t lines;         /* of them in a unit of work */
     bool fetches;          /* the larger operand lies beyond the caches: it is fetched ahead */

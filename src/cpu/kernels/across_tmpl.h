@@ -30,6 +30,15 @@
 #define ACROSS_PASTE(x, y)  ACROSS_PASTE_(x, y)
 #define ACROSS_LOCAL(name)  ACROSS_PASTE(ACROSS_PASTE(ACROSS_NAME, _), name)
 
+/* D's elements of all rows and of `vectors` vectors of lines. Once for all widths, for it is long
+ * code. */
+static TCGEMM_NEVER_INLINE void ACROSS_LOCAL(store)(const tcgemm_dots_t *t, const DOTS_VEC *sums,
+                                                    int vectors, int first) {
+    for (int i = 0; i < t->num_rows; ++i)
+        for (int v = 0; v < vectors; ++v)
+            ACROSS_STORE(t, sums[i * vectors + v], i, first + v * DOTS_LANES);
+}
+
 /* Lines from `first` on: `vectors` whole ones, or what is left and less than one. */
 static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int first,
                                                      const int width, const int vectors,
@@ -66,16 +75,16 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int
         line += t->k_stride;
         x += width;
     }
+    DOTS_VEC sums[DOTS_MOST * 4]; /* of these the address is taken */
+    DOTS_TYPE *const to = t->pauses ? partial : (DOTS_TYPE *)(void *)sums;
     TCGEMM_UNROLL
     for (int i = 0; i < width; ++i) {
         TCGEMM_UNROLL
-        for (int v = 0; v < vectors; ++v) {
-            if (t->pauses)
-                DOTS_PUT(partial + (i * vectors + v) * DOTS_LANES, sum[i][v]);
-            else if (i < t->num_rows)
-                ACROSS_STORE(t, sum[i][v], i, first + v * DOTS_LANES);
-        }
+        for (int v = 0; v < vectors; ++v)
+            DOTS_PUT(to + (i * vectors + v) * DOTS_LANES, sum[i][v]);
     }
+    if (!t->pauses)
+        ACROSS_LOCAL(store)(t, sums, vectors, first);
 }
 
 static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(body)(const tcgemm_dots_t *t, const int width,

@@ -233,6 +233,116 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define BF16_OF_SHORTS(x)     floats_of_bf16(x)
 #include "cpu/kernels/dots_f32_tmpl.h"
 
+/* ---- pairs of bf16, as tiles of VDPBF16PS multiply them, bit for bit ---- */
+
+/* sum += two products a lane. Not the intrinsic, for which the whole file would need AVX512_BF16.
+ */
+static TCGEMM_ALWAYS_INLINE __m512 dot2(__m512 sum, const uint32_t *pair, __m512 lines) {
+    __asm__("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(lines), "m"(*pair));
+    return sum;
+}
+
+/* Elements p .. p + 31 of 16 lines, those that there are, as vectors of pairs; `least` is that of
+ * all magnitudes, which are taken one less than they are. */
+static TCGEMM_ALWAYS_INLINE void load_pairs(const tcgemm_dots_t *t, const uint16_t *const line[16],
+                                            int64_t p, __m512i *least, __m512 raw[16]) {
+    const __mmask32 mask = t->steps - p < 32 ? (1u << (t->steps - p)) - 1u : ~0u;
+    TCGEMM_UNROLL
+    for (int l = 0; l < 16; ++l)
+        raw[l] = _mm512_castsi512_ps(_mm512_maskz_loadu_epi16(mask, line[l] + p));
+    transpose_words(raw);
+    TCGEMM_UNROLL
+    for (int s = 0; s < 16; ++s) {
+        const __m512i magnitude =
+            _mm512_and_si512(_mm512_castps_si512(raw[s]), _mm512_set1_epi16(0x7FFF));
+        *least = _mm512_min_epu16(*least, _mm512_sub_epi16(magnitude, _mm512_set1_epi16(1)));
+    }
+}
+
+/* Pairs of x from element p on, at most 16. */
+static TCGEMM_ALWAYS_INLINE int pairs_from(const tcgemm_dots_t *t, int64_t p) {
+    return t->steps - p < 32 ? (int)(t->steps - p + 1) / 2 : 16;
+}
+
+/* Sums of 16 lines; whether all elements of the lines are normal numbers. */
+static TCGEMM_ALWAYS_INLINE bool sums_of_pairs(const tcgemm_dots_t *t,
+                                               const uint16_t *const line[16], const int width,
+                                               __m512 sums[DOTS_MOST]) {
+    enum { AHEAD = 16 * 32 };
+    const uint32_t *x = t->x;
+    __m512i least = _mm512_set1_epi16(-1);
+    __m512 sum[DOTS_MOST];
+    TCGEMM_UNROLL
+    for (int i = 0; i < width; ++i)
+        sum[i] = _mm512_setzero_ps();
+    for (int64_t p = 0; p < t->steps; p += 32, x += (ptrdiff_t)16 * width) {
+        const int count = pairs_from(t, p);
+        __m512 raw[16];
+        for (int l = 0; t->fetches && l < 16; ++l)
+            TCGEMM_PREFETCH_FAR(line[l] + p + AHEAD);
+        load_pairs(t, line, p, &least, raw);
+        TCGEMM_UNROLL
+        for (int s = 0; s < 16; ++s) {
+            if (s >= count)
+                break;
+            TCGEMM_UNROLL
+            for (int i = 0; i < width; ++i)
+                sum[i] = dot2(sum[i], x + s * width + i, raw[s]);
+        }
+    }
+    TCGEMM_UNROLL
+    for (int i = 0; i < width; ++i)
+        sums[i] = sum[i];
+    return _mm512_cmplt_epu16_mask(least, _mm512_set1_epi16(0x7F)) == 0;
+}
+
+/* The same by multiply-adds, which do not take subnormals for zero. They are rare: short code. */
+static TCGEMM_NEVER_INLINE void exact_sums_of_pairs(const tcgemm_dots_t *t,
+                                                    const uint16_t *const line[16],
+                                                    __m512 sums[DOTS_MOST]) {
+    const uint32_t *x = t->x;
+    __m512i least = _mm512_setzero_si512();
+    for (int i = 0; i < t->width; ++i)
+        sums[i] = _mm512_setzero_ps();
+    for (int64_t p = 0; p < t->steps; p += 32) {
+        const int count = pairs_from(t, p);
+        __m512 raw[16];
+        load_pairs(t, line, p, &least, raw);
+        for (int s = 0; s < count; ++s)
+            for (int i = 0; i < t->width; ++i, ++x) {
+                const __m512 pair = _mm512_castsi512_ps(_mm512_set1_epi32((int)*x));
+                sums[i] = _mm512_fmadd_ps(step_bf16(pair, 0), step_bf16(raw[s], 0), sums[i]);
+                sums[i] = _mm512_fmadd_ps(step_bf16(pair, 1), step_bf16(raw[s], 1), sums[i]);
+            }
+    }
+}
+
+static TCGEMM_NEVER_INLINE void store_pairs(const tcgemm_dots_t *t, const __m512 sums[DOTS_MOST],
+                                            int first) {
+    for (int i = 0; i < t->num_rows; ++i)
+        f32_dots_store(t, sums[i], i, first);
+}
+
+/* Lines that are missing are line 0 once more, and are not stored. */
+static TCGEMM_ALWAYS_INLINE void dots_of_pairs(const tcgemm_dots_t *t, const int width,
+                                               const int sets) {
+    (void)sets;
+    for (int first = 0; first < t->num_lines; first += 16) {
+        const uint16_t *line[16];
+        __m512 sums[DOTS_MOST];
+        for (int l = 0; l < 16; ++l)
+            line[l] = (const uint16_t *)t->lines +
+                      (first + l < t->num_lines ? first + l : 0) * t->line_stride;
+        if (t->is_exact || !sums_of_pairs(t, line, width, sums))
+            exact_sums_of_pairs(t, line, sums);
+        store_pairs(t, sums, first);
+    }
+}
+
+void tcgemm_dots_avx512_pairs(const tcgemm_dots_t *t) {
+    DOTS_BY_WIDTH(dots_of_pairs, DOTS_SETS)
+}
+
 /* ---- f64 sums ---- */
 
 #undef DOTS_TYPE

@@ -71,19 +71,30 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(some)(const tcgemm_dots_t *t,
     }
 }
 
+#ifdef DOTS_LOAD_SOME
+/* The last steps of k as numbers; once for all widths, for it is long code. */
+static TCGEMM_NEVER_INLINE int DOTS_LOCAL(load_last)(const tcgemm_dots_t *t,
+                                                     const DOTS_ELEMENT *const line[DOTS_LANES],
+                                                     int64_t p,
+                                                     DOTS_TYPE numbers[DOTS_STEPS][DOTS_LANES]) {
+    const int count = (int)(t->steps - p);
+    DOTS_RAW raw[DOTS_RAWS];
+    DOTS_LOAD_SOME(line, p, count, raw);
+    TCGEMM_UNROLL_BY(DOTS_STEPS)
+    for (int s = 0; s < DOTS_STEPS; ++s)
+        DOTS_PUT(numbers[s], DOTS_STEP(raw, s));
+    return count;
+}
+#endif
+
 /* The last steps of k, or one of them: there are fewer than DOTS_STEPS. How many it took. */
 static TCGEMM_ALWAYS_INLINE int DOTS_LOCAL(last)(const tcgemm_dots_t *t,
                                                  const DOTS_ELEMENT *const line[DOTS_LANES],
                                                  int64_t p, const int width, DOTS_VEC sum[]) {
     const DOTS_TYPE *const x = t->x;
 #ifdef DOTS_LOAD_SOME
-    const int count = (int)(t->steps - p);
     DOTS_TYPE numbers[DOTS_STEPS][DOTS_LANES];
-    DOTS_RAW raw[DOTS_RAWS];
-    DOTS_LOAD_SOME(line, p, count, raw);
-    TCGEMM_UNROLL_BY(DOTS_STEPS)
-    for (int s = 0; s < DOTS_STEPS; ++s)
-        DOTS_PUT(numbers[s], DOTS_STEP(raw, s));
+    const int count = DOTS_LOCAL(load_last)(t, line, p, numbers);
 #else
     const int count = 1;
     DOTS_TYPE numbers[1][DOTS_LANES];

@@ -171,7 +171,8 @@ typedef struct tcgemm_cpu_ukernel {
     int dots_width;            /* rows that they do at a time */
     uint64_t dots_features;    /* TCGEMM_CPU_* that they need beside the row's */
     tcgemm_pack_fn *pack_x;    /* for them */
-    tcgemm_dots_fn *tile_dots; /* of more rows and lines along k, by matrix tiles; NULL: none */
+    tcgemm_dots_fn *lane_dots; /* of more rows and lines along k: x packed as lanes, nr of matrix
+                                * tiles or dots_width of vectors at a time; NULL: none */
     void (*begin)(void); /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);
     tcgemm_pack_fn *pack;

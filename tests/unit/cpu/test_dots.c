@@ -1,6 +1,6 @@
 /* Kernels of a few rows times lines along or across k, called directly: lines that are fetched
  * ahead and crowded (ukernel.h) have the bits of the same lines as they are, which end at a page
- * that may not be touched.
+ * that may not be touched; and pairs those of the kernel's tiles.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -125,9 +125,127 @@ static void crowded_lines_have_the_same_bits(void **state) {
     assert_no_failures();
 }
 
+/* ---- pairs ---- */
+
+enum { PAIR_STEPS = MOST_STEPS / 2 + 1, MOST_NR = 48 };
+
+/* x, of which an odd last element has zeros beside it, and tiles' panels of the same numbers. */
+static void pack_pairs(const tcgemm_cpu_ukernel_t *u, const tcgemm_dots_t *t, uint16_t *x,
+                       uint16_t *a, uint16_t *b) {
+    memset(a, 0, sizeof(uint32_t) * PAIR_STEPS * MOST_WIDTH);
+    memset(b, 0, sizeof(uint32_t) * PAIR_STEPS * MOST_NR);
+    for (int64_t k = 0; k < t->steps; ++k) {
+        for (int i = 0; i < t->width; ++i)
+            a[(i / u->mr * PAIR_STEPS + k / 2) * u->mr * 2 + i % u->mr * 2 + k % 2] =
+                x[(k / 2 * t->width + i) * 2 + k % 2];
+        for (int l = 0; l < t->num_lines; ++l)
+            b[(k / 2 * u->nr + l) * 2 + k % 2] =
+                ((const uint16_t *)t->lines)[l * t->line_stride + k];
+    }
+    for (int i = 0; t->steps % 2 && i < t->width; ++i)
+        x[(t->steps / 2 * t->width + i) * 2 + 1] = 0;
+}
+
+static bool is_subnormal(uint16_t bf16) {
+    return (bf16 & 0x7F80) == 0 && (bf16 & 0x7F) != 0;
+}
+
+/* Whether one of 16 lines, of which missing ones are line 0 again, holds a subnormal: they are
+ * computed anew together. */
+static bool has_subnormal(const tcgemm_dots_t *t, int first) {
+    const uint16_t *const lines = t->lines;
+    for (int l = first; l < first + 16; ++l)
+        for (int64_t k = 0; k < t->steps; ++k)
+            if (is_subnormal(lines[(l < t->num_lines ? l : 0) * t->line_stride + k]))
+                return true;
+    return false;
+}
+
+/* Of magnitudes so different that sums are rounded at each step. */
+static void fill_wide(uint64_t *random, uint16_t *bf16, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+        bf16[i] = (uint16_t)((random_below(random, 2) << 15) |
+                             ((117 + random_below(random, 20)) << 7) | random_below(random, 128));
+}
+
+/* All rows of x by lines first .. first + 15. */
+static void multiply_tiles(const tcgemm_cpu_ukernel_t *u, const tcgemm_dots_t *t, const uint16_t *a,
+                           const uint16_t *b, int first, float *d) {
+    const bool is_exact = t->is_exact || has_subnormal(t, first);
+    for (int row = 0; row < t->num_rows; row += u->mr) {
+        const tcgemm_tile_t tile = {.steps = (t->steps + 1) / 2,
+                                    .a = a + (ptrdiff_t)row * PAIR_STEPS * 2,
+                                    .b = b + (ptrdiff_t)first * 2,
+                                    .a_row = 1,
+                                    .a_step = u->mr,
+                                    .b_step = u->nr,
+                                    .d = d + row * MOST_LINES + first,
+                                    .ldd = MOST_LINES,
+                                    .m = t->num_rows - row < u->mr ? t->num_rows - row : u->mr,
+                                    .n = t->num_lines - first < 16 ? t->num_lines - first : 16,
+                                    .alpha = t->alpha,
+                                    .scale = 1};
+        (is_exact ? u->exact : u->packed)(&tile);
+    }
+}
+
+/* In some cases a line, or x, holds a subnormal. */
+static void check_pairs(const tcgemm_kernel_t *kernel, int width) {
+    const tcgemm_cpu_ukernel_t *const u = kernel->cpu;
+    static _Alignas(64) uint16_t a[PAIR_STEPS * MOST_WIDTH * 2], b[PAIR_STEPS * MOST_NR * 2];
+    static _Alignas(64) float d[2][MOST_WIDTH * MOST_LINES];
+    uint64_t random = (uint64_t)width;
+    for (int64_t i = 0; i < at_level(20, 100, 400); ++i) {
+        tcgemm_dots_t t = random_dots(&random, TCGEMM_DTYPE_BF16, TCGEMM_DTYPE_BF16, width, false);
+        const int64_t count = (t.steps + 1) / 2 * 2 * width;
+        uint16_t *const x = (uint16_t *)(void *)guard_place(&x_guard, (size_t)count * 2, true);
+        uint16_t *const line =
+            (uint16_t *)(uintptr_t)t.lines + random_below(&random, t.num_lines) * t.line_stride;
+        fill_wide(&random, x, count);
+        for (int l = 0; l < t.num_lines; ++l)
+            fill_wide(&random, (uint16_t *)(uintptr_t)t.lines + l * t.line_stride, t.steps);
+        if (random_below(&random, 3) == 0)
+            line[random_below(&random, t.steps)] = (uint16_t)(0x8001 + random_below(&random, 0x7F));
+        t.is_exact = random_below(&random, 4) == 0;
+        if (t.is_exact)
+            x[2 * random_below(&random, width)] = (uint16_t)(1 + random_below(&random, 0x7F));
+        t.fetches = t.is_crowded = random_below(&random, 2) == 0;
+        t.x = x;
+        pack_pairs(u, &t, x, a, b);
+        (void)snprintf(current, sizeof current, "%s pairs width %d steps %d lines %d, case %d",
+                       kernel->name, width, (int)t.steps, t.num_lines, (int)i);
+        memset(d, 0xFF, sizeof d);
+        t.d = d[0];
+        u->lane_dots(&t);
+        for (int first = 0; first < t.num_lines; first += 16)
+            multiply_tiles(u, &t, a, b, first, d[1]);
+        if (memcmp(d[0], d[1], sizeof d[0]) != 0)
+            report_failure("%s: not the bits of tiles", current);
+    }
+}
+
+static void pairs_have_the_bits_of_tiles(void **state) {
+    (void)state;
+    lines_guard = guard_make((size_t)MOST_STEPS * (MOST_LINES + PAD) * 8 * 2);
+    x_guard = guard_make((size_t)MOST_STEPS * MOST_WIDTH * 8);
+    (void)signal(SIGSEGV, on_fault);
+    for (int row = 0; row < tcgemm_num_kernels(); ++row) {
+        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
+        if (kernel->cpu && kernel->cpu->lane_dots && kernel->cpu->lane_bytes == 4 &&
+            kernel->family->fits(kernel, NULL))
+            for (int width = 1; width <= kernel->cpu->dots_width; width *= 2)
+                check_pairs(kernel, width);
+    }
+    (void)signal(SIGSEGV, SIG_DFL);
+    guard_free(&lines_guard);
+    guard_free(&x_guard);
+    assert_no_failures();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crowded_lines_have_the_same_bits),
+        cmocka_unit_test(pairs_have_the_bits_of_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
