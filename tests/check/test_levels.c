@@ -118,10 +118,11 @@ static void bytes_in_place(void **state) {
  * off lanes; some threads; numbers of bf16 that are subnormal. */
 static void lanes_in_place(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t lane = 32 / oracle_bits(tcgemm_type_info(type)->a); /* elements */
-    (void)info;
+    const int each =
+        strstr(info->name, "amx") ? 5 : 1; /* matrix tiles take none of them in place */
     if (lane != 2 && lane != 4)
         return;
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < 16; i += each) {
         const int64_t m = i & 1 ? 531 : 64, n = i & 2 ? 70 : 203;
         const int64_t k = (i & 1 ? 32 : 816 * lane) + (i % 8 == 5 ? 1 : 0);
         testcase_t t = testcase_make(NULL, tcgemm_problem(type, m, n, k), 300 + (uint64_t)i);
