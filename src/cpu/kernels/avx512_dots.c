@@ -259,8 +259,15 @@ static TCGEMM_ALWAYS_INLINE void load_pairs(const tcgemm_dots_t *t, const uint16
     }
 }
 
-/* Pairs of x from element p on, at most 16. */
-static TCGEMM_ALWAYS_INLINE int pairs_from(const tcgemm_dots_t *t, int64_t p) {
+/* The same to memory, once for all widths; pairs of x from element p on, at most 16. */
+static TCGEMM_NEVER_INLINE int load_some_pairs(const tcgemm_dots_t *t,
+                                               const uint16_t *const line[16], int64_t p,
+                                               __m512i *least, __m512 words[16]) {
+    __m512 raw[16];
+    load_pairs(t, line, p, least, raw);
+    TCGEMM_UNROLL
+    for (int s = 0; s < 16; ++s)
+        words[s] = raw[s];
     return t->steps - p < 32 ? (int)(t->steps - p + 1) / 2 : 16;
 }
 
@@ -275,19 +282,28 @@ static TCGEMM_ALWAYS_INLINE bool sums_of_pairs(const tcgemm_dots_t *t,
     TCGEMM_UNROLL
     for (int i = 0; i < width; ++i)
         sum[i] = _mm512_setzero_ps();
-    for (int64_t p = 0; p < t->steps; p += 32, x += (ptrdiff_t)16 * width) {
-        const int count = pairs_from(t, p);
+    int64_t p = 0;
+    for (; p + 32 <= t->steps; p += 32, x += (ptrdiff_t)16 * width) {
         __m512 raw[16];
         for (int l = 0; t->fetches && l < 16; ++l)
             TCGEMM_PREFETCH_FAR(line[l] + p + AHEAD);
         load_pairs(t, line, p, &least, raw);
         TCGEMM_UNROLL
         for (int s = 0; s < 16; ++s) {
-            if (s >= count)
-                break;
             TCGEMM_UNROLL
             for (int i = 0; i < width; ++i)
                 sum[i] = dot2(sum[i], x + s * width + i, raw[s]);
+        }
+    }
+    if (p < t->steps) {
+        __m512 words[16];
+        __m512i magnitudes = least;
+        const int count = load_some_pairs(t, line, p, &magnitudes, words);
+        least = magnitudes;
+        for (int s = 0; s < count; ++s, x += width) {
+            TCGEMM_UNROLL
+            for (int i = 0; i < width; ++i)
+                sum[i] = dot2(sum[i], x + i, words[s]);
         }
     }
     TCGEMM_UNROLL
@@ -305,14 +321,13 @@ static TCGEMM_NEVER_INLINE void exact_sums_of_pairs(const tcgemm_dots_t *t,
     for (int i = 0; i < t->width; ++i)
         sums[i] = _mm512_setzero_ps();
     for (int64_t p = 0; p < t->steps; p += 32) {
-        const int count = pairs_from(t, p);
-        __m512 raw[16];
-        load_pairs(t, line, p, &least, raw);
+        __m512 words[16];
+        const int count = load_some_pairs(t, line, p, &least, words);
         for (int s = 0; s < count; ++s)
             for (int i = 0; i < t->width; ++i, ++x) {
                 const __m512 pair = _mm512_castsi512_ps(_mm512_set1_epi32((int)*x));
-                sums[i] = _mm512_fmadd_ps(step_bf16(pair, 0), step_bf16(raw[s], 0), sums[i]);
-                sums[i] = _mm512_fmadd_ps(step_bf16(pair, 1), step_bf16(raw[s], 1), sums[i]);
+                sums[i] = _mm512_fmadd_ps(step_bf16(pair, 0), step_bf16(words[s], 0), sums[i]);
+                sums[i] = _mm512_fmadd_ps(step_bf16(pair, 1), step_bf16(words[s], 1), sums[i]);
             }
     }
 }
