@@ -526,18 +526,22 @@ static parts_t parts_of_b(const product_t *x, const step_t *step) {
         0};
 }
 
-/* From element k of the block on. */
-static const void *panel_of_a(const product_t *x, const step_t *step, const parts_t *parts,
-                              int64_t i, int64_t k) {
-    if (x->plan->cpu.pack_a && !x->a_stays)
-        return parts->panels +
-               tcgemm_panel_at(i - parts->first, tcgemm_panel_steps(step->block.ks, x->u->ku),
-                               x->u->lane_bytes) +
-               k / x->u->ku * x->u->mr * x->u->lane_bytes;
+/* Row i of A where it lies, from element k of the block on, ... */
+static const void *row_of_a(const product_t *x, const step_t *step, int64_t i, int64_t k) {
     const tcgemm_operand_t *a = &x->plan->g.a;
     const int64_t index = step->a_offset + (step->block.row + i) * a->row_stride +
                           (step->block.k + k) * a->col_stride;
     return tcgemm_element_at(step->item.a, index, x->u->lane_bytes / (x->a_stays ? x->u->ku : 1));
+}
+
+/* ... or the panel that begins with it. */
+static const void *panel_of_a(const product_t *x, const step_t *step, const parts_t *parts,
+                              int64_t i, int64_t k) {
+    if (!x->plan->cpu.pack_a || x->a_stays)
+        return row_of_a(x, step, i, k);
+    const int64_t steps = tcgemm_panel_steps(step->block.ks, x->u->ku);
+    return parts->panels + tcgemm_panel_at(i - parts->first, steps, x->u->lane_bytes) +
+           k / x->u->ku * x->u->mr * x->u->lane_bytes;
 }
 
 static const void *panel_of_b(const product_t *x, const step_t *step, const parts_t *parts,
@@ -570,7 +574,7 @@ static void fetch_rows(const product_t *x, const step_t *step, int64_t i, int64_
     const int64_t a_bytes = step->block.ks * x->u->lane_bytes;
     tcgemm_tile_t tile;
     for (int64_t r = i; r < i + rows; ++r) {
-        const char *const a = panel_of_a(x, step, NULL, r, 0);
+        const char *const a = row_of_a(x, step, r, 0);
         for (int64_t at = 0; at < a_bytes; at += 64)
             __builtin_prefetch(a + at);
         place_output(x, step, r, j, &tile);
@@ -607,8 +611,8 @@ static void fetch_next_rows(const product_t *x, const step_t *step, int64_t i, i
     if (rows <= 0 || j > x->u->nr)
         return;
     if (j == 0) {
-        fetch_beside(panel_of_a(x, step, NULL, next, 0),
-                     rows * x->plan->g.a.row_stride * x->u->lane_bytes, tile);
+        fetch_beside(row_of_a(x, step, next, 0), rows * x->plan->g.a.row_stride * x->u->lane_bytes,
+                     tile);
     } else {
         place_output(x, step, next, unit->col, &there);
         fetch_beside(there.d, rows * there.ldd * tcgemm_sum_bytes(x->u), tile);
@@ -706,7 +710,7 @@ static later_t later_a(const product_t *x, const step_t *step, int64_t row, int6
         g->m * bytes > (int64_t)tcgemm_near_bytes() / PART_OF_NEAR)
         return (later_t){.share = 0};
     const int64_t lines = ceil_div(bytes, 64);
-    return (later_t){.at = panel_of_a(x, step, NULL, row, step->block.ks),
+    return (later_t){.at = row_of_a(x, step, row, step->block.ks),
                      .pitch = g->a.row_stride * x->u->lane_bytes,
                      .rows = tile_rows,
                      .lines = lines,
