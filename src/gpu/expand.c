@@ -41,6 +41,12 @@ static const double least_idle = 1.05;
  * the last round leaves SMs idle, the others are faster. So such a plan counts for so much longer.
  */
 static const double heat_of_tail = 1.035;
+/* Small tiles of 16 bits and more read more bytes for each product, which costs power: up to 5 % of
+ * the time where products take so long, the more the longer a program multiplies
+ * (bench/results/notes.md, "Small tiles are hot"). So they, too, count for longer. */
+static const double heat_of_small_tile = 1.03;
+static const double least_seconds_of_heat = 50e-6;
+enum { SMALL_TILE = 128 * 128 }; /* elements of D */
 
 /* The last rows (columns) of D, whose k is in parts of its own. */
 typedef struct tail {
@@ -298,6 +304,12 @@ static bool is_hot(const tcgemm_kernel_t *row) {
     return row->gpu->type != TCGEMM_F32_F32 && row->gpu->type != TCGEMM_F64_F64;
 }
 
+static bool is_hot_and_small(const tcgemm_kernel_t *row, double seconds) {
+    const tcgemm_gpu_row_t *const r = row->gpu;
+    return is_hot(row) && r->tensor_maps && r->bm * r->bn <= SMALL_TILE &&
+           bytes_of(tcgemm_type_info(r->code)->a) > 1 && seconds > least_seconds_of_heat;
+}
+
 static void try_choice(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                        const tcgemm_device_t *device, choice_t c, choice_t *best) {
     c.seconds = other_seconds(row, g, device, &c);
@@ -449,6 +461,8 @@ static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *pla
     try_clusters(row, &g, plan->device, &whole, &best);
     if (!is_reproducible) /* a row of D would know how many there are */
         try_tail(row, &g, plan->device, &best);
+    if (is_hot_and_small(row, best.seconds))
+        best.seconds *= heat_of_small_tile;
     return best;
 }
 

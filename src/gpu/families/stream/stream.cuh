@@ -201,10 +201,10 @@ template <class TYPE, int FEW, int WARPS, bool IS_K_FORM> struct stream_kernel {
     typedef typename TYPE::out out_t;
     /* Halves of a step that may wait in registers of their own while the next step is fetched. */
     enum {
-        LEFT = REGISTERS - (int)sizeof(sums_t) / 4,
-        REGISTERS_LEFT = LEFT > 96   ? 2
-                         : LEFT > 64 ? 1
-                                     : 0
+        FREE = REGISTERS - (int)sizeof(sums_t) / 4, /* registers */
+        WAITING = FREE > 96   ? 2
+                  : FREE > 64 ? 1
+                              : 0
     };
     static_assert(WARPS * FEW * SUMS_PITCH * sizeof(scalar_t) ==
                           TCGEMM_STREAM_SUMS(FEW, WARPS, sizeof(scalar_t)) &&
@@ -464,15 +464,15 @@ template <class TYPE, int FEW, int WARPS, bool IS_K_FORM> struct stream_kernel {
                 };
                 uint32_t first[4][4], second[4][4];
                 step.words(0, first);
-                if (REGISTERS_LEFT < 2 && at < k)
+                if (WAITING < 2 && at < k)
                     multiply(0, first, at);
                 step.words(1, second);
-                if (REGISTERS_LEFT < 1 && at < k)
+                if (WAITING < 1 && at < k)
                     multiply(1, second, at);
                 fetch_next();
-                if (REGISTERS_LEFT >= 2 && at < k)
+                if (WAITING >= 2 && at < k)
                     multiply(0, first, at);
-                if (REGISTERS_LEFT >= 1 && at < k)
+                if (WAITING >= 1 && at < k)
                     multiply(1, second, at);
             }
             finish(tile);
