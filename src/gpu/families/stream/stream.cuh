@@ -377,10 +377,7 @@ template <class TYPE, int FEW, int WARPS, bool IS_K_FORM> struct stream_kernel {
 
     __device__ __forceinline__ void multiply(int half, const uint32_t (&line)[4][4], int at) {
         const char *const x = held + (at - held_base) * BYTES + half * 64 + threadIdx.x % 4 * 16;
-        const int to_next = held_pitch;
-        sums.add(half, line, few(), [x, to_next](uint32_t(&to)[4], int f) {
-            tcgemm_load_words<16>(to, x + f * to_next);
-        });
+        sums.add(half, line, few(), x, held_pitch);
     }
 
     /* ---- D ---- */

@@ -9,7 +9,10 @@
 
 #include "gpu/elements.cuh"
 #include "gpu/families/mma/products.cuh"
+#include "gpu/ptx/cp_async.cuh"
 #include "gpu/ptx/cvt_fp8.cuh"
+#include "gpu/ptx/ldmatrix.cuh"
+#include "gpu/words.cuh"
 
 /* x of another lane. */
 static __device__ __forceinline__ uint32_t from_lane(uint32_t x, int lane) {
@@ -102,10 +105,9 @@ template <class PRODUCT, int BYTES> struct stream_by_mma : PRODUCT {
         }
 
         /* Adds the products of the lines, four words of k of each, and of those of the small
-         * operand, which `first` finds. */
-        template <class FIND>
+         * operand, the first at `x` and each so many bytes further. */
         __device__ __forceinline__ void add(int half, const uint32_t (&line)[4][4], int few,
-                                            FIND find) {
+                                            const char *x, int to_next) {
             const int g = threadIdx.x % 32 / 4;
             word a[4][WORDS];
 #pragma unroll
@@ -116,7 +118,8 @@ template <class PRODUCT, int BYTES> struct stream_by_mma : PRODUCT {
                 const int f = 8 * eighth + g;
                 uint32_t raw[4];
                 word b[WORDS];
-                find(raw, f < few ? f : few - 1); /* a sum too many is nobody's */
+                const int held = f < few ? f : few - 1; /* a sum too many is nobody's */
+                tcgemm_load_words<16>(raw, x + held * to_next);
                 prepare(b, raw);
 #pragma unroll
                 for (int i = 0; i < WORDS; i += 2)
@@ -170,37 +173,44 @@ struct stream_by_fma {
                 c[i / 4 / FEW][i / 4 % FEW][i % 4] = 0.0f;
         }
 
-        template <class FIND>
         __device__ __forceinline__ void add(int half, const uint32_t (&line)[4][4], int few,
-                                            FIND find) {
+                                            const char *x, int to_next) {
             float(&sum)[FEW][4] = c[half % SETS];
-            uint32_t x[2][AT_ONCE][4]; /* the next are on their way while some are multiplied */
-            find_some(x[0], 0, few, find);
+            /* The next are on their way while some are multiplied. */
+            float held[2][AT_ONCE][4] = {};
+            fetch(held[0], x, 0, few, to_next);
 #pragma unroll
             for (int f0 = 0; f0 < FEW; f0 += AT_ONCE) {
                 if (f0 >= few)
                     break;
                 if (f0 + AT_ONCE < FEW)
-                    find_some(x[(f0 / AT_ONCE + 1) % 2], f0 + AT_ONCE, few, find);
+                    fetch(held[(f0 / AT_ONCE + 1) % 2], x, f0 + AT_ONCE, few, to_next);
 #pragma unroll
                 for (int f = 0; f < AT_ONCE; ++f)
 #pragma unroll
                     for (int k = 0; k < 4; ++k)
 #pragma unroll
                         for (int i = 0; i < 4; ++i)
-                            sum[f0 + f][i] =
-                                fmaf(__uint_as_float(line[i][k]),
-                                     __uint_as_float(x[f0 / AT_ONCE % 2][f][k]), sum[f0 + f][i]);
+                            sum[f0 + f][i] = fmaf(__uint_as_float(line[i][k]),
+                                                  held[f0 / AT_ONCE % 2][f][k], sum[f0 + f][i]);
             }
         }
 
-        /* Beyond the last of the few the last once more: a sum too many is nobody's. */
-        template <class FIND>
-        static __device__ __forceinline__ void find_some(uint32_t (&x)[AT_ONCE][4], int f0, int few,
-                                                         FIND find) {
+        /* Four k of some of the few; a sum too many is nobody's. With many sums a warp has few
+         * beside it to hide a load, which ptxas then must not put off. */
+        static __device__ __forceinline__ void fetch(float (&to)[AT_ONCE][4], const char *x, int f0,
+                                                     int few, int to_next) {
 #pragma unroll
-            for (int f = 0; f < AT_ONCE; ++f)
-                find(x[f], f0 + f < few ? f0 + f : few - 1);
+            for (int i = 0; i < AT_ONCE; ++i) {
+                const int f = f0 + i;
+                if constexpr (FEW > 8) {
+                    tcgemm_lds_128_f32_if(to[i], tcgemm_smem_address(x) + f * to_next, f < few);
+                } else {
+                    uint32_t words[4];
+                    tcgemm_load_words<16>(words, x + (f < few ? f : few - 1) * to_next);
+                    memcpy(to[i], words, 16);
+                }
+            }
         }
 
         template <class PUT> __device__ __forceinline__ void finish(int few, PUT put) {
