@@ -143,7 +143,6 @@ typedef struct panels {
     int64_t base;      /* the line with which `data` begins */
     char *data;
     uint32_t *terms;
-    bool has_terms; /* of elements of k before: more are added */
     bool *special;
 } panels_t;
 
@@ -239,10 +238,9 @@ static int64_t width_of_panel(const product_t *x, int64_t cols) {
 enum {
     PANELS_OF_GROUP = 4,
     MOST_OF_GROUP = TCGEMM_MOST_OWN_PANELS,
-    STREAMS = 16,           /* rows of k that prefetchers follow */
-    FAR_PITCH = 4096,       /* bytes of a row across k, from which as many rows as ... */
-    LEAST_FAR_STEPS = 1024, /* ... this leave the caches before they are read again */
-    MOST_WIDTH = 48         /* of a panel */
+    STREAMS = 16,          /* rows of k that prefetchers follow */
+    FAR_PITCH = 4096,      /* bytes of a row across k, from which as many rows as ... */
+    LEAST_FAR_STEPS = 1024 /* ... this leave the caches before they are read again */
 };
 
 /* The line at which panel i begins. */
@@ -278,17 +276,17 @@ static void look_at_rows(const product_t *x, const panels_t *p, int64_t i) {
         x->u->pack_rows(&rows, (int)min_i64(p->width, p->lines - i * p->width), NULL, NULL);
 }
 
-/* Lines from `first` on as a panel of `p`, some elements of k of them; their terms are added to
- * those that are there, or are the first. */
+/* Lines from `first` on as a panel of `p`, some elements of k of them. */
 static bool pack_part(const product_t *x, const panels_t *p, const tcgemm_pack_t *part,
-                      int64_t first, bool adds, char *panel) {
+                      int64_t first, char *panel) {
     const int lines = (int)min_i64(p->width, p->lines - first);
-    uint32_t terms[MOST_WIDTH];
-    uint32_t *const all = p->terms ? p->terms + first : NULL;
-    const bool found = x->u->pack(part, first, lines, p->width, panel, all && adds ? terms : all);
-    for (int i = 0; all && adds && i < lines; ++i)
-        all[i] += terms[i];
-    return found;
+    return x->u->pack(part, first, lines, p->width, panel, p->terms ? p->terms + first : NULL);
+}
+
+/* Elements of k behind others, whose terms are there. */
+static void continue_terms(tcgemm_pack_t *part) {
+    part->adds_terms = true;
+    part->sum_offset = 0;
 }
 
 /* Panels [i, end), a few steps of each in turn: a row of k that is 64 bytes in each panel is read
@@ -302,13 +300,14 @@ static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int6
     for (int64_t k = 0; k < p->pack.k; k += some) {
         part.k = min_i64(some, p->pack.k - k);
         part.origin = p->pack.origin + k * p->pack.k_stride;
-        part.sum_offset = k == 0 ? p->pack.sum_offset : 0;
+        if (k > 0)
+            continue_terms(&part);
         for (int64_t at = i; at < end; ++at) {
             const int64_t first = at * p->width;
             char *const panel = p->data +
                                 tcgemm_panel_at(first - p->base, steps, x->u->lane_bytes) +
                                 k / ku * p->width * x->u->lane_bytes;
-            found[at - i] |= pack_part(x, p, &part, first, p->has_terms || k > 0, panel);
+            found[at - i] |= pack_part(x, p, &part, first, panel);
         }
     }
     for (int64_t at = i; x->u->exact && at < end; ++at)
@@ -926,14 +925,13 @@ static panels_t own_panels(const product_t *x, const own_unit_t *own, int64_t k)
     panels_t b = own->b;
     b.pack.origin += k * b.pack.k_stride;
     b.pack.k = min_i64(x->plan->cpu.kb, own->step->block.ks - k);
-    b.has_terms = k > 0;
-    if (b.has_terms)
-        b.pack.sum_offset = 0;
+    if (k > 0)
+        continue_terms(&b.pack);
     return b;
 }
 
 static void pack_own_panel(const product_t *x, const panels_t *b, own_unit_t *own, int64_t panel) {
-    const bool found = pack_part(x, b, &b->pack, panel * b->width, b->has_terms, b->data);
+    const bool found = pack_part(x, b, &b->pack, panel * b->width, b->data);
     if (x->u->exact)
         own->is_special[panel] |= found;
 }

@@ -82,9 +82,8 @@ static inline __m256 halves(const uint32_t *const rows[], int64_t q) {
 }
 
 /* 8 lines x 4 steps. */
-static inline void transpose_8x4(const uint32_t *const rows[], int64_t q, uint32_t *panel,
-                                 int width) {
-    float *const out = (float *)(panel + q * width);
+static TCGEMM_ALWAYS_INLINE void transpose_8x4(const uint32_t *const rows[], int64_t q,
+                                               __m256 step[4]) {
     const __m256 r0 = halves(rows, q);
     const __m256 r1 = halves(rows + 1, q);
     const __m256 r2 = halves(rows + 2, q);
@@ -93,10 +92,10 @@ static inline void transpose_8x4(const uint32_t *const rows[], int64_t q, uint32
     const __m256 t1 = _mm256_unpackhi_ps(r0, r1);
     const __m256 t2 = _mm256_unpacklo_ps(r2, r3);
     const __m256 t3 = _mm256_unpackhi_ps(r2, r3);
-    _mm256_storeu_ps(out, _mm256_shuffle_ps(t0, t2, 0x44));
-    _mm256_storeu_ps(out + width, _mm256_shuffle_ps(t0, t2, 0xEE));
-    _mm256_storeu_ps(out + 2 * (int64_t)width, _mm256_shuffle_ps(t1, t3, 0x44));
-    _mm256_storeu_ps(out + 3 * (int64_t)width, _mm256_shuffle_ps(t1, t3, 0xEE));
+    step[0] = _mm256_shuffle_ps(t0, t2, 0x44);
+    step[1] = _mm256_shuffle_ps(t0, t2, 0xEE);
+    step[2] = _mm256_shuffle_ps(t1, t3, 0x44);
+    step[3] = _mm256_shuffle_ps(t1, t3, 0xEE);
 }
 
 /* 4 lines x 4 steps. */
@@ -166,20 +165,56 @@ static TCGEMM_ALWAYS_INLINE void fetch_8_lines(const uint32_t *const rows[], int
         __builtin_prefetch((const void *)((uintptr_t)rows[i] + at));
 }
 
+/* What is done to lanes of four bytes between load and store: to flip and sum them afterwards takes
+ * longer than all of it. */
+typedef struct quads {
+    __m256i flips;
+    bool has_sums, is_signed; /* of the bytes as they are stored */
+    __m256i sum;              /* of 8 lines */
+} quads_t;
+
+static TCGEMM_ALWAYS_INLINE void put_8(__m256i x, quads_t *quads, uint32_t *out) {
+    const __m256i ones = _mm256_set1_epi8(1);
+    if (quads)
+        x = _mm256_xor_si256(x, quads->flips);
+    if (quads && quads->has_sums) {
+        const __m256i pairs =
+            quads->is_signed ? _mm256_maddubs_epi16(ones, x) : _mm256_maddubs_epi16(x, ones);
+        quads->sum = _mm256_add_epi32(quads->sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    }
+    _mm256_storeu_si256((__m256i *)out, x);
+}
+
+static TCGEMM_ALWAYS_INLINE void put_8x4(const uint32_t *const rows[], int64_t q, uint32_t *panel,
+                                         int width, quads_t *quads) {
+    __m256 step[4];
+    transpose_8x4(rows, q, step);
+    TCGEMM_UNROLL
+    for (int i = 0; i < 4; ++i)
+        put_8(_mm256_castps_si256(step[i]), quads, panel + (q + i) * width);
+}
+
 static TCGEMM_ALWAYS_INLINE void transpose_8_lines(const uint32_t *const rows[], int line,
                                                    int lines, int64_t steps, uint32_t *panel,
-                                                   int width) {
+                                                   int width, quads_t *quads) {
     int64_t q = 0;
     for (; steps >= LEAST_FETCHED_STEPS && q + 16 <= steps; q += 16) {
         fetch_8_lines(rows, line, lines, q, steps);
         for (int64_t p = q; p < q + 16; p += 4)
-            transpose_8x4(rows + line, p, panel + line, width);
+            put_8x4(rows + line, p, panel + line, width, quads);
     }
     for (; q + 4 <= steps; q += 4)
-        transpose_8x4(rows + line, q, panel + line, width);
-    for (; q < steps; ++q)
+        put_8x4(rows + line, q, panel + line, width, quads);
+    for (; q < steps && !quads; ++q)
         for (int i = line; i < line + 8; ++i)
             panel[q * width + i] = rows[i][q];
+    for (; q < steps; ++q) {
+        int x[8];
+        for (int i = 0; i < 8; ++i)
+            x[i] = (int)rows[line + i][q];
+        put_8(_mm256_setr_epi32(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]), quads,
+              panel + q * width + line);
+    }
 }
 #endif
 #if defined(__AVX2__) || defined(__ARM_NEON)
@@ -209,7 +244,7 @@ static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps
     int line = 0;
 #ifdef __AVX2__
     for (; line + 8 <= lines; line += 8)
-        transpose_8_lines(rows, line, lines, steps, panel, width);
+        transpose_8_lines(rows, line, lines, steps, panel, width, NULL);
 #endif
 #if defined(__AVX2__) || defined(__ARM_NEON)
     for (; line + 4 <= lines; line += 4)
@@ -304,9 +339,15 @@ static void clear_missing_lines(void *panel, int lane_bytes, int64_t steps, int 
     }
 }
 
-static void clear_missing_terms(uint32_t *terms, int lines, int width) {
-    if (terms)
-        memset(terms + lines, 0, (size_t)(width - lines) * sizeof *terms);
+static inline void put_term(const tcgemm_pack_t *pack, uint32_t sum, uint32_t *term) {
+    *term = (pack->adds_terms ? *term : 0) + pack->sum_factor * sum + pack->sum_offset;
+}
+
+static TCGEMM_NEVER_INLINE void put_terms(const tcgemm_pack_t *pack, const uint32_t *sum, int lines,
+                                          int width, uint32_t *terms) {
+    for (int line = 0; line < lines; ++line)
+        put_term(pack, sum[line], terms + line);
+    memset(terms + lines, 0, (size_t)(width - lines) * sizeof *terms);
 }
 
 static inline int64_t line_start(const tcgemm_pack_t *pack, int64_t line, int64_t k) {
@@ -467,17 +508,164 @@ static void sum_bytes(const uint32_t *panel, int64_t steps, int lines, int width
 #endif
 }
 
-/* `count` bytes of a line and zeros behind them, to whole words. */
-static TCGEMM_ALWAYS_INLINE void copy_bytes(const uint8_t *source, int64_t count, uint8_t flip,
-                                            uint8_t *row) {
+/* Lines of bytes along k that are whole words as they lie. Returns how many have been summed. */
+static TCGEMM_NEVER_INLINE int transpose_bytes(const tcgemm_pack_t *pack,
+                                               const uint32_t *const rows[], int lines,
+                                               uint32_t *panel, int width, bool has_sums,
+                                               int32_t *sum) {
+    const int64_t steps = pack->k / 4;
+    const uint32_t flips = pack->flip * 0x01010101u;
+    int line = 0;
+#ifdef __AVX2__
+    for (; line + 8 <= lines; line += 8) {
+        quads_t quads = {.flips = _mm256_set1_epi32((int)flips),
+                         .has_sums = has_sums,
+                         .is_signed = pack->sum_is_signed,
+                         .sum = _mm256_setzero_si256()};
+        transpose_8_lines(rows, line, lines, steps, panel, width, &quads);
+        _mm256_storeu_si256((__m256i *)(void *)(sum + line), quads.sum);
+    }
+    if (line == lines)
+        return lines;
+#else
+    (void)has_sums;
+    (void)sum;
+#endif
+    transpose_u32(rows + line, lines - line, steps, panel + line, width);
+    for (int64_t q = 0; q < steps && flips; ++q)
+        for (int i = line; i < lines; ++i)
+            panel[q * width + i] ^= flips;
+    return line;
+}
+
+#ifdef __AVX512BW__
+/* Whole panels of lines that lie side by side, without masks. Sums stay in registers: few rows of D
+ * have B packed some steps at a time (gemm.c), and to read these again takes as long as to pack
+ * them. First a step of 48 columns of B, of so many rows; zeros for the others. */
+static TCGEMM_ALWAYS_INLINE void interleave_48(const uint8_t *source, int64_t stride, int rows,
+                                               uint32_t flips, bool has_sums, uint32_t *out,
+                                               __m512i sum[3]) {
+    const __m512i columns = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i bytes =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    const __m512i ones = _mm512_set1_epi8(1);
+    const __mmask16 some = (__mmask16)((1u << (4 * rows)) - 1u);
+    TCGEMM_UNROLL
+    for (int v = 0; v < 3; ++v, source += 16) {
+        __m512i x = _mm512_zextsi128_si512(_mm_loadu_si128((const __m128i *)source));
+        TCGEMM_UNROLL
+        for (int h = 1; h < 4; ++h)
+            if (h < rows)
+                x = _mm512_mask_broadcast_i32x4(
+                    x, (__mmask16)(0xFu << (4 * h)),
+                    _mm_loadu_si128((const __m128i *)(source + h * stride)));
+        x = _mm512_maskz_xor_epi32(some, x, _mm512_set1_epi32((int)flips));
+        x = _mm512_shuffle_epi8(_mm512_permutexvar_epi32(columns, x), bytes);
+        _mm512_storeu_si512(out + 16 * v, x);
+        if (has_sums)
+            sum[v] = _mm512_add_epi32(
+                sum[v], _mm512_madd_epi16(_mm512_maddubs_epi16(ones, x), _mm512_set1_epi16(1)));
+    }
+}
+
+/* The same of 8 rows of A, whose bytes are not signed. */
+static TCGEMM_ALWAYS_INLINE void interleave_8(const uint8_t *source, int64_t stride, int rows,
+                                              uint32_t flips, bool has_sums, uint32_t *out,
+                                              __m256i *sum) {
+    const __m256i ones = _mm256_set1_epi8(1);
+    const uint32_t some = (uint32_t)((UINT64_C(1) << (8 * rows)) - 1u);
+    __m128i r[4];
+    TCGEMM_UNROLL
+    for (int h = 0; h < 4; ++h)
+        r[h] = h < rows ? _mm_loadl_epi64((const __m128i *)(source + h * stride))
+                        : _mm_setzero_si128();
+    const __m128i low = _mm_unpacklo_epi8(r[0], r[1]);
+    const __m128i high = _mm_unpacklo_epi8(r[2], r[3]);
+    __m256i x = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(low, high)),
+                                        _mm_unpackhi_epi16(low, high), 1);
+    x = _mm256_xor_si256(x, _mm256_set1_epi32((int)(flips & some)));
+    _mm256_storeu_si256((__m256i *)out, x);
+    if (has_sums)
+        *sum = _mm256_add_epi32(
+            *sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, ones), _mm256_set1_epi16(1)));
+}
+
+static TCGEMM_NEVER_INLINE void interleave_panel_of_b(const tcgemm_pack_t *pack,
+                                                      const uint8_t *source, uint32_t *out,
+                                                      uint32_t *terms) {
+    const uint32_t flips = pack->flip * 0x01010101u;
+    const int64_t stride = pack->k_stride;
+    int64_t p = 0;
+    __m512i sum[3] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()};
+    for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += 48) {
+        for (int h = 0; h < 4 && stride >= LEAST_FETCHED_STRIDE; ++h)
+            fetch_row(source, ROWS_AHEAD + h, stride, 48, 1);
+        interleave_48(source, stride, 4, flips, terms != NULL, out, sum);
+    }
+    if (p < pack->k)
+        interleave_48(source, stride, (int)(pack->k - p), flips, terms != NULL, out, sum);
+    TCGEMM_UNROLL
+    for (int v = 0; terms && v < 3; ++v, terms += 16) {
+        const __m512i so_far =
+            pack->adds_terms ? _mm512_loadu_si512(terms) : _mm512_setzero_si512();
+        const __m512i more = _mm512_mullo_epi32(sum[v], _mm512_set1_epi32((int)pack->sum_factor));
+        _mm512_storeu_si512(terms, _mm512_add_epi32(_mm512_add_epi32(so_far, more),
+                                                    _mm512_set1_epi32((int)pack->sum_offset)));
+    }
+}
+
+static TCGEMM_NEVER_INLINE void interleave_panel_of_a(const tcgemm_pack_t *pack,
+                                                      const uint8_t *source, uint32_t *out,
+                                                      uint32_t *terms) {
+    const uint32_t flips = pack->flip * 0x01010101u;
+    const int64_t stride = pack->k_stride;
+    int64_t p = 0;
+    __m256i sum = _mm256_setzero_si256();
+    uint32_t sums[8];
+    for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += 8) {
+        for (int h = 0; h < 4 && stride >= LEAST_FETCHED_STRIDE; ++h)
+            fetch_row(source, ROWS_AHEAD + h, stride, 8, 1);
+        interleave_8(source, stride, 4, flips, terms != NULL, out, &sum);
+    }
+    if (p < pack->k)
+        interleave_8(source, stride, (int)(pack->k - p), flips, terms != NULL, out, &sum);
+    _mm256_storeu_si256((__m256i *)(void *)sums, sum);
+    if (terms)
+        put_terms(pack, sums, 8, 8, terms);
+}
+
+/* False: the panel is another one. */
+static bool interleave_whole_panel(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
+                                   uint32_t *out, uint32_t *terms) {
+    const uint8_t *const source = (const uint8_t *)pack->source + line_start(pack, first, 0);
+    if (lines == 48 && pack->sum_is_signed)
+        interleave_panel_of_b(pack, source, out, terms);
+    else if (lines == 8 && width == 8 && !pack->sum_is_signed)
+        interleave_panel_of_a(pack, source, out, terms);
+    else
+        return false;
+    return true;
+}
+#endif
+
+/* `count` bytes of a line and zeros behind them, to whole words. Returns their sum as u8, if
+ * it is wanted. */
+static TCGEMM_ALWAYS_INLINE uint32_t copy_bytes(const uint8_t *source, int64_t count, uint8_t flip,
+                                                uint8_t *row, bool has_sum) {
 #if defined(__AVX512BW__)
+    __m512i sum = _mm512_setzero_si512();
     for (int64_t i = 0; i < count; i += 64) {
         const __mmask64 some = count - i < 64 ? (UINT64_C(1) << (count - i)) - 1u : UINT64_MAX;
-        const __m512i x = _mm512_maskz_loadu_epi8(some, source + i);
-        _mm512_storeu_si512(row + i, _mm512_xor_si512(x, _mm512_maskz_set1_epi8(some, (char)flip)));
+        const __m512i x = _mm512_xor_si512(_mm512_maskz_loadu_epi8(some, source + i),
+                                           _mm512_maskz_set1_epi8(some, (char)flip));
+        _mm512_storeu_si512(row + i, x);
+        if (has_sum)
+            sum = _mm512_add_epi64(sum, _mm512_sad_epu8(x, _mm512_setzero_si512()));
     }
+    return has_sum ? (uint32_t)_mm512_reduce_add_epi64(sum) : 0;
 #else
     int64_t i = 0;
+    uint32_t sum = 0;
 #if defined(__AVX2__)
     const __m256i flips = _mm256_set1_epi8((char)flip);
     for (; i + 32 <= count; i += 32)
@@ -492,6 +680,9 @@ static TCGEMM_ALWAYS_INLINE void copy_bytes(const uint8_t *source, int64_t count
     for (; i < count; ++i)
         row[i] = source[i] ^ flip;
     memset(row + count, 0, (size_t)(-count & 3));
+    for (i = 0; has_sum && i < count; ++i)
+        sum += row[i];
+    return sum;
 #endif
 }
 
@@ -708,8 +899,14 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     uint32_t *out = panel;
     const int64_t num_steps = (pack->k + 3) / 4;
     const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
+#ifdef __AVX512BW__
+    if (pack->k_stride != 1 && is_bytes &&
+        interleave_whole_panel(pack, first, lines, width, out, terms))
+        return false;
+#endif
     /* B's bytes are signed, A's are not; the sums must see them so. */
     int32_t sum[MAX_WIDTH] = {0};
+    int summed = 0; /* lines */
     clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
     if (pack->k_stride != 1 && is_bytes) {
         const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
@@ -730,12 +927,15 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
                 convert_bytes(pack, line_start(pack, first, 4 * q + h), lines, quad[h]);
             interleave_4(quad[0], MAX_WIDTH, rows, 0, lines, out + q * width);
         }
-    } else if (is_bytes && pack->flip == 0 && has_whole_words(pack, first)) {
+    } else if (is_bytes && has_whole_words(pack, first)) {
         const uint32_t *rows[MAX_WIDTH];
         for (int line = 0; line < lines; ++line)
             rows[line] = (const uint32_t *)(const void *)((const uint8_t *)pack->source +
                                                           line_start(pack, first + line, 0));
-        transpose_u32(rows, lines, num_steps, out, width);
+        if (pack->flip || terms)
+            summed = transpose_bytes(pack, rows, lines, out, width, terms != NULL, sum);
+        else
+            transpose_u32(rows, lines, num_steps, out, width);
     } else {
         uint8_t converted[MAX_WIDTH][4 * CHUNK];
         const uint32_t *rows[MAX_WIDTH];
@@ -747,7 +947,8 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
                 const int64_t at = line_start(pack, first + line, 4 * q);
                 rows[line] = (const uint32_t *)(const void *)row;
                 if (is_bytes) {
-                    copy_bytes((const uint8_t *)pack->source + at, count, pack->flip, row);
+                    (void)copy_bytes((const uint8_t *)pack->source + at, count, pack->flip, row,
+                                     false);
                     continue;
                 }
                 convert_bytes(pack, at, count, row);
@@ -756,11 +957,11 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
             transpose_u32(rows, lines, steps, out + q * width, width);
         }
     }
-    if (terms)
-        sum_bytes(out, num_steps, lines, width, pack->sum_is_signed, sum);
-    for (int line = 0; terms && line < lines; ++line)
-        terms[line] = pack->sum_factor * (uint32_t)sum[line] + pack->sum_offset;
-    clear_missing_terms(terms, lines, width);
+    if (terms) {
+        sum_bytes(out + summed, num_steps, lines - summed, width, pack->sum_is_signed,
+                  sum + summed);
+        put_terms(pack, (const uint32_t *)sum, lines, width, terms);
+    }
     return false;
 }
 
@@ -838,9 +1039,8 @@ bool PACK_NAME(b1)(const tcgemm_pack_t *pack, int64_t first, int lines, int widt
         for (int line = 0; terms && line < lines; ++line)
             sum[line] += (uint32_t)__builtin_popcount(step[line]);
     }
-    for (int line = 0; terms && line < lines; ++line)
-        terms[line] = pack->sum_factor * sum[line] + pack->sum_offset;
-    clear_missing_terms(terms, lines, width);
+    if (terms)
+        put_terms(pack, sum, lines, width, terms);
     return false;
 }
 
@@ -852,18 +1052,17 @@ bool PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint
     uint8_t *row = rows;
     for (int line = 0; line < lines; ++line, row += (k + 3) & ~INT64_C(3)) {
         const int64_t at = line_start(pack, line, 0);
+        uint32_t sum = 0;
         if (is_bytes) {
-            copy_bytes((const uint8_t *)pack->source + at, k, pack->flip, row);
+            sum = copy_bytes((const uint8_t *)pack->source + at, k, pack->flip, row, terms != NULL);
         } else {
             convert_bytes(pack, at, k, row);
             memset(row + k, 0, (size_t)(-k & 3));
-        }
-        if (terms) {
-            uint32_t sum = 0;
-            for (int64_t i = 0; i < k; ++i)
+            for (int64_t i = 0; terms && i < k; ++i)
                 sum += row[i];
-            terms[line] = pack->sum_factor * sum + pack->sum_offset;
         }
+        if (terms)
+            put_term(pack, sum, terms + line);
     }
     return false;
 }

@@ -129,6 +129,7 @@ typedef struct tcgemm_pack {
     uint32_t
         sum_factor; /* term of a line = sum_factor * (sum of its packed elements) + sum_offset */
     uint32_t sum_offset;
+    bool adds_terms; /* to the terms that are there, of elements of k before */
 } tcgemm_pack_t;
 
 /* Packs lines [first, first + lines) as one panel of `width` lanes a step, zero beyond `lines` and

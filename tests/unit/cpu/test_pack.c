@@ -87,6 +87,11 @@ static uint32_t expected_word(const packing_t *x, int line, int64_t step, int wo
     return bits;
 }
 
+/* What the term of a line is before it is packed: stale, or the sum so far. */
+static uint32_t earlier_term(int line) {
+    return 0xA5A5A5A5u + 0x10001u * (uint32_t)line;
+}
+
 static uint32_t expected_term(const packing_t *x, int line) {
     if (line >= x->lines)
         return 0;
@@ -101,7 +106,8 @@ static uint32_t expected_term(const packing_t *x, int line) {
         else
             sum += byte;
     }
-    return x->pack.sum_factor * sum + x->pack.sum_offset;
+    return x->pack.sum_factor * sum + x->pack.sum_offset +
+           (x->pack.adds_terms ? earlier_term(line) : 0);
 }
 
 static bool expected_flag(const packing_t *x) {
@@ -135,7 +141,8 @@ static void check_packing(const packing_t *x) {
     const int64_t steps = (x->pack.k + x->kernel->cpu->ku - 1) / x->kernel->cpu->ku;
     const int64_t lanes = steps * x->width;
     memset(panel, 0xA5, (size_t)(lanes * lane_bytes + CANARY)); /* stale data that must go */
-    memset(terms, 0xA5, sizeof terms);
+    for (int i = 0; i < 48 + 1; ++i)
+        terms[i] = earlier_term(i);
     const bool flag = x->kernel->cpu->pack(&x->pack, x->first, x->lines, x->width, panel,
                                            x->wants_terms ? terms : NULL);
     for (int64_t i = 0; i < lanes * TILE_WORDS && lane_bytes == 4 * TILE_WORDS; ++i) {
@@ -172,7 +179,8 @@ static void check_packing(const packing_t *x) {
                          panel[lanes * lane_bytes + i], 0);
             return;
         }
-    if (terms[x->wants_terms ? x->width : 0] != 0xA5A5A5A5u)
+    const int behind = x->wants_terms ? x->width : 0;
+    if (terms[behind] != earlier_term(behind))
         fail_packing(x, "term %lld was written: %llu (%llu)", x->width, terms[x->width], 0);
 }
 
@@ -214,7 +222,8 @@ static void check_rows(const packing_t *x) {
     const int64_t steps = (x->pack.k + ku - 1) / ku;
     const int64_t bytes = steps * x->lines * 4;
     memset(rows, 0xA5, sizeof rows);
-    memset(terms, 0xA5, sizeof terms);
+    for (int i = 0; i < 48 + 1; ++i)
+        terms[i] = earlier_term(i);
     const bool found =
         x->kernel->cpu->pack_rows(&x->pack, x->lines, rows, x->wants_terms ? terms : NULL);
     if (found != expected_flag(x))
@@ -238,7 +247,8 @@ static void check_rows(const packing_t *x) {
                          expected_term(x, i));
             return;
         }
-    if (terms[x->wants_terms ? x->lines : 0] != 0xA5A5A5A5u)
+    const int behind = x->wants_terms ? x->lines : 0;
+    if (terms[behind] != earlier_term(behind))
         fail_packing(x, "as rows term %lld was written: %llu (%llu)", x->lines, terms[x->lines], 0);
     for (int i = CANARY - 1; i < 2 * CANARY; ++i)
         if (rows[bytes + i] != 0xA5) {
@@ -271,6 +281,7 @@ static void random_packing(const tcgemm_kernel_t *kernel, const tcgemm_type_info
         x.wants_terms = random_below(&random, 2);
     x.pack.sum_factor = random_below(&random, 2) ? 1u : 0u - 128u;
     x.pack.sum_offset = (uint32_t)random_next(&random);
+    x.pack.adds_terms = random_below(&random, 2);
     place_source(&x, random_below(&random, 2), &random);
     fill_source(&x, random_below(&random, 3) != 0, &random);
     check_packing(&x);
