@@ -21,6 +21,12 @@ enum {
     MAX_WIDTH = 48    /* of any kernel */
 };
 
+#if defined(__AVX512BW__)
+enum { VECTOR_WORDS = 16 };
+#elif defined(__AVX2__)
+enum { VECTOR_WORDS = 8 };
+#endif
+
 static TCGEMM_ALWAYS_INLINE void s16_of_bytes(const uint8_t *source, int64_t count, bool is_signed,
                                               int16_t *row) {
     int64_t i = 0;
@@ -463,6 +469,53 @@ static TCGEMM_ALWAYS_INLINE void interleave_s16(const uint8_t *source, int64_t s
         put_words(out + line, left,
                   is_signed ? _mm256_cvtepi8_epi16(pairs) : _mm256_cvtepu8_epi16(pairs));
     }
+}
+#endif
+
+#ifdef __AVX2__
+/* All steps of so many lines side by side: without a look at each step at how many there are. */
+static TCGEMM_ALWAYS_INLINE void interleave_lines_s16(const uint8_t *source, int64_t stride,
+                                                      int64_t k, bool is_signed, const int lines,
+                                                      int width, uint32_t *out) {
+    for (int64_t p = 0; p < k; p += 2, source += 2 * stride, out += width) {
+        const uint8_t *const next = source + stride;
+        const bool has_two = p + 1 < k;
+        if (lines == 4) {
+            const __m128i r0 = _mm_loadu_si32(source);
+            const __m128i r1 = has_two ? _mm_loadu_si32(next) : _mm_setzero_si128();
+            const __m128i pairs = _mm_unpacklo_epi8(r0, r1);
+            _mm_storeu_si128((__m128i *)out,
+                             is_signed ? _mm_cvtepi8_epi16(pairs) : _mm_cvtepu8_epi16(pairs));
+        }
+        TCGEMM_UNROLL
+        for (int line = 0; line + 8 <= lines; line += 8) {
+            const __m128i r0 = _mm_loadl_epi64((const __m128i *)(source + line));
+            const __m128i r1 =
+                has_two ? _mm_loadl_epi64((const __m128i *)(next + line)) : _mm_setzero_si128();
+            const __m128i pairs = _mm_unpacklo_epi8(r0, r1);
+            _mm256_storeu_si256((__m256i *)(out + line), is_signed ? _mm256_cvtepi8_epi16(pairs)
+                                                                   : _mm256_cvtepu8_epi16(pairs));
+        }
+    }
+}
+
+/* Panels of A, and of B of whole vectors. False: it is another one. */
+static bool interleave_panel_s16(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
+                                 uint32_t *out) {
+    const uint8_t *const source = (const uint8_t *)pack->source + line_start(pack, first, 0);
+    const int64_t stride = pack->k_stride;
+    const bool is_signed = pack->dtype == TCGEMM_DTYPE_S8;
+    if (lines == VECTOR_WORDS / 2)
+        interleave_lines_s16(source, stride, pack->k, is_signed, VECTOR_WORDS / 2, width, out);
+    else if (lines == VECTOR_WORDS)
+        interleave_lines_s16(source, stride, pack->k, is_signed, VECTOR_WORDS, width, out);
+    else if (lines == 2 * VECTOR_WORDS)
+        interleave_lines_s16(source, stride, pack->k, is_signed, 2 * VECTOR_WORDS, width, out);
+    else if (lines == 3 * VECTOR_WORDS)
+        interleave_lines_s16(source, stride, pack->k, is_signed, 3 * VECTOR_WORDS, width, out);
+    else
+        return false;
+    return true;
 }
 #endif
 
@@ -973,6 +1026,8 @@ bool PACK_NAME(s16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
 #ifdef __AVX2__
     if (pack->k_stride != 1 && (pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8)) {
+        if (interleave_panel_s16(pack, first, lines, width, out))
+            return false;
         for (int64_t q = 0; q < num_steps; ++q)
             interleave_s16((const uint8_t *)pack->source + line_start(pack, first, 2 * q),
                            2 * q + 1 < pack->k ? pack->k_stride : 0, pack->dtype == TCGEMM_DTYPE_S8,
