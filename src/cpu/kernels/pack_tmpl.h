@@ -171,6 +171,13 @@ static TCGEMM_ALWAYS_INLINE void fetch_8_lines(const uint32_t *const rows[], int
         __builtin_prefetch((const void *)((uintptr_t)rows[i] + at));
 }
 
+/* Adds the four bytes of each of 8 words. */
+static TCGEMM_ALWAYS_INLINE __m256i add_bytes_8(__m256i sum, __m256i x, bool is_signed) {
+    const __m256i ones = _mm256_set1_epi8(1);
+    const __m256i pairs = is_signed ? _mm256_maddubs_epi16(ones, x) : _mm256_maddubs_epi16(x, ones);
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
 /* What is done to lanes of four bytes between load and store: to flip and sum them afterwards takes
  * longer than all of it. */
 typedef struct quads {
@@ -180,14 +187,10 @@ typedef struct quads {
 } quads_t;
 
 static TCGEMM_ALWAYS_INLINE void put_8(__m256i x, quads_t *quads, uint32_t *out) {
-    const __m256i ones = _mm256_set1_epi8(1);
     if (quads)
         x = _mm256_xor_si256(x, quads->flips);
-    if (quads && quads->has_sums) {
-        const __m256i pairs =
-            quads->is_signed ? _mm256_maddubs_epi16(ones, x) : _mm256_maddubs_epi16(x, ones);
-        quads->sum = _mm256_add_epi32(quads->sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-    }
+    if (quads && quads->has_sums)
+        quads->sum = add_bytes_8(quads->sum, x, quads->is_signed);
     _mm256_storeu_si256((__m256i *)out, x);
 }
 
@@ -211,9 +214,6 @@ static TCGEMM_ALWAYS_INLINE void transpose_8_lines(const uint32_t *const rows[],
     }
     for (; q + 4 <= steps; q += 4)
         put_8x4(rows + line, q, panel + line, width, quads);
-    for (; q < steps && !quads; ++q)
-        for (int i = line; i < line + 8; ++i)
-            panel[q * width + i] = rows[i][q];
     for (; q < steps; ++q) {
         int x[8];
         for (int i = 0; i < 8; ++i)
@@ -364,7 +364,9 @@ static inline int64_t line_start(const tcgemm_pack_t *pack, int64_t line, int64_
 
 #if defined(__AVX512BW__)
 static TCGEMM_ALWAYS_INLINE __m128i some_bytes(const uint8_t *source, int count) {
-    return _mm_maskz_loadu_epi8((__mmask16)(count < 8 ? (1u << count) - 1u : 0xFFu), source);
+    if (count >= 8)
+        return _mm_loadl_epi64((const __m128i *)source);
+    return _mm_maskz_loadu_epi8((__mmask16)((1u << count) - 1u), source);
 }
 
 static TCGEMM_ALWAYS_INLINE void put_words(uint32_t *out, int count, __m256i words) {
@@ -401,31 +403,54 @@ static TCGEMM_ALWAYS_INLINE void put_words(uint32_t *out, int count, __m256i wor
 }
 #endif
 
+#ifdef __AVX2__
+/* Four rows of 8 bytes become 8 words. */
+static TCGEMM_ALWAYS_INLINE __m256i transpose_4x8(const __m128i r[4]) {
+    const __m128i low = _mm_unpacklo_epi8(r[0], r[1]);
+    const __m128i high = _mm_unpacklo_epi8(r[2], r[3]);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(low, high)),
+                                   _mm_unpackhi_epi16(low, high), 1);
+}
+#endif
+
 /* Four rows of bytes, of `lines` lines that lie side by side, become words of four bytes each; rows
  * from `rows` on are zeros. */
 #if defined(__AVX512BW__)
-/* A vector takes a quarter of each row: words of 4 columns of a row, then side by side those of the
- * four rows, whose bytes are then to be transposed within 16 bytes. */
-static TCGEMM_ALWAYS_INLINE void interleave_4(const uint8_t *source, int64_t stride, int rows,
-                                              uint8_t flip, int lines, uint32_t *out) {
+/* Adds the four bytes of each of 16 words. */
+static TCGEMM_ALWAYS_INLINE __m512i add_bytes_16(__m512i sum, __m512i x, bool is_signed) {
+    const __m512i ones = _mm512_set1_epi8(1);
+    const __m512i pairs = is_signed ? _mm512_maddubs_epi16(ones, x) : _mm512_maddubs_epi16(x, ones);
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+}
+
+/* Four rows of 16 bytes, the first of so many, become 16 words. The vector has a quarter of each
+ * row: words of 4 columns of a row, then side by side those of the four rows, whose bytes are then
+ * to be transposed within 16 bytes. */
+static TCGEMM_ALWAYS_INLINE __m512i transpose_4x16(const __m128i r[4], int rows, uint32_t flips) {
     const __m512i columns = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m512i bytes =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-    const __m128i flips = _mm_set1_epi8((char)flip);
+    const __mmask16 some = (__mmask16)((1u << (4 * rows)) - 1u);
+    __m512i x = _mm512_zextsi128_si512(r[0]);
+    TCGEMM_UNROLL
+    for (int h = 1; h < 4; ++h)
+        if (h < rows)
+            x = _mm512_mask_broadcast_i32x4(x, (__mmask16)(0xFu << (4 * h)), r[h]);
+    x = _mm512_maskz_xor_epi32(some, x, _mm512_set1_epi32((int)flips));
+    return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(columns, x), bytes);
+}
+
+static TCGEMM_ALWAYS_INLINE void interleave_4(const uint8_t *source, int64_t stride, int rows,
+                                              uint8_t flip, int lines, uint32_t *out) {
     for (int line = 0; line < lines; line += 16) {
         const int left = lines - line;
-        const __mmask16 some = TCGEMM_SOME_OF_16(left);
+        const __mmask16 there = TCGEMM_SOME_OF_16(left);
         __m128i r[4];
         TCGEMM_UNROLL
         for (int h = 0; h < 4; ++h)
-            r[h] = h < rows ? _mm_xor_si128(flips,
-                                            _mm_maskz_loadu_epi8(some, source + h * stride + line))
+            r[h] = h < rows ? _mm_maskz_loadu_epi8(there, source + h * stride + line)
                             : _mm_setzero_si128();
-        const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(r[0]), r[1], 1);
-        const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(r[2]), r[3], 1);
-        const __m512i all = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-        _mm512_mask_storeu_epi32(
-            out + line, some, _mm512_shuffle_epi8(_mm512_permutexvar_epi32(columns, all), bytes));
+        _mm512_mask_storeu_epi32(out + line, there, transpose_4x16(r, rows, flip * 0x01010101u));
     }
 }
 #elif defined(__AVX2__)
@@ -439,11 +464,7 @@ static TCGEMM_ALWAYS_INLINE void interleave_4(const uint8_t *source, int64_t str
             r[h] = h < rows
                        ? _mm_xor_si128(flips, some_bytes(source + h * stride + line, lines - line))
                        : _mm_setzero_si128();
-        const __m128i low = _mm_unpacklo_epi8(r[0], r[1]);
-        const __m128i high = _mm_unpacklo_epi8(r[2], r[3]);
-        put_words(out + line, lines - line,
-                  _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(low, high)),
-                                          _mm_unpackhi_epi16(low, high), 1));
+        put_words(out + line, lines - line, transpose_4x8(r));
     }
 }
 #else
@@ -458,61 +479,39 @@ static void interleave_4(const uint8_t *source, int64_t stride, int rows, uint8_
 #endif
 
 #ifdef __AVX2__
-/* Two rows of bytes become pairs of 16-bit integers; `stride` 0: the second one is zeros. */
-static TCGEMM_ALWAYS_INLINE void interleave_s16(const uint8_t *source, int64_t stride,
+/* Two rows of up to 8 bytes become pairs of 16-bit integers; without the second one zeros. */
+static TCGEMM_ALWAYS_INLINE void interleave_s16(const uint8_t *source, int64_t stride, bool has_two,
                                                 bool is_signed, int lines, uint32_t *out) {
-    for (int line = 0; line < lines; line += 8) {
-        const int left = lines - line;
-        const __m128i r0 = some_bytes(source + line, left);
-        const __m128i r1 = stride ? some_bytes(source + stride + line, left) : _mm_setzero_si128();
-        const __m128i pairs = _mm_unpacklo_epi8(r0, r1);
-        put_words(out + line, left,
-                  is_signed ? _mm256_cvtepi8_epi16(pairs) : _mm256_cvtepu8_epi16(pairs));
-    }
+    const __m128i r0 = some_bytes(source, lines);
+    const __m128i r1 = has_two ? some_bytes(source + stride, lines) : _mm_setzero_si128();
+    const __m128i pairs = _mm_unpacklo_epi8(r0, r1);
+    put_words(out, lines, is_signed ? _mm256_cvtepi8_epi16(pairs) : _mm256_cvtepu8_epi16(pairs));
 }
-#endif
 
-#ifdef __AVX2__
-/* All steps of so many lines side by side: without a look at each step at how many there are. */
+/* All rows, of so many lines. */
 static TCGEMM_ALWAYS_INLINE void interleave_lines_s16(const uint8_t *source, int64_t stride,
                                                       int64_t k, bool is_signed, const int lines,
                                                       int width, uint32_t *out) {
     for (int64_t p = 0; p < k; p += 2, source += 2 * stride, out += width) {
-        const uint8_t *const next = source + stride;
         const bool has_two = p + 1 < k;
-        if (lines == 4) {
-            const __m128i r0 = _mm_loadu_si32(source);
-            const __m128i r1 = has_two ? _mm_loadu_si32(next) : _mm_setzero_si128();
-            const __m128i pairs = _mm_unpacklo_epi8(r0, r1);
-            _mm_storeu_si128((__m128i *)out,
-                             is_signed ? _mm_cvtepi8_epi16(pairs) : _mm_cvtepu8_epi16(pairs));
-        }
         TCGEMM_UNROLL
-        for (int line = 0; line + 8 <= lines; line += 8) {
-            const __m128i r0 = _mm_loadl_epi64((const __m128i *)(source + line));
-            const __m128i r1 =
-                has_two ? _mm_loadl_epi64((const __m128i *)(next + line)) : _mm_setzero_si128();
-            const __m128i pairs = _mm_unpacklo_epi8(r0, r1);
-            _mm256_storeu_si256((__m256i *)(out + line), is_signed ? _mm256_cvtepi8_epi16(pairs)
-                                                                   : _mm256_cvtepu8_epi16(pairs));
-        }
+        for (int line = 0; line < lines; line += 8)
+            interleave_s16(source + line, stride, has_two, is_signed, lines - line, out + line);
     }
 }
 
-/* Panels of A, and of B of whole vectors. False: it is another one. */
-static bool interleave_panel_s16(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
-                                 uint32_t *out) {
-    const uint8_t *const source = (const uint8_t *)pack->source + line_start(pack, first, 0);
-    const int64_t stride = pack->k_stride;
-    const bool is_signed = pack->dtype == TCGEMM_DTYPE_S8;
+/* Panels of A, and of B of whole vectors, without a look at each step at how many lines there are.
+ * False: it is another one. */
+static bool interleave_panel_s16(const uint8_t *source, int64_t stride, int64_t k, bool is_signed,
+                                 int lines, int width, uint32_t *out) {
     if (lines == VECTOR_WORDS / 2)
-        interleave_lines_s16(source, stride, pack->k, is_signed, VECTOR_WORDS / 2, width, out);
+        interleave_lines_s16(source, stride, k, is_signed, VECTOR_WORDS / 2, width, out);
     else if (lines == VECTOR_WORDS)
-        interleave_lines_s16(source, stride, pack->k, is_signed, VECTOR_WORDS, width, out);
+        interleave_lines_s16(source, stride, k, is_signed, VECTOR_WORDS, width, out);
     else if (lines == 2 * VECTOR_WORDS)
-        interleave_lines_s16(source, stride, pack->k, is_signed, 2 * VECTOR_WORDS, width, out);
+        interleave_lines_s16(source, stride, k, is_signed, 2 * VECTOR_WORDS, width, out);
     else if (lines == 3 * VECTOR_WORDS)
-        interleave_lines_s16(source, stride, pack->k, is_signed, 3 * VECTOR_WORDS, width, out);
+        interleave_lines_s16(source, stride, k, is_signed, 3 * VECTOR_WORDS, width, out);
     else
         return false;
     return true;
@@ -523,31 +522,24 @@ static bool interleave_panel_s16(const tcgemm_pack_t *pack, int64_t first, int l
 static void sum_bytes(const uint32_t *panel, int64_t steps, int lines, int width, bool is_signed,
                       int32_t *sum) {
 #if defined(__AVX512BW__)
-    const __m512i ones = _mm512_set1_epi8(1);
     for (int line = 0; line < lines; line += 16) {
         const int left = lines - line;
         const __mmask16 some = TCGEMM_SOME_OF_16(left);
         __m512i total = _mm512_maskz_loadu_epi32(some, sum + line);
-        for (int64_t q = 0; q < steps; ++q) {
-            const __m512i x = _mm512_maskz_loadu_epi32(some, panel + q * width + line);
-            const __m512i pairs =
-                is_signed ? _mm512_maddubs_epi16(ones, x) : _mm512_maddubs_epi16(x, ones);
-            total = _mm512_add_epi32(total, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
-        }
+        for (int64_t q = 0; q < steps; ++q)
+            total = add_bytes_16(total, _mm512_maskz_loadu_epi32(some, panel + q * width + line),
+                                 is_signed);
         _mm512_mask_storeu_epi32(sum + line, some, total);
     }
 #elif defined(__AVX2__)
-    const __m256i ones = _mm256_set1_epi8(1);
     for (int line = 0; line < lines; line += 8) {
         const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(lines - line),
                                                 _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
         __m256i total = _mm256_maskload_epi32(sum + line, mask);
-        for (int64_t q = 0; q < steps; ++q) {
-            const __m256i x = _mm256_maskload_epi32((const int *)(panel + q * width + line), mask);
-            const __m256i pairs =
-                is_signed ? _mm256_maddubs_epi16(ones, x) : _mm256_maddubs_epi16(x, ones);
-            total = _mm256_add_epi32(total, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-        }
+        for (int64_t q = 0; q < steps; ++q)
+            total = add_bytes_8(
+                total, _mm256_maskload_epi32((const int *)(panel + q * width + line), mask),
+                is_signed);
         put_words((uint32_t *)sum + line, lines - line, total);
     }
 #else
@@ -561,27 +553,27 @@ static void sum_bytes(const uint32_t *panel, int64_t steps, int lines, int width
 #endif
 }
 
-/* Lines of bytes along k that are whole words as they lie. Returns how many have been summed. */
+/* Lines of bytes along k that are whole words as they lie; their sums, unless `sum` is NULL.
+ * Returns how many have been summed. */
 static TCGEMM_NEVER_INLINE int transpose_bytes(const tcgemm_pack_t *pack,
                                                const uint32_t *const rows[], int lines,
-                                               uint32_t *panel, int width, bool has_sums,
-                                               int32_t *sum) {
+                                               uint32_t *panel, int width, int32_t *sum) {
     const int64_t steps = pack->k / 4;
     const uint32_t flips = pack->flip * 0x01010101u;
     int line = 0;
 #ifdef __AVX2__
     for (; line + 8 <= lines; line += 8) {
         quads_t quads = {.flips = _mm256_set1_epi32((int)flips),
-                         .has_sums = has_sums,
+                         .has_sums = sum != NULL,
                          .is_signed = pack->sum_is_signed,
                          .sum = _mm256_setzero_si256()};
         transpose_8_lines(rows, line, lines, steps, panel, width, &quads);
-        _mm256_storeu_si256((__m256i *)(void *)(sum + line), quads.sum);
+        if (sum)
+            _mm256_storeu_si256((__m256i *)(void *)(sum + line), quads.sum);
     }
     if (line == lines)
         return lines;
 #else
-    (void)has_sums;
     (void)sum;
 #endif
     transpose_u32(rows + line, lines - line, steps, panel + line, width);
@@ -592,109 +584,87 @@ static TCGEMM_NEVER_INLINE int transpose_bytes(const tcgemm_pack_t *pack,
 }
 
 #ifdef __AVX512BW__
-/* Whole panels of lines that lie side by side, without masks. Sums stay in registers: few rows of D
- * have B packed some steps at a time (gemm.c), and to read these again takes as long as to pack
- * them. First a step of 48 columns of B, of so many rows; zeros for the others. */
-static TCGEMM_ALWAYS_INLINE void interleave_48(const uint8_t *source, int64_t stride, int rows,
-                                               uint32_t flips, bool has_sums, uint32_t *out,
-                                               __m512i sum[3]) {
-    const __m512i columns = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    const __m512i bytes =
-        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-    const __m512i ones = _mm512_set1_epi8(1);
-    const __mmask16 some = (__mmask16)((1u << (4 * rows)) - 1u);
+/* A step of a whole panel, of so many rows: 48 lines of B, or 8 of A, whose bytes are not signed.
+ */
+static TCGEMM_ALWAYS_INLINE void interleave_step(const uint8_t *source, int64_t stride, int rows,
+                                                 uint32_t flips, int lines, bool has_sums,
+                                                 uint32_t *out, __m512i sum[3]) {
+    if (lines == 8) {
+        const uint32_t some = (uint32_t)((UINT64_C(1) << (8 * rows)) - 1u);
+        __m128i r[4];
+        TCGEMM_UNROLL
+        for (int h = 0; h < 4; ++h)
+            r[h] = h < rows ? _mm_loadl_epi64((const __m128i *)(source + h * stride))
+                            : _mm_setzero_si128();
+        const __m256i x =
+            _mm256_xor_si256(transpose_4x8(r), _mm256_set1_epi32((int)(flips & some)));
+        _mm256_storeu_si256((__m256i *)out, x);
+        if (has_sums)
+            sum[0] = _mm512_zextsi256_si512(add_bytes_8(_mm512_castsi512_si256(sum[0]), x, false));
+        return;
+    }
     TCGEMM_UNROLL
     for (int v = 0; v < 3; ++v, source += 16) {
-        __m512i x = _mm512_zextsi128_si512(_mm_loadu_si128((const __m128i *)source));
+        __m128i r[4];
         TCGEMM_UNROLL
-        for (int h = 1; h < 4; ++h)
-            if (h < rows)
-                x = _mm512_mask_broadcast_i32x4(
-                    x, (__mmask16)(0xFu << (4 * h)),
-                    _mm_loadu_si128((const __m128i *)(source + h * stride)));
-        x = _mm512_maskz_xor_epi32(some, x, _mm512_set1_epi32((int)flips));
-        x = _mm512_shuffle_epi8(_mm512_permutexvar_epi32(columns, x), bytes);
+        for (int h = 0; h < 4; ++h)
+            r[h] = h < rows ? _mm_loadu_si128((const __m128i *)(source + h * stride))
+                            : _mm_setzero_si128();
+        const __m512i x = transpose_4x16(r, rows, flips);
         _mm512_storeu_si512(out + 16 * v, x);
         if (has_sums)
-            sum[v] = _mm512_add_epi32(
-                sum[v], _mm512_madd_epi16(_mm512_maddubs_epi16(ones, x), _mm512_set1_epi16(1)));
+            sum[v] = add_bytes_16(sum[v], x, true);
     }
 }
 
-/* The same of 8 rows of A, whose bytes are not signed. */
-static TCGEMM_ALWAYS_INLINE void interleave_8(const uint8_t *source, int64_t stride, int rows,
-                                              uint32_t flips, bool has_sums, uint32_t *out,
-                                              __m256i *sum) {
-    const __m256i ones = _mm256_set1_epi8(1);
-    const uint32_t some = (uint32_t)((UINT64_C(1) << (8 * rows)) - 1u);
-    __m128i r[4];
-    TCGEMM_UNROLL
-    for (int h = 0; h < 4; ++h)
-        r[h] = h < rows ? _mm_loadl_epi64((const __m128i *)(source + h * stride))
-                        : _mm_setzero_si128();
-    const __m128i low = _mm_unpacklo_epi8(r[0], r[1]);
-    const __m128i high = _mm_unpacklo_epi8(r[2], r[3]);
-    __m256i x = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(low, high)),
-                                        _mm_unpackhi_epi16(low, high), 1);
-    x = _mm256_xor_si256(x, _mm256_set1_epi32((int)(flips & some)));
-    _mm256_storeu_si256((__m256i *)out, x);
-    if (has_sums)
-        *sum = _mm256_add_epi32(
-            *sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, ones), _mm256_set1_epi16(1)));
-}
-
-static TCGEMM_NEVER_INLINE void interleave_panel_of_b(const tcgemm_pack_t *pack,
-                                                      const uint8_t *source, uint32_t *out,
-                                                      uint32_t *terms) {
+/* Whole panels of lines that lie side by side, without masks. Sums stay in registers: few rows of D
+ * have B packed some steps at a time (gemm.c), and to read these again takes as long as to pack
+ * them. */
+static TCGEMM_ALWAYS_INLINE void interleave_whole_lines(const tcgemm_pack_t *pack, int64_t first,
+                                                        int lines, uint32_t *out, uint32_t *terms) {
+    const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
     const uint32_t flips = pack->flip * 0x01010101u;
     const int64_t stride = pack->k_stride;
     int64_t p = 0;
     __m512i sum[3] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()};
-    for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += 48) {
+    for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += lines) {
         for (int h = 0; h < 4 && stride >= LEAST_FETCHED_STRIDE; ++h)
-            fetch_row(source, ROWS_AHEAD + h, stride, 48, 1);
-        interleave_48(source, stride, 4, flips, terms != NULL, out, sum);
+            fetch_row(source, ROWS_AHEAD + h, stride, lines, 1);
+        interleave_step(source, stride, 4, flips, lines, terms != NULL, out, sum);
     }
     if (p < pack->k)
-        interleave_48(source, stride, (int)(pack->k - p), flips, terms != NULL, out, sum);
+        interleave_step(source, stride, (int)(pack->k - p), flips, lines, terms != NULL, out, sum);
     TCGEMM_UNROLL
-    for (int v = 0; terms && v < 3; ++v, terms += 16) {
-        const __m512i so_far =
-            pack->adds_terms ? _mm512_loadu_si512(terms) : _mm512_setzero_si512();
-        const __m512i more = _mm512_mullo_epi32(sum[v], _mm512_set1_epi32((int)pack->sum_factor));
-        _mm512_storeu_si512(terms, _mm512_add_epi32(_mm512_add_epi32(so_far, more),
-                                                    _mm512_set1_epi32((int)pack->sum_offset)));
+    for (int line = 0; terms && line < lines; line += 16) {
+        const int left = lines - line;
+        const __mmask16 some = TCGEMM_SOME_OF_16(left);
+        const __m512i so_far = pack->adds_terms ? _mm512_maskz_loadu_epi32(some, terms + line)
+                                                : _mm512_setzero_si512();
+        const __m512i more =
+            _mm512_mullo_epi32(sum[line / 16], _mm512_set1_epi32((int)pack->sum_factor));
+        _mm512_mask_storeu_epi32(terms + line, some,
+                                 _mm512_add_epi32(_mm512_add_epi32(so_far, more),
+                                                  _mm512_set1_epi32((int)pack->sum_offset)));
     }
 }
 
-static TCGEMM_NEVER_INLINE void interleave_panel_of_a(const tcgemm_pack_t *pack,
-                                                      const uint8_t *source, uint32_t *out,
-                                                      uint32_t *terms) {
-    const uint32_t flips = pack->flip * 0x01010101u;
-    const int64_t stride = pack->k_stride;
-    int64_t p = 0;
-    __m256i sum = _mm256_setzero_si256();
-    uint32_t sums[8];
-    for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += 8) {
-        for (int h = 0; h < 4 && stride >= LEAST_FETCHED_STRIDE; ++h)
-            fetch_row(source, ROWS_AHEAD + h, stride, 8, 1);
-        interleave_8(source, stride, 4, flips, terms != NULL, out, &sum);
-    }
-    if (p < pack->k)
-        interleave_8(source, stride, (int)(pack->k - p), flips, terms != NULL, out, &sum);
-    _mm256_storeu_si256((__m256i *)(void *)sums, sum);
-    if (terms)
-        put_terms(pack, sums, 8, 8, terms);
+static TCGEMM_NEVER_INLINE void interleave_48_lines(const tcgemm_pack_t *pack, int64_t first,
+                                                    uint32_t *out, uint32_t *terms) {
+    interleave_whole_lines(pack, first, 48, out, terms);
+}
+
+static TCGEMM_NEVER_INLINE void interleave_8_lines(const tcgemm_pack_t *pack, int64_t first,
+                                                   uint32_t *out, uint32_t *terms) {
+    interleave_whole_lines(pack, first, 8, out, terms);
 }
 
 /* False: the panel is another one. */
 static bool interleave_whole_panel(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
                                    uint32_t *out, uint32_t *terms) {
-    const uint8_t *const source = (const uint8_t *)pack->source + line_start(pack, first, 0);
     if (lines == 48 && pack->sum_is_signed)
-        interleave_panel_of_b(pack, source, out, terms);
+        interleave_48_lines(pack, first, out, terms);
     else if (lines == 8 && width == 8 && !pack->sum_is_signed)
-        interleave_panel_of_a(pack, source, out, terms);
+        interleave_8_lines(pack, first, out, terms);
     else
         return false;
     return true;
@@ -986,7 +956,7 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
             rows[line] = (const uint32_t *)(const void *)((const uint8_t *)pack->source +
                                                           line_start(pack, first + line, 0));
         if (pack->flip || terms)
-            summed = transpose_bytes(pack, rows, lines, out, width, terms != NULL, sum);
+            summed = transpose_bytes(pack, rows, lines, out, width, terms ? sum : NULL);
         else
             transpose_u32(rows, lines, num_steps, out, width);
     } else {
@@ -1026,12 +996,15 @@ bool PACK_NAME(s16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
 #ifdef __AVX2__
     if (pack->k_stride != 1 && (pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8)) {
-        if (interleave_panel_s16(pack, first, lines, width, out))
+        const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
+        const int64_t stride = pack->k_stride;
+        const bool is_signed = pack->dtype == TCGEMM_DTYPE_S8;
+        if (interleave_panel_s16(source, stride, pack->k, is_signed, lines, width, out))
             return false;
-        for (int64_t q = 0; q < num_steps; ++q)
-            interleave_s16((const uint8_t *)pack->source + line_start(pack, first, 2 * q),
-                           2 * q + 1 < pack->k ? pack->k_stride : 0, pack->dtype == TCGEMM_DTYPE_S8,
-                           lines, out + q * width);
+        for (int64_t q = 0; q < num_steps; ++q, source += 2 * stride, out += width)
+            for (int line = 0; line < lines; line += 8)
+                interleave_s16(source + line, stride, 2 * q + 1 < pack->k, is_signed, lines - line,
+                               out + line);
         return false;
     }
 #endif

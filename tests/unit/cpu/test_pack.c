@@ -92,6 +92,11 @@ static uint32_t earlier_term(int line) {
     return 0xA5A5A5A5u + 0x10001u * (uint32_t)line;
 }
 
+static void set_earlier_terms(uint32_t terms[48 + 1]) {
+    for (int i = 0; i < 48 + 1; ++i)
+        terms[i] = earlier_term(i);
+}
+
 static uint32_t expected_term(const packing_t *x, int line) {
     if (line >= x->lines)
         return 0;
@@ -141,8 +146,7 @@ static void check_packing(const packing_t *x) {
     const int64_t steps = (x->pack.k + x->kernel->cpu->ku - 1) / x->kernel->cpu->ku;
     const int64_t lanes = steps * x->width;
     memset(panel, 0xA5, (size_t)(lanes * lane_bytes + CANARY)); /* stale data that must go */
-    for (int i = 0; i < 48 + 1; ++i)
-        terms[i] = earlier_term(i);
+    set_earlier_terms(terms);
     const bool flag = x->kernel->cpu->pack(&x->pack, x->first, x->lines, x->width, panel,
                                            x->wants_terms ? terms : NULL);
     for (int64_t i = 0; i < lanes * TILE_WORDS && lane_bytes == 4 * TILE_WORDS; ++i) {
@@ -222,8 +226,7 @@ static void check_rows(const packing_t *x) {
     const int64_t steps = (x->pack.k + ku - 1) / ku;
     const int64_t bytes = steps * x->lines * 4;
     memset(rows, 0xA5, sizeof rows);
-    for (int i = 0; i < 48 + 1; ++i)
-        terms[i] = earlier_term(i);
+    set_earlier_terms(terms);
     const bool found =
         x->kernel->cpu->pack_rows(&x->pack, x->lines, rows, x->wants_terms ? terms : NULL);
     if (found != expected_flag(x))
