@@ -8,8 +8,8 @@
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
 # TYPE: the types that are drawn, by how their names begin (choices), or fitted, by a part of them (cpu).
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
-# TCGEMM_ARCH, and on other makers' than Intel's, which are fitted to src/cpu/cost_zen5.def, "native avx2", the
-# first of which hides nothing), those of the fit and those that judge it from different seeds.
+# TCGEMM_ARCH, and on other makers' than Intel's, which are fitted to src/cpu/cost_zen4.def or cost_zen5.def, "native
+# avx2", the first of which hides nothing), those of the fit and those that judge it from different seeds.
 # BUILD names the folder of the build whose library is measured (build-gpu, build).
 set -e
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -31,6 +31,7 @@ cpu)
     mkdir -p "$folder"
     compile "${BUILD:-$root/build}" lab/model/sample_cpu
     costs=cost_zen5.def levels="native avx2"
+    ! grep -q '^cpu family.*: 25$' /proc/cpuinfo || costs=cost_zen4.def
     ! grep -q GenuineIntel /proc/cpuinfo || costs=cost.def levels="amx avx512 avx2"
     for level in ${LEVELS:-$levels}; do
         case $what in

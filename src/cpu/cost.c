@@ -159,13 +159,27 @@ static const costs_t costs_of_zen5 = {
 #include "cpu/cost_zen5.def"
 };
 
-/* Those of a Zen 5 are the others', too: there are no more. VDPBF16PS, which is slow on Intel's,
- * was not measured there. */
+static const costs_t costs_of_zen4 = {
+#define COST(isa, TYPE, ...) [COSTS_##isa][TCGEMM_##TYPE] = {__VA_ARGS__},
+#include "cpu/cost_zen4.def"
+};
+
+/* A Zen 3 is of the family of a Zen 4; what is neither this nor Intel's counts as a Zen 5. */
+static const costs_t *costs_of_this(void) {
+    enum { FAMILY_OF_ZEN4 = 25 };
+    const tcgemm_cpuid_t *cpu = tcgemm_cpuid();
+    if (strcmp(cpu->vendor, "GenuineIntel") == 0)
+        return &costs_of_intel;
+    return strcmp(cpu->vendor, "AuthenticAMD") == 0 && cpu->family == FAMILY_OF_ZEN4
+               ? &costs_of_zen4
+               : &costs_of_zen5;
+}
+
+/* VDPBF16PS, which is slow on Intel's, was not measured there. */
 const double *tcgemm_cpu_costs(const struct tcgemm_plan *plan) {
     const tcgemm_kernel_t *row = plan->kernel;
-    const bool is_intel = strcmp(tcgemm_cpuid()->vendor, "GenuineIntel") == 0;
-    const costs_t *const costs = is_intel ? &costs_of_intel : &costs_of_zen5;
-    if (is_intel && row->cpu->family == TCGEMM_FAMILY_BF16)
+    const costs_t *const costs = costs_of_this();
+    if (costs == &costs_of_intel && row->cpu->family == TCGEMM_FAMILY_BF16)
         return NULL;
     const int set = is_matrix(row->cpu)                 ? COSTS_amx
                     : row->features & TCGEMM_CPU_AVX512 ? COSTS_avx512

@@ -38,8 +38,8 @@ typedef enum tcgemm_cpu_count {
 /* Of a plan with its blocks. */
 void tcgemm_cpu_work(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_COUNTS]);
 
-/* Cycles of the nominal clock for each of them, as measured on a Xeon (cost.def) and a Zen 5
- * (cost_zen5.def); NULL where nobody has. */
+/* Cycles of the nominal clock for each of them, as measured on a Xeon (cost.def), a Zen 4
+ * (cost_zen4.def) and a Zen 5 (cost_zen5.def); NULL where nobody has. */
 const double *tcgemm_cpu_costs(const struct tcgemm_plan *plan);
 
 #endif
