@@ -1028,16 +1028,17 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
             pack_own_b(x, &own, k);
         multiply_own(x, &own, k, false);
     }
-    if (x->now.block.last && !x->plan->cpu.direct_output && !x->u->finishes_tiles) {
-        const tcgemm_finish_t finish = finish_of(x, &x->now, 0, own.i1, own.j0, own.j1 - own.j0);
-        x->u->finish(&finish);
-    }
     for (int64_t j = 0; x->u->exact && j < own.b.count; ++j)
         is_special |= own.is_special[j];
     for (int64_t k = 0; k < ks && is_special; k += kb) {
         if (packs_all_panels(x))
             pack_own_b(x, &own, k);
         multiply_own(x, &own, k, true);
+    }
+    /* Not before the tiles that waited have their sums. */
+    if (x->now.block.last && !x->plan->cpu.direct_output && !x->u->finishes_tiles) {
+        const tcgemm_finish_t finish = finish_of(x, &x->now, 0, own.i1, own.j0, own.j1 - own.j0);
+        x->u->finish(&finish);
     }
 }
 

@@ -495,7 +495,7 @@ static void every_number_of_fp8(void **state) {
 static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t k = 700;
     (void)info;
-    if (type != TCGEMM_BF16_F32)
+    if (type != TCGEMM_BF16_F32 && type != TCGEMM_BF16_BF16)
         return;
     const int64_t rows[] = {5, 20, 600};
     for (int i = 0; i < 12; ++i) {
