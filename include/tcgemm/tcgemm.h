@@ -436,15 +436,33 @@ typedef struct tcgemm_scalar {
     double re, im;
 } tcgemm_scalar_t;
 
-/* What one run multiplies. Build it with tcgemm_data(), then change what differs. Fields that no
- * kernel serves yet are refused by their names unless they are NULL (or 0). */
+/* What an element x of D becomes before it is stored. The limit stands at infinities: of -infinity
+ * GELU, GELU_TANH and SILU make a zero. */
+typedef enum tcgemm_activation {
+    TCGEMM_ACTIVATION_NONE = 0,
+    TCGEMM_ACTIVATION_RELU = 1,      /* max(x, 0); the only one of integer types */
+    TCGEMM_ACTIVATION_GELU = 2,      /* x (1 + erf(x / sqrt 2)) / 2; Hendrycks, Gimpel, 2016 */
+    TCGEMM_ACTIVATION_GELU_TANH = 3, /* the same with tanh(sqrt(2 / pi) (x + 0.044715 x^3)) */
+    TCGEMM_ACTIVATION_SILU = 4,      /* x / (1 + exp(-x)), which is also called swish */
+    TCGEMM_ACTIVATION_SIGMOID = 5,   /* 1 / (1 + exp(-x)) */
+    TCGEMM_ACTIVATION_TANH = 6
+} tcgemm_activation_t;
+
+/* What one run multiplies. Build it with tcgemm_data(), then change what differs:
+ *
+ *     D = activation(alpha * op(A) * op(B) + beta * C + bias)
+ *
+ * computed in the type that sums have and rounded to D's once. On the CPU; a plan for a GPU, and
+ * one that packs an operand, serve neither bias nor activation. Fields that are not served are
+ * refused by their names (UNSUPPORTED) unless they are NULL (or 0). */
 typedef struct tcgemm_data {
     size_t struct_size;
     tcgemm_scalar_t alpha, beta;
     const void *a, *b, *c;
     void *d;
-    const void *bias;                  /* not served yet: n elements added to each row of D */
+    const void *bias; /* n elements of D's type, added to each row of D of each item; or NULL */
     const void *row_scale, *col_scale; /* not served yet: m and n factors of the product */
+    tcgemm_activation_t activation;
 } tcgemm_data_t;
 
 /* D = op(A) * op(B). */
@@ -458,6 +476,7 @@ static inline tcgemm_data_t tcgemm_data(const void *a, const void *b, void *d) {
     x.c = NULL;
     x.d = d;
     x.bias = x.row_scale = x.col_scale = NULL;
+    x.activation = TCGEMM_ACTIVATION_NONE;
     return x;
 }
 
@@ -469,6 +488,7 @@ typedef struct tcgemm_run_options {
     void *stream;              /* as tcgemm_run_async; NULL: the default stream */
     int is_async;              /* 1: queued in the stream; 0: the call returns when D is complete */
     tcgemm_run_stats_t *stats; /* filled in if not NULL (set its struct_size first); not if async */
+    int num_threads; /* of a group (tcgemm_execute_group); 0: as many as the default context's */
 } tcgemm_run_options_t;
 
 static inline tcgemm_run_options_t tcgemm_run_options(void) {
@@ -479,6 +499,7 @@ static inline tcgemm_run_options_t tcgemm_run_options(void) {
     o.stream = NULL;
     o.is_async = 0;
     o.stats = NULL;
+    o.num_threads = 0;
     return o;
 }
 
@@ -487,6 +508,25 @@ static inline tcgemm_run_options_t tcgemm_run_options(void) {
  * run. */
 TCGEMM_API tcgemm_status_t tcgemm_execute(const tcgemm_plan_t *plan, const tcgemm_data_t *data,
                                           const tcgemm_run_options_t *options);
+
+/* Runs `count` products of any sizes and types, plans[i] with data[i], in any order: a group, such
+ * as the experts of a layer. The same plan may come again; no D may overlap another matrix of the
+ * group, which nobody checks. On the CPU those that one thread multiplies are shared out among as
+ * many as options.num_threads says, the largest first, and the others run one after another; on a
+ * GPU all run one after another in the stream. D has the bits that tcgemm_execute would give it.
+ *
+ * @code
+ *     for (int i = 0; i < count; ++i)                       // a plan for each size
+ *         tcgemm_plan_create(context, &problem[i], NULL, &plans[i]);
+ *     tcgemm_execute_group((const tcgemm_plan_t *const *)plans, data, count, NULL);
+ * @endcode
+ *
+ * `options` may be NULL; a workspace and statistics are for single products (BAD_ARGUMENT). Returns
+ * OK or the first status of tcgemm_execute; what the arguments are refused for, is refused before
+ * any product has begun. */
+TCGEMM_API tcgemm_status_t tcgemm_execute_group(const tcgemm_plan_t *const *plans,
+                                                const tcgemm_data_t *data, int64_t count,
+                                                const tcgemm_run_options_t *options);
 
 /* As tcgemm_run with two more rights. `workspace`: plan_info.workspace_bytes bytes at any address,
  * owned by the caller and free again on return; NULL: the library takes its own and keeps it for
@@ -629,6 +669,14 @@ TCGEMM_API tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha
                                          const void *b, double beta, const void *c, const void *d,
                                          tcgemm_verify_mode_t mode, uint64_t seed,
                                          tcgemm_verify_report_t *report);
+
+/* The same of what tcgemm_execute did with `data`, whose c is what C held before. A bias counts as
+ * one more term of the sum. The bound behind an activation f is that of its argument, as far as f
+ * stretches it, and some units of f(x) for f itself (docs/numerics.md). SAMPLE has no vectors then,
+ * and promises nothing beyond its samples: smallest_error_caught is infinite. */
+TCGEMM_API tcgemm_status_t tcgemm_verify_data(const tcgemm_plan_t *plan, const tcgemm_data_t *data,
+                                              tcgemm_verify_mode_t mode, uint64_t seed,
+                                              tcgemm_verify_report_t *report);
 
 /* ---- 10. The machine ----------------------------------------------------------------------- */
 

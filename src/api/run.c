@@ -4,6 +4,7 @@
 
 #include "api/call_log.h"
 #include "api/choice.h"
+#include "api/execution.h"
 #include "api/plan_cache.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -64,37 +65,58 @@ static tcgemm_status_t run_call(const struct tcgemm_plan *plan, const tcgemm_run
     return backend_of(plan)->run(plan, run);
 }
 
-/* A plan that packs an operand: from A or B to D. */
-static tcgemm_status_t run_packing(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                   tcgemm_run_t run) {
+/* A plan that packs an operand, from A or B to D, checked. */
+static tcgemm_status_t check_packing(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                     tcgemm_call_t *call, tcgemm_run_t *run) {
     const tcgemm_canonical_t *g = &plan->g;
     const bool is_b = plan->packs == TCGEMM_OPERAND_B;
     const void *const source = is_b != g->swapped ? x->b : x->a;
-    const tcgemm_call_t call = {
+    *call = (tcgemm_call_t){
         .alpha = 1.0, .a = is_b ? NULL : source, .b = is_b ? source : NULL, .d = x->d};
     if (tcgemm_operand_is_empty(g, is_b))
         return TCGEMM_STATUS_OK;
     TCGEMM_FORWARD(tcgemm_check_packing(g, is_b, source, x->d, plan->steps.step[0].written_bytes));
-    TCGEMM_FORWARD(tcgemm_gpu_place(g, &call, home_of(plan), &run.place));
-    TCGEMM_FORWARD(check_place(plan, run.place, false));
-    run.call = &call;
-    return backend_of(plan)->run(plan, &run);
+    TCGEMM_FORWARD(tcgemm_gpu_place(g, call, home_of(plan), &run->place));
+    return check_place(plan, run->place, false);
+}
+
+static tcgemm_status_t check_epilogue_is_served(const struct tcgemm_plan *plan,
+                                                const tcgemm_data_t *x) {
+    const char *const field = x->bias ? "bias" : x->activation ? "activation" : NULL;
+    TCGEMM_RETURN_IF(field && plan->packs, TCGEMM_STATUS_UNSUPPORTED,
+                     "data->%s is set, but the plan packs an operand", field);
+    TCGEMM_RETURN_IF(field && plan->device, TCGEMM_STATUS_UNSUPPORTED,
+                     "data->%s is set, but no kernel of a GPU serves it yet: make the plan's "
+                     "context with device TCGEMM_DEVICE_CPU",
+                     field);
+    return TCGEMM_STATUS_OK;
+}
+
+/* Fills in the call, and where its matrices lie. */
+static tcgemm_status_t check_data(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                  tcgemm_call_t *call, tcgemm_run_t *run) {
+    const tcgemm_canonical_t *g = &plan->g;
+    run->call = call;
+    TCGEMM_FORWARD(check_epilogue_is_served(plan, x));
+    if (plan->packs)
+        return check_packing(plan, x, call, run);
+    TCGEMM_FORWARD(tcgemm_check_data(g, x, true, call));
+    if (is_empty(g))
+        return TCGEMM_STATUS_OK;
+    TCGEMM_FORWARD(tcgemm_gpu_place(g, call, home_of(plan), &run->place));
+    return check_place(plan, run->place, run->is_async);
 }
 
 static tcgemm_status_t run_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
                                 tcgemm_run_t run) {
     const tcgemm_canonical_t *g = &plan->g;
     tcgemm_call_t call;
+    TCGEMM_FORWARD(check_data(plan, x, &call, &run));
     if (plan->packs)
-        return run_packing(plan, x, run);
-    TCGEMM_FORWARD(
-        tcgemm_check_call(g, x->alpha.re, x->a, x->b, x->beta.re, x->c, x->d, true, &call));
-    run.call = &call;
-    if (is_empty(g))
-        return TCGEMM_STATUS_OK;
-    TCGEMM_FORWARD(tcgemm_gpu_place(g, &call, home_of(plan), &run.place));
-    TCGEMM_FORWARD(check_place(plan, run.place, run.is_async));
-    return run_call(plan, &run);
+        return tcgemm_operand_is_empty(g, plan->packs == TCGEMM_OPERAND_B)
+                   ? TCGEMM_STATUS_OK
+                   : backend_of(plan)->run(plan, &run);
+    return is_empty(g) ? TCGEMM_STATUS_OK : run_call(plan, &run);
 }
 
 static tcgemm_status_t run_for_stats(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
@@ -111,23 +133,6 @@ static tcgemm_status_t run_for_stats(const struct tcgemm_plan *plan, const tcgem
 
 /* ---- what the caller gives ---- */
 
-static tcgemm_status_t refuse(bool is_set, const char *field) {
-    TCGEMM_RETURN_IF(is_set, TCGEMM_STATUS_UNSUPPORTED,
-                     "data->%s is set, but no kernel serves it yet", field);
-    return TCGEMM_STATUS_OK;
-}
-
-static tcgemm_status_t read_data(const tcgemm_data_t *data, tcgemm_data_t *x) {
-    *x = tcgemm_data(NULL, NULL, NULL);
-    TCGEMM_FORWARD(
-        tcgemm_struct_read("data", data, TCGEMM_STRUCT_END(tcgemm_data_t, d), x, sizeof *x));
-    TCGEMM_FORWARD(refuse(x->alpha.im != 0.0, "alpha.im"));
-    TCGEMM_FORWARD(refuse(x->beta.im != 0.0, "beta.im"));
-    TCGEMM_FORWARD(refuse(x->bias != NULL, "bias"));
-    TCGEMM_FORWARD(refuse(x->row_scale != NULL, "row_scale"));
-    return refuse(x->col_scale != NULL, "col_scale");
-}
-
 static tcgemm_status_t check_workspace(const struct tcgemm_plan *plan,
                                        const tcgemm_run_options_t *o) {
     const size_t needed = tcgemm_plan_workspace(plan);
@@ -137,31 +142,58 @@ static tcgemm_status_t check_workspace(const struct tcgemm_plan *plan,
     return TCGEMM_STATUS_OK;
 }
 
-static tcgemm_status_t execute_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                    const tcgemm_run_options_t *o) {
+static tcgemm_status_t check_options(const struct tcgemm_plan *plan,
+                                     const tcgemm_run_options_t *o) {
     TCGEMM_RETURN_IF((o->is_async || o->stream) && !plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
                      "the plan is for the CPU, which has no streams");
     TCGEMM_RETURN_IF(o->is_async && o->stats, TCGEMM_STATUS_BAD_ARGUMENT,
                      "an asynchronous run has no statistics");
     TCGEMM_FORWARD(check_is_here(plan));
-    TCGEMM_FORWARD(check_workspace(plan, o));
-    tcgemm_run_t run = {
+    return check_workspace(plan, o);
+}
+
+static tcgemm_run_t run_of(const tcgemm_run_options_t *o) {
+    return (tcgemm_run_t){
         .place = TCGEMM_PLACE_HOST,
         .workspace = o->workspace,
         .stream = o->stream,
         .is_async = o->is_async != 0,
     };
+}
+
+static tcgemm_status_t execute_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                    const tcgemm_run_options_t *o) {
+    TCGEMM_FORWARD(check_options(plan, o));
+    const tcgemm_run_t run = run_of(o);
     return o->stats ? run_for_stats(plan, x, run, o->stats) : run_plan(plan, x, run);
 }
 
-static tcgemm_status_t execute(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                               const tcgemm_run_options_t *o) {
+tcgemm_status_t tcgemm_execution_check(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                       const tcgemm_run_options_t *o) {
+    tcgemm_call_t call;
+    tcgemm_run_t run = run_of(o);
+    TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
+    TCGEMM_FORWARD(check_options(plan, o));
+    return check_data(plan, x, &call, &run);
+}
+
+tcgemm_status_t tcgemm_execution_run(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                     const tcgemm_run_options_t *o) {
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     const double start = tcgemm_call_begin();
     const tcgemm_status_t status = execute_plan(plan, x, o);
     if (tcgemm_call_is_told())
         tcgemm_call_tell(plan, start, x->alpha.re, x->beta.re, o->is_async != 0, status);
     return status;
+}
+
+tcgemm_status_t tcgemm_execution_options(const tcgemm_run_options_t *options,
+                                         tcgemm_run_options_t *o) {
+    *o = tcgemm_run_options();
+    if (!options)
+        return TCGEMM_STATUS_OK;
+    return tcgemm_struct_read("options", options,
+                              TCGEMM_STRUCT_END(tcgemm_run_options_t, struct_size), o, sizeof *o);
 }
 
 static tcgemm_data_t data_of(double alpha, const void *a, const void *b, double beta, const void *c,
@@ -179,13 +211,10 @@ tcgemm_status_t tcgemm_execute(const tcgemm_plan_t *plan, const tcgemm_data_t *d
                                const tcgemm_run_options_t *options) {
     TCGEMM_DEFAULT_FP_MODES;
     tcgemm_data_t x;
-    tcgemm_run_options_t o = tcgemm_run_options();
-    TCGEMM_FORWARD(read_data(data, &x));
-    if (options)
-        TCGEMM_FORWARD(tcgemm_struct_read("options", options,
-                                          TCGEMM_STRUCT_END(tcgemm_run_options_t, struct_size), &o,
-                                          sizeof o));
-    return execute(plan, &x, &o);
+    tcgemm_run_options_t o;
+    TCGEMM_FORWARD(tcgemm_data_read(data, &x));
+    TCGEMM_FORWARD(tcgemm_execution_options(options, &o));
+    return tcgemm_execution_run(plan, &x, &o);
 }
 
 tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a, const void *b,
@@ -193,7 +222,7 @@ tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *
     TCGEMM_DEFAULT_FP_MODES;
     const tcgemm_data_t x = data_of(alpha, a, b, beta, c, d);
     const tcgemm_run_options_t o = tcgemm_run_options();
-    return execute(plan, &x, &o);
+    return tcgemm_execution_run(plan, &x, &o);
 }
 
 tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const void *a,
@@ -205,7 +234,7 @@ tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const v
     o.workspace = workspace;
     o.workspace_bytes = workspace_bytes;
     o.stats = stats;
-    return execute(plan, &x, &o);
+    return tcgemm_execution_run(plan, &x, &o);
 }
 
 tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const void *a,
@@ -218,7 +247,7 @@ tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const 
     o.workspace_bytes = workspace_bytes;
     o.stream = stream;
     o.is_async = 1;
-    return execute(plan, &x, &o);
+    return tcgemm_execution_run(plan, &x, &o);
 }
 
 tcgemm_status_t tcgemm_plan_create(tcgemm_context_t *context, const tcgemm_problem_t *problem,

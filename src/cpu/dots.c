@@ -241,29 +241,6 @@ static void pack_x(const dots_run_t *run, int64_t item) {
     }
 }
 
-/* Sums of a few rows and lines, `t->d` and its strides, become f16 or bf16. */
-static void finish_dots(const dots_run_t *run, const tcgemm_dots_t *t, int num_rows, int num_lines,
-                        const void *c, void *d) {
-    const tcgemm_canonical_t *g = &run->plan->g;
-    /* One column without gaps is as good as a row, which vectors take. */
-    const bool is_rows = run->plan->cpu.dots == TCGEMM_DOTS_ROWS ||
-                         (run->num_rows == 1 && g->ldd == 1 && (!c || g->ldc == 1));
-    const tcgemm_finish_t finish = {
-        .dtype = g->type->d,
-        .sums = t->d,
-        .ld_sums = is_rows ? t->d_row : t->d_line,
-        .c = c,
-        .d = d,
-        .ldc = g->ldc,
-        .ldd = g->ldd,
-        .rows = is_rows ? num_rows : num_lines,
-        .cols = is_rows ? num_lines : num_rows,
-        .alpha = (float)run->call->alpha,
-        .beta = (float)run->call->beta,
-    };
-    run->plan->kernel->cpu->finish(&finish);
-}
-
 /* D's element of a row of x and a line. */
 static char *d_of_line(const dots_run_t *run, int row, int64_t line) {
     const tcgemm_dots_t *t = &run->whole;
@@ -273,6 +250,38 @@ static char *d_of_line(const dots_run_t *run, int row, int64_t line) {
 static const char *c_of_line(const dots_run_t *run, int row, int64_t line) {
     const tcgemm_dots_t *t = &run->whole;
     return t->c ? tcgemm_element_at(t->c, row * t->c_row + line * t->c_line, run->d_bytes) : NULL;
+}
+
+/* Rows of x from `row` on and some lines have their sums: D itself, or `t->d` and its strides, which
+ * become f16 or bf16. */
+static void finish_dots(const dots_run_t *run, const tcgemm_dots_t *t, int row, int num_rows,
+                        int64_t line, int num_lines) {
+    const tcgemm_canonical_t *g = &run->plan->g;
+    const bool is_direct = run->plan->cpu.direct_output;
+    const bool x_is_rows = run->plan->cpu.dots == TCGEMM_DOTS_ROWS;
+    const char *const c = c_of_line(run, row, line);
+    if (is_direct && tcgemm_epilogue_is_empty(&run->call->epilogue))
+        return;
+    /* One column without gaps is as good as a row, which vectors take. */
+    const bool is_turned = !x_is_rows && run->num_rows == 1 && g->ldd == 1 && (!c || g->ldc == 1);
+    const bool is_rows = x_is_rows || is_turned;
+    tcgemm_finish_t finish = {
+        .dtype = g->type->d,
+        .sums = is_direct ? NULL : t->d,
+        .ld_sums = is_rows ? t->d_row : t->d_line,
+        .c = c,
+        .d = d_of_line(run, row, line),
+        .ldc = g->ldc,
+        .ldd = g->ldd,
+        .rows = is_rows ? num_rows : num_lines,
+        .cols = is_rows ? num_lines : num_rows,
+        .alpha = (float)run->call->alpha,
+        .beta = (float)run->call->beta,
+        .epilogue = tcgemm_epilogue_at(&run->call->epilogue, run->d_bytes, x_is_rows ? row : line,
+                                       x_is_rows ? line : row),
+    };
+    finish.epilogue.is_of_rows ^= is_turned;
+    run->plan->kernel->cpu->finish(&finish);
 }
 
 /* To `sums`, which are finished afterwards. */
@@ -317,6 +326,7 @@ static void do_bytes(const dots_run_t *run, int row, int64_t line, int num_lines
     t.c = c_of_line(run, row, line);
     t.d = d_of_line(run, row, line);
     u->dots(&t);
+    finish_dots(run, &t, row, t.num_rows, line, num_lines);
 }
 
 /* Rows of x from `row` on times some lines along k, in the steps of k that tiles take, so that the
@@ -341,9 +351,7 @@ static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_l
         (run->plan->cpu.dots_in_lanes ? u->lane_dots : u->dots)(&t);
         continue_sums(run, &t);
     }
-    if (!is_direct)
-        finish_dots(run, &t, t.num_rows, num_lines, c_of_line(run, row, line),
-                    d_of_line(run, row, line));
+    finish_dots(run, &t, row, t.num_rows, line, num_lines);
 }
 
 /* Rows of k side by side. In a crowd half as many, where that does not cost more than it gains:
@@ -397,9 +405,7 @@ static void do_across(const dots_run_t *run, int thread, int64_t line, int num_l
         add_across(run, line, k, min_i64(plan->cpu.kc, run->whole.steps - k), partials, &t);
         continue_sums(run, &t);
     }
-    if (!is_direct)
-        finish_dots(run, &t, run->num_rows, num_lines, c_of_line(run, 0, line),
-                    d_of_line(run, 0, line));
+    finish_dots(run, &t, 0, run->num_rows, line, num_lines);
 }
 
 /* Lines of one unit, some at a time: those that all rows of x are multiplied by while they are in a

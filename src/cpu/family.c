@@ -121,18 +121,6 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define BOUND_OF_i8x8    TCGEMM_BOUND_EXACT
 #define BOUND_OF_bf16x4  TCGEMM_BOUND_ODD
 
-#define FINISH_OF_f32(kernels)     tcgemm_finish_##kernels
-#define FINISH_OF_bf16(kernels)    tcgemm_finish_##kernels
-#define FINISH_OF_f64(kernels)     NULL
-#define FINISH_OF_u8s8(kernels)    NULL
-#define FINISH_OF_s16(kernels)     NULL
-#define FINISH_OF_b1(kernels)      NULL
-#define FINISH_OF_bf16x32(kernels) tcgemm_finish_##kernels
-#define FINISH_OF_i8x64(kernels)   NULL
-#define FINISH_OF_i8x4(kernels)    NULL
-#define FINISH_OF_i8x8(kernels)    NULL
-#define FINISH_OF_bf16x4(kernels)  tcgemm_finish_##kernels
-
 #define FINISHES_f32     false
 #define FINISHES_f64     false
 #define FINISHES_bf16    false
@@ -277,7 +265,7 @@ static const tcgemm_kernel_t rows[] = {
          .end = END_##isa_,                                                                        \
          .pack = tcgemm_pack_##kernels##_##lane,                                                   \
          .pack_rows = ROWS_OF_##lane(kernels),                                                     \
-         .finish = FINISH_OF_##lane(kernels),                                                      \
+         .finish = tcgemm_finish_##kernels,                                                        \
          .finishes_tiles = FINISHES_##lane,                                                        \
      }},
 #include "cpu/rows.def"

@@ -434,7 +434,8 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
     const double alpha = s->direct_output ? step->item.alpha : 1.0;
     const double beta = step->block.first ? step->item.beta : 1.0;
     tile.continues = !step->block.first && alpha == 1.0;
-    tile.streams = step->block.last && s->direct_output && x->u->begin && d_is_large(g);
+    tile.streams = step->block.last && s->direct_output && x->u->begin && d_is_large(g) &&
+                   tcgemm_epilogue_is_empty(&step->item.epilogue);
     set_scalars(g, alpha, beta, &tile);
     return tile;
 }
@@ -465,28 +466,38 @@ static void place_output(const product_t *x, const step_t *step, int64_t i, int6
     }
 }
 
-/* How rows i .. i+rows, columns j .. j+cols of the block become f16 or bf16. */
+/* How rows i .. i+rows, columns j .. j+cols of the block become f16 or bf16, or other D what its
+ * epilogue makes of it. */
 static tcgemm_finish_t finish_of(const product_t *x, const step_t *step, int64_t i, int64_t rows,
                                  int64_t j, int64_t cols) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    const int64_t row = step->block.row + i, col = step->block.col + j;
     return (tcgemm_finish_t){
         .dtype = g->type->d,
-        .sums = x->sums + i * x->ld_sums + j,
+        .sums = x->plan->cpu.direct_output ? NULL : x->sums + i * x->ld_sums + j,
         .ld_sums = x->ld_sums,
-        .c = step->item.c
-                 ? tcgemm_element_at(step->item.c,
-                                     (step->block.row + i) * g->ldc + step->block.col + j, bytes)
-                 : NULL,
-        .d = tcgemm_element_at(step->item.d, (step->block.row + i) * g->ldd + step->block.col + j,
-                               bytes),
+        .c = step->item.c ? tcgemm_element_at(step->item.c, row * g->ldc + col, bytes) : NULL,
+        .d = tcgemm_element_at(step->item.d, row * g->ldd + col, bytes),
         .ldc = g->ldc,
         .ldd = g->ldd,
         .rows = rows,
         .cols = cols,
         .alpha = (float)step->item.alpha,
         .beta = (float)step->item.beta,
+        .epilogue = tcgemm_epilogue_at(&step->item.epilogue, bytes, row, col),
     };
+}
+
+/* All tiles of these rows and columns have their sums. */
+static void finish_unit(const product_t *x, const step_t *step, int64_t i, int64_t rows, int64_t j,
+                        int64_t cols) {
+    const bool is_done = x->plan->cpu.direct_output ? tcgemm_epilogue_is_empty(&step->item.epilogue)
+                                                    : x->u->finishes_tiles;
+    if (is_done || !step->block.last)
+        return;
+    const tcgemm_finish_t finish = finish_of(x, step, i, rows, j, cols);
+    x->u->finish(&finish);
 }
 
 /* The panels of the current block, whoever packed them. */
@@ -816,10 +827,7 @@ static void multiply_unit(const product_t *x, int64_t unit) {
             function(&tile);
         }
     }
-    if (step->block.last && !s->direct_output && !x->u->finishes_tiles) {
-        const tcgemm_finish_t finish = finish_of(x, step, i0, i1 - i0, j0, j1 - j0);
-        x->u->finish(&finish);
-    }
+    finish_unit(x, step, i0, i1 - i0, j0, j1 - j0);
 }
 
 /* Whose panel stays in the first-level cache while those of the other operand pass: B's, where it
@@ -877,10 +885,7 @@ static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
             function(&tile);
         }
     }
-    if (step->block.last && !s->direct_output) {
-        const tcgemm_finish_t finish = finish_of(x, step, at.row, i1 - at.row, at.col, j1 - at.col);
-        x->u->finish(&finish);
-    }
+    finish_unit(x, step, at.row, i1 - at.row, at.col, j1 - at.col);
 }
 
 /* ---- units of few rows, whose part of B nobody else needs ---- */
@@ -1035,11 +1040,7 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
             pack_own_b(x, &own, k);
         multiply_own(x, &own, k, true);
     }
-    /* Not before the tiles that waited have their sums. */
-    if (x->now.block.last && !x->plan->cpu.direct_output && !x->u->finishes_tiles) {
-        const tcgemm_finish_t finish = finish_of(x, &x->now, 0, own.i1, own.j0, own.j1 - own.j0);
-        x->u->finish(&finish);
-    }
+    finish_unit(x, &x->now, 0, own.i1, own.j0, own.j1 - own.j0); /* tiles that waited, too */
 }
 
 /* ---- small products: of one block, each by one thread (has_small_items in model.c) ---- */
@@ -1283,6 +1284,20 @@ static void run_small(small_t *x, int64_t item) {
     }
 }
 
+static void finish_small(const struct tcgemm_plan *plan, const tcgemm_call_t *call, int64_t item) {
+    const tcgemm_canonical_t *const g = &plan->g;
+    const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    const tcgemm_finish_t finish = {
+        .dtype = g->type->d,
+        .d = tcgemm_element_at(call->d, item * g->stride_d, bytes),
+        .ldd = g->ldd,
+        .rows = g->m,
+        .cols = g->n,
+        .epilogue = call->epilogue,
+    };
+    plan->kernel->cpu->finish(&finish);
+}
+
 /* Items first .. end of the batch. */
 static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
                             char *workspace, int64_t first, int64_t end, times_t *times) {
@@ -1294,8 +1309,12 @@ static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t 
     if (u->begin)
         u->begin();
     const bool is_in_place = !plan->cpu.pack_a && !plan->cpu.pack_b;
-    for (int64_t item = first; item < end; ++item)
+    const bool has_epilogue = !tcgemm_epilogue_is_empty(&call->epilogue);
+    for (int64_t item = first; item < end; ++item) {
         (is_in_place ? run_small_in_place : run_small)(&small, item);
+        if (has_epilogue)
+            finish_small(plan, call, item);
+    }
     if (u->end)
         u->end();
     if (times) {

@@ -1,4 +1,4 @@
-/* gemm.h - the CPU back end's three entries: the driver, its workspace, and D = beta * C. */
+/* gemm.h - the CPU back end's three entries: the driver, its workspace, and D without a product. */
 #ifndef TCGEMM_CPU_GEMM_H
 #define TCGEMM_CPU_GEMM_H
 
@@ -17,7 +17,7 @@ tcgemm_cpu_sizes_t tcgemm_cpu_sizes(const struct tcgemm_plan *plan);
 /* Runs plans of micro-kernels; they need no preparation. */
 extern const tcgemm_backend_t tcgemm_cpu_backend;
 
-/* D = beta * C for the whole batch: all that is left of a product when alpha or k is 0. */
+/* D = epilogue(beta * C) for the whole batch: what is left of a product when alpha or k is 0. */
 void tcgemm_cpu_scale(const tcgemm_canonical_t *g, const tcgemm_call_t *call);
 
 #endif

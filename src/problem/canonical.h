@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/epilogue.h"
 #include "tcgemm/tcgemm.h"
 
 typedef struct tcgemm_operand {
@@ -48,6 +49,7 @@ typedef struct tcgemm_call {
     double beta;
     const void *c;
     void *d;
+    tcgemm_epilogue_t epilogue; /* of the canonical D; the same for all items */
 } tcgemm_call_t;
 
 /* Contiguous elements in a row of the operand as it lies in memory, rows x cols as the formula sees
@@ -82,11 +84,19 @@ tcgemm_status_t tcgemm_problem_read(const tcgemm_problem_t *problem, tcgemm_prob
  * Statuses and order as tcgemm_problem_check. */
 tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *problem, tcgemm_canonical_t *canonical);
 
-/* Checks pointers, scalars, alignment and overlap of one run and fills in `call`. `d_is_written`
- * is false for verification, where D is only compared and may overlap anything.
- * Returns OK, BAD_ARGUMENT, BAD_SCALAR, BAD_ALIGNMENT or OVERLAP. */
+/* Checks pointers, scalars, alignment and overlap of one run and fills in `call`, without an
+ * epilogue. `d_is_written` is false for verification, where D is only compared and may overlap
+ * anything. Returns OK, BAD_ARGUMENT, BAD_SCALAR, BAD_ALIGNMENT or OVERLAP. */
 tcgemm_status_t tcgemm_check_call(const tcgemm_canonical_t *g, double alpha, const void *a,
                                   const void *b, double beta, const void *c, const void *d,
+                                  bool d_is_written, tcgemm_call_t *call);
+
+/* The caller's data, which may be that of another version, as ours; fields that nobody serves are
+ * refused. OK, BAD_ARGUMENT or UNSUPPORTED. */
+tcgemm_status_t tcgemm_data_read(const tcgemm_data_t *data, tcgemm_data_t *whole);
+
+/* tcgemm_check_call and the epilogue. Returns UNSUPPORTED, too, for an activation of integers. */
+tcgemm_status_t tcgemm_check_data(const tcgemm_canonical_t *g, const tcgemm_data_t *x,
                                   bool d_is_written, tcgemm_call_t *call);
 
 /* Checks one run of a plan that packs an operand, A or B of the canonical problem, into `bytes` at

@@ -356,11 +356,67 @@ tcgemm_status_t tcgemm_check_call(const tcgemm_canonical_t *g, double alpha, con
     call->b = call->alpha == 0.0 ? NULL : g->swapped ? a : b;
     call->c = call->beta == 0.0 ? NULL : c;
     call->d = (void *)(uintptr_t)d; /* verification promises not to write */
+    call->epilogue = (tcgemm_epilogue_t){0};
     if (g->m == 0 || g->n == 0 || g->batch == 0)
         return TCGEMM_STATUS_OK;
     if (!all_are_aligned(a, b, c, d, call))
         TCGEMM_FORWARD(check_pointers(g, a, b, c, d, call));
     return d_is_written && !all_are_far(g, call) ? check_overlap(g, call) : TCGEMM_STATUS_OK;
+}
+
+/* ---- the data as a struct, and the epilogue ---- */
+
+static tcgemm_status_t refuse(bool is_set, const char *field) {
+    TCGEMM_RETURN_IF(is_set, TCGEMM_STATUS_UNSUPPORTED,
+                     "data->%s is set, but no kernel serves it yet", field);
+    return TCGEMM_STATUS_OK;
+}
+
+tcgemm_status_t tcgemm_data_read(const tcgemm_data_t *data, tcgemm_data_t *whole) {
+    *whole = tcgemm_data(NULL, NULL, NULL);
+    TCGEMM_FORWARD(tcgemm_struct_read("data", data, TCGEMM_STRUCT_END(tcgemm_data_t, d), whole,
+                                      sizeof *whole));
+    TCGEMM_FORWARD(refuse(whole->alpha.im != 0.0, "alpha.im"));
+    TCGEMM_FORWARD(refuse(whole->beta.im != 0.0, "beta.im"));
+    TCGEMM_FORWARD(refuse(whole->row_scale != NULL, "row_scale"));
+    TCGEMM_FORWARD(refuse(whole->col_scale != NULL, "col_scale"));
+    TCGEMM_RETURN_IF(!tcgemm_activation_name(whole->activation), TCGEMM_STATUS_BAD_ARGUMENT,
+                     "activation %d is unknown", (int)whole->activation);
+    return TCGEMM_STATUS_OK;
+}
+
+static tcgemm_status_t check_activation(const tcgemm_canonical_t *g, tcgemm_activation_t f) {
+    TCGEMM_RETURN_IF(tcgemm_dtype_is_integer(g->type->d) && f != TCGEMM_ACTIVATION_NONE &&
+                         f != TCGEMM_ACTIVATION_RELU,
+                     TCGEMM_STATUS_UNSUPPORTED,
+                     "activation %s is for floating-point types; type %s has relu alone",
+                     tcgemm_activation_name(f), g->type->name);
+    return TCGEMM_STATUS_OK;
+}
+
+static tcgemm_status_t check_bias(const tcgemm_canonical_t *g, const void *bias,
+                                  const tcgemm_call_t *call, bool d_is_written) {
+    const tcgemm_dtype_t dtype = g->type->d;
+    const region_t d = region_of(call->d, dtype, g->m, g->n, g->ldd, g->stride_d, g->batch);
+    const int64_t count = g->swapped ? g->m : g->n;
+    if (!bias || g->m == 0 || g->n == 0 || g->batch == 0)
+        return TCGEMM_STATUS_OK;
+    TCGEMM_FORWARD(check_pointer("bias", bias, dtype));
+    TCGEMM_RETURN_IF(d_is_written &&
+                         regions_overlap(d, region_of(bias, dtype, 1, count, count, 0, 1)),
+                     TCGEMM_STATUS_OVERLAP, "D overlaps the bias");
+    return TCGEMM_STATUS_OK;
+}
+
+tcgemm_status_t tcgemm_check_data(const tcgemm_canonical_t *g, const tcgemm_data_t *x,
+                                  bool d_is_written, tcgemm_call_t *call) {
+    TCGEMM_FORWARD(tcgemm_check_call(g, x->alpha.re, x->a, x->b, x->beta.re, x->c, x->d,
+                                     d_is_written, call));
+    TCGEMM_FORWARD(check_activation(g, x->activation));
+    TCGEMM_FORWARD(check_bias(g, x->bias, call, d_is_written));
+    call->epilogue = (tcgemm_epilogue_t){
+        .bias = x->bias, .is_of_rows = g->swapped, .activation = x->activation};
+    return TCGEMM_STATUS_OK;
 }
 
 tcgemm_status_t tcgemm_check_packing(const tcgemm_canonical_t *g, bool is_b, const void *source,

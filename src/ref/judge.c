@@ -78,7 +78,9 @@ void tcgemm_judge_init(tcgemm_judge_t *judge, const struct tcgemm_plan *plan,
 
 /* The bound on |d - ref|, in units of 2^exponent like the reference itself. */
 static double bound_of(const tcgemm_judge_t *judge, const tcgemm_ref_value_t *ref) {
-    const double before = judge->growth * ref->magnitude + ldexp(judge->underflow, -ref->exponent);
+    const double before = judge->growth * ref->magnitude +
+                          judge->accumulator_unit * ref->epilogue_units + ref->epilogue_tiny +
+                          ldexp(judge->underflow, -ref->exponent);
     if (judge->rounding == 0.0) /* near the largest number 0 * infinity would make a NaN */
         return before;
     return before + judge->rounding * (fabs(ref->hi) + before);

@@ -78,9 +78,43 @@ static void combine_f64(double alpha, tcgemm_wide_t sum, double product, int exp
     }
 }
 
-void tcgemm_reference_combine(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
-                              int64_t i, int64_t j, tcgemm_wide_t sum, double product, int exponent,
-                              tcgemm_ref_value_t *out) {
+/* How wrong an activation may be: its value by some units, and below zero, where all but tanh and
+ * sigmoid fall to zero like exp(-x^2 / 2), by as many more as the rounded argument of exp makes. */
+static double activation_units(tcgemm_activation_t activation, double x, double y) {
+    const double steep = x < 0.0 ? fmin(x * x, 200.0) : 0.0;
+    return activation == TCGEMM_ACTIVATION_NONE || activation == TCGEMM_ACTIVATION_RELU
+               ? 0.0
+               : 8.0 * fabs(y) * (1.0 + steep);
+}
+
+/* Makes out->hi, out->lo and what bounds them those of epilogue(out). */
+static void add_epilogue(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t i,
+                         int64_t j, tcgemm_ref_value_t *out) {
+    const tcgemm_epilogue_t *e = &call->epilogue;
+    const bool is_f32 = g->type->accumulator != TCGEMM_DTYPE_F64;
+    const double slope = tcgemm_activation_slope(e->activation);
+    const double bias =
+        e->bias ? tcgemm_load_float(g->type->d, e->bias, e->is_of_rows ? i : j) : 0.0;
+    tcgemm_wide_t x = {ldexp(out->hi, out->exponent), ldexp(out->lo, out->exponent)};
+    if (e->bias)
+        tcgemm_wide_add_product(&x, bias, 1.0);
+    const double sum = isfinite(x.hi) ? x.hi + x.lo : x.hi;
+    const double magnitude = ldexp(out->magnitude, out->exponent) + fabs(bias);
+    const bool is_linear = e->activation == TCGEMM_ACTIVATION_NONE ||
+                           (e->activation == TCGEMM_ACTIVATION_RELU && sum > 0.0);
+    out->exponent = 0;
+    out->hi = tcgemm_activate(e->activation, sum);
+    out->lo = is_linear && isfinite(x.hi) ? (x.hi - sum) + x.lo : 0.0;
+    out->magnitude = slope * magnitude;
+    out->epilogue_units =
+        (e->bias ? slope * magnitude : 0.0) + activation_units(e->activation, sum, out->hi);
+    if (e->activation != TCGEMM_ACTIVATION_NONE)
+        out->epilogue_tiny = is_f32 ? 0x1p-116 : 0x1p-1000;
+}
+
+static void combine(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
+                    int64_t i, int64_t j, tcgemm_wide_t sum, double product, int exponent,
+                    tcgemm_ref_value_t *out) {
     const bool has_product = tcgemm_reads_product(g, call);
     const bool has_c = call->beta != 0;
     const double alpha = has_product ? call->alpha : 0.0;
@@ -105,6 +139,14 @@ void tcgemm_reference_combine(const tcgemm_canonical_t *g, const tcgemm_call_t *
         out->hi = has_product ? out->hi + call->beta * c : call->beta * c;
         out->magnitude += fabs(call->beta * c);
     }
+}
+
+void tcgemm_reference_combine(const tcgemm_canonical_t *g, const tcgemm_call_t *call, int64_t batch,
+                              int64_t i, int64_t j, tcgemm_wide_t sum, double product, int exponent,
+                              tcgemm_ref_value_t *out) {
+    combine(g, call, batch, i, j, sum, product, exponent, out);
+    if (!tcgemm_epilogue_is_empty(&call->epilogue))
+        add_epilogue(g, call, i, j, out);
 }
 
 /* From the tf32 that the element is rounded to, to the other one that is as near; 0: there is none.
@@ -181,7 +223,11 @@ uint32_t tcgemm_reference_combine_integer(const tcgemm_canonical_t *g, const tcg
     if (call->beta != 0)
         c = (uint32_t)tcgemm_load_integer(g->type->d, call->c,
                                           batch * g->stride_c + i * g->ldc + j);
-    return tcgemm_integer_scalar(call->alpha) * sum + tcgemm_integer_scalar(call->beta) * c;
+    const tcgemm_epilogue_t *e = &call->epilogue;
+    uint32_t x = tcgemm_integer_scalar(call->alpha) * sum + tcgemm_integer_scalar(call->beta) * c;
+    if (e->bias)
+        x += (uint32_t)tcgemm_load_integer(g->type->d, e->bias, e->is_of_rows ? i : j);
+    return e->activation == TCGEMM_ACTIVATION_RELU && x >> 31 ? 0 : x;
 }
 
 static uint32_t integer_element(const tcgemm_canonical_t *g, const tcgemm_call_t *call,

@@ -30,7 +30,9 @@ typedef struct tcgemm_ref_value {
     double magnitude; /* s = |alpha| sum |a||b| + |beta c|, also times 2^exponent */
     double product;   /* sum |a||b|, no exponent: infinite where it is beyond f64 */
     int exponent;
-    uint32_t integer; /* the result of an integer type; nothing else is set then */
+    double epilogue_units; /* what bias and activation may lose: units of the accumulator, ... */
+    double epilogue_tiny;  /* ... and what underflow may in an activation, absolute */
+    uint32_t integer;      /* the result of an integer type; nothing else is set then */
 } tcgemm_ref_value_t;
 
 /* A sum as an unevaluated pair: hi is the plain sum in f64, lo gathers what its roundings lost.

@@ -273,7 +273,9 @@ static int64_t drop_checked(const verification_t *v, int64_t chosen, int64_t *pl
         const int64_t row = places[s] / g->n;
         const tcgemm_row_score_t key = {.batch = row / g->m, .row = row % g->m};
         const bool is_repeated = kept > 0 && places[kept - 1] == places[s];
-        if (!is_repeated && !bsearch(&key, v->vectors.rows, (size_t)chosen, sizeof key, by_place))
+        const bool is_checked =
+            chosen > 0 && bsearch(&key, v->vectors.rows, (size_t)chosen, sizeof key, by_place);
+        if (!is_repeated && !is_checked)
             places[kept++] = places[s];
     }
     return kept;
@@ -310,7 +312,10 @@ static tcgemm_status_t judge_samples(verification_t *v, int64_t chosen) {
     return TCGEMM_STATUS_OK;
 }
 
+/* An epilogue is applied to each element alone, so that no vector can be multiplied through it. */
 static tcgemm_status_t verify_sample(verification_t *v) {
+    if (!tcgemm_epilogue_is_empty(&v->judge->call->epilogue))
+        return judge_samples(v, 0);
     TCGEMM_FORWARD(tcgemm_vectors_run(v->judge, v->seed, v->num_workers, &v->vectors));
     const int64_t chosen = choose_rows(v);
     tcgemm_status_t status = judge_chosen_rows(v, chosen);
@@ -330,6 +335,10 @@ static tcgemm_status_t verify_sample(verification_t *v) {
  * where honest rounding pulls the other way. For integers a single error always shows. */
 static void report_promise(const verification_t *v, tcgemm_verify_report_t *report) {
     report->num_vector_rows = v->vectors.num_rows;
+    if (!tcgemm_epilogue_is_empty(&v->judge->call->epilogue)) {
+        report->smallest_error_caught = (double)INFINITY;
+        return;
+    }
     if (v->judge->is_integer) {
         report->smallest_error_caught = 1.0;
         return;
@@ -380,10 +389,9 @@ static tcgemm_status_t verify_call(const tcgemm_plan_t *plan, const tcgemm_call_
     return TCGEMM_STATUS_OK;
 }
 
-tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const void *a, const void *b,
-                              double beta, const void *c, const void *d, tcgemm_verify_mode_t mode,
-                              uint64_t seed, tcgemm_verify_report_t *report) {
-    TCGEMM_DEFAULT_FP_MODES;
+static tcgemm_status_t verify(const tcgemm_plan_t *plan, const tcgemm_data_t *x,
+                              tcgemm_verify_mode_t mode, uint64_t seed,
+                              tcgemm_verify_report_t *report) {
     const double start = now_seconds();
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_FORWARD(tcgemm_struct_check("report", report, sizeof *report));
@@ -393,7 +401,7 @@ tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const voi
                          mode != TCGEMM_VERIFY_FULL,
                      TCGEMM_STATUS_BAD_ARGUMENT, "verification mode %d is unknown", (int)mode);
     tcgemm_call_t call;
-    TCGEMM_FORWARD(tcgemm_check_call(&plan->g, alpha, a, b, beta, c, d, false, &call));
+    TCGEMM_FORWARD(tcgemm_check_data(&plan->g, x, false, &call));
 
     tcgemm_verify_report_t result = {.struct_size = sizeof result};
     result.mode = resolve_mode(&plan->g, mode);
@@ -401,4 +409,24 @@ tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const voi
     result.seconds = now_seconds() - start;
     tcgemm_struct_write(report, &result, sizeof result);
     return TCGEMM_STATUS_OK;
+}
+
+tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const void *a, const void *b,
+                              double beta, const void *c, const void *d, tcgemm_verify_mode_t mode,
+                              uint64_t seed, tcgemm_verify_report_t *report) {
+    TCGEMM_DEFAULT_FP_MODES;
+    tcgemm_data_t x = tcgemm_data(a, b, (void *)(uintptr_t)d); /* which is only read */
+    x.alpha.re = alpha;
+    x.beta.re = beta;
+    x.c = c;
+    return verify(plan, &x, mode, seed, report);
+}
+
+tcgemm_status_t tcgemm_verify_data(const tcgemm_plan_t *plan, const tcgemm_data_t *data,
+                                   tcgemm_verify_mode_t mode, uint64_t seed,
+                                   tcgemm_verify_report_t *report) {
+    TCGEMM_DEFAULT_FP_MODES;
+    tcgemm_data_t x;
+    TCGEMM_FORWARD(tcgemm_data_read(data, &x));
+    return verify(plan, &x, mode, seed, report);
 }

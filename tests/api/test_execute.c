@@ -139,9 +139,6 @@ static void fields_of_the_future_are_refused_by_name(void **state) {
     x.beta.im = -1e-300;
     expect_refused(&x, "data->beta.im");
     x = whole_data();
-    x.bias = c;
-    expect_refused(&x, "data->bias");
-    x = whole_data();
     x.row_scale = c;
     expect_refused(&x, "data->row_scale");
     x = whole_data();

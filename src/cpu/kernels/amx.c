@@ -184,7 +184,7 @@ static TCGEMM_ALWAYS_INLINE void narrow_16(const tcgemm_finish_t *f, const float
 
 static void finish_narrow(const tcgemm_tile_t *t, const sums_t *sums) {
     tcgemm_finish_t f = *t->finish;
-    if (t->n != COLS || f.dtype != TCGEMM_DTYPE_BF16) {
+    if (t->n != COLS || f.dtype != TCGEMM_DTYPE_BF16 || !tcgemm_epilogue_is_empty(&f.epilogue)) {
         f.sums = sums->f32[0];
         f.ld_sums = COLS;
         f.rows = t->m;

@@ -1,5 +1,7 @@
-/* finish_tmpl.h - sums become f16 or bf16: tcgemm_finish_<PACK_ISA>, compiled once for each
- * instruction set like pack_tmpl.h, whose names it uses. */
+/* finish_tmpl.h - sums become f16 or bf16, and all D what its epilogue makes of it:
+ * tcgemm_finish_<PACK_ISA>, compiled once for each instruction set like pack_tmpl.h, whose names it
+ * uses. */
+#include "cpu/kernels/epilogue_tmpl.h"
 
 static void finish_row_bf16(const float *sums, const uint16_t *c, uint16_t *d, int64_t count,
                             float alpha, float beta) {
@@ -42,14 +44,51 @@ static void finish_row_f16(const float *sums, const uint16_t *c, uint16_t *d, in
     }
 }
 
+static void finish_row(bool is_bf16, const float *sums, const uint16_t *c, uint16_t *d,
+                       int64_t count, float alpha, float beta) {
+    (is_bf16 ? finish_row_bf16 : finish_row_f16)(sums, c, d, count, alpha, beta);
+}
+
+/* A row that has a bias or an activation: in f32 until it is rounded. */
+static void finish_row_in_f32(const tcgemm_finish_t *f, int64_t i, const float *sums,
+                              const uint16_t *c, uint16_t *d) {
+    const bool is_bf16 = f->dtype == TCGEMM_DTYPE_BF16;
+    float x[EPILOGUE_CHUNK], bias[EPILOGUE_CHUNK];
+    const tcgemm_epilogue_t of_chunk = {.bias = f->epilogue.bias ? bias : NULL,
+                                        .activation = f->epilogue.activation};
+    for (int64_t j = 0; j < f->cols; j += EPILOGUE_CHUNK) {
+        const int64_t count = min_i64(EPILOGUE_CHUNK, f->cols - j);
+        for (int64_t at = 0; at < count; ++at)
+            x[at] = f->alpha * sums[j + at];
+        for (int64_t at = 0; c && at < count; ++at)
+            x[at] +=
+                f->beta * (is_bf16 ? tcgemm_f32_of_bf16(c[j + at]) : tcgemm_f32_of_f16(c[j + at]));
+        if (of_chunk.bias)
+            load_bias(&f->epilogue, is_bf16, i, j, bias, count);
+        epilogue_row_f32(&of_chunk, 0, x, count);
+        finish_row(is_bf16, x, NULL, d + j, count, 1.0F, 0.0F);
+    }
+}
+
+static void finish_narrow_row(const tcgemm_finish_t *f, int64_t i) {
+    const float *const sums = f->sums + i * f->ld_sums;
+    const uint16_t *const c = f->c ? (const uint16_t *)f->c + i * f->ldc : NULL;
+    uint16_t *const d = (uint16_t *)f->d + i * f->ldd;
+    if (tcgemm_epilogue_is_empty(&f->epilogue))
+        finish_row(f->dtype == TCGEMM_DTYPE_BF16, sums, c, d, f->cols, f->alpha, f->beta);
+    else
+        finish_row_in_f32(f, i, sums, c, d);
+}
+
 void TCGEMM_PASTE(tcgemm_finish_, PACK_ISA, )(const tcgemm_finish_t *f) {
     for (int64_t i = 0; i < f->rows; ++i) {
-        const float *sums = f->sums + i * f->ld_sums;
-        const uint16_t *c = f->c ? (const uint16_t *)f->c + i * f->ldc : NULL;
-        uint16_t *d = (uint16_t *)f->d + i * f->ldd;
-        if (f->dtype == TCGEMM_DTYPE_BF16)
-            finish_row_bf16(sums, c, d, f->cols, f->alpha, f->beta);
+        if (f->dtype == TCGEMM_DTYPE_F32)
+            epilogue_row_f32(&f->epilogue, i, (float *)f->d + i * f->ldd, f->cols);
+        else if (f->dtype == TCGEMM_DTYPE_F64)
+            epilogue_row_f64(&f->epilogue, i, (double *)f->d + i * f->ldd, f->cols);
+        else if (f->dtype == TCGEMM_DTYPE_S32)
+            epilogue_row_s32(&f->epilogue, i, (uint32_t *)f->d + i * f->ldd, f->cols);
         else
-            finish_row_f16(sums, c, d, f->cols, f->alpha, f->beta);
+            finish_narrow_row(f, i);
     }
 }

@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/epilogue.h"
 #include "base/num.h"
 #include "tcgemm/tcgemm.h"
 
@@ -143,16 +144,18 @@ typedef bool tcgemm_pack_fn(const tcgemm_pack_t *pack, int64_t first, int lines,
  * too. Lines of bf16 that stay where they are, `rows` NULL, are only looked at. */
 typedef bool tcgemm_pack_rows_fn(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms);
 
-/* Writes rows x cols sums as f16 or bf16: D = alpha * sums + beta * C, rounded once. */
+/* Writes rows x cols sums as f16 or bf16: D = epilogue(alpha * sums + beta * C), rounded once; of
+ * other types D, which has its sums, becomes epilogue(D). */
 typedef struct tcgemm_finish {
     tcgemm_dtype_t dtype;
-    const float *sums;
+    const float *sums; /* of narrow types, as are C, alpha and beta */
     int64_t ld_sums;
     const void *c; /* NULL: beta is 0 */
     void *d;
     int64_t ldc, ldd;
     int64_t rows, cols;
     float alpha, beta;
+    tcgemm_epilogue_t epilogue; /* its bias begins with the first row or column */
 } tcgemm_finish_t;
 
 typedef void tcgemm_finish_fn(const tcgemm_finish_t *finish);
@@ -178,7 +181,7 @@ typedef struct tcgemm_cpu_ukernel {
     void (*end)(void);
     tcgemm_pack_fn *pack;
     tcgemm_pack_rows_fn *pack_rows; /* for strided tiles of lanes that are no elements; or NULL */
-    tcgemm_finish_fn *finish;       /* NULL for families without narrow results */
+    tcgemm_finish_fn *finish;
     bool finishes_tiles;            /* packed and exact heed tile.finish */
 } tcgemm_cpu_ukernel_t;
 
