@@ -250,7 +250,8 @@ static void check_short_sums(const tcgemm_kernel_t *kernel, int cc) {
         TCGEMM_STATUS_OK);
     const double sum = tcgemm_load_float(info->d, &d, 0);
     if (sum != ONES || r.num_faults)
-        report_failure("%s: %g, expected %d; %s", kernel->name, sum, ONES, r.fault);
+        report_failure("%s: %lld faults (%s), %g, expected %d", kernel->name,
+                       (long long)r.num_faults, r.fault, sum, ONES);
 }
 
 /* m and n around the tile and its edges, k around the blocks of k and the ring of stages; the pairs
