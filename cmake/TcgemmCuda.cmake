@@ -25,6 +25,15 @@ set(TCGEMM_CUDA_COMMON_MODULES mma_pipelined_f64_f64)
 # the library below 12 MB, too.
 set(TCGEMM_CUDA_MEASURED_ROOMS batched simt_tma)
 
+# The modules whose rows are offered on older and newer devices than sm_90, but not there (src/device/facts.h): PTX of 90,
+# no machine code.
+option(TCGEMM_FP8_ON_90 "Offer FP8 by mma.sync on sm_90, too, where it is slow" OFF)
+mark_as_advanced(TCGEMM_FP8_ON_90)
+set(TCGEMM_CUDA_BUT_90_MODULES "^mma_pipelined_e[45]m[32]_")
+if(TCGEMM_FP8_ON_90)
+  set(TCGEMM_CUDA_BUT_90_MODULES "^$")
+endif()
+
 # The rooms whose kernels need what one architecture alone has: machine code for 90a, no PTX.
 set(TCGEMM_CUDA_SPECIFIC_ROOMS wgmma)
 set(TCGEMM_CUDA_ARCHS "" CACHE STRING "GPU architectures, e.g. 80;90a; empty: by TCGEMM_CUDA")
@@ -150,11 +159,11 @@ function(tcgemm_cuda_least result source)
   set(${result} ${least} PARENT_SCOPE)
 endfunction()
 
-# tcgemm_cuda_front(RESULT ROOM ARCH ARCH...): the architecture whose PTX becomes the image for ARCH, where those
-# that follow are built, too. nvcc's front end takes longer than ptxas, so architectures for which it writes
+# tcgemm_cuda_front(RESULT ROOM LEAST ARCH ARCH...): the architecture whose PTX becomes the image for ARCH, where those
+# that follow are built, too, of a module with rows from LEAST on. nvcc's front end takes longer than ptxas, so architectures for which it writes
 # the same PTX share it. Blocks have as much shared memory on 87 as on 80 and on 89 as on 86, and only the
 # common rooms have instructions that tell 89 from 86; what 90a alone has is used by the rooms named above.
-function(tcgemm_cuda_front result room arch)
+function(tcgemm_cuda_front result room least arch)
   set(${result} "${arch}" PARENT_SCOPE)
   set(pairs "")
   if(NOT room IN_LIST TCGEMM_CUDA_SPECIFIC_ROOMS)
@@ -166,7 +175,7 @@ function(tcgemm_cuda_front result room arch)
   foreach(pair IN LISTS pairs)
     string(REGEX MATCH "^(.*):(.*)$" pair "${pair}")
     set(other "${CMAKE_MATCH_2}")
-    if(arch STREQUAL CMAKE_MATCH_1 AND
+    if(arch STREQUAL CMAKE_MATCH_1 AND NOT other LESS least AND
        ("${other}" IN_LIST ARGN OR "${other}-real" IN_LIST ARGN OR "${other}-virtual" IN_LIST ARGN))
       set(${result} "${other}" PARENT_SCOPE)
     endif()
@@ -207,13 +216,17 @@ function(tcgemm_cuda_list result)
       if(room IN_LIST TCGEMM_CUDA_MEASURED_ROOMS AND is_ptx AND "90a" IN_LIST ARGN)
         continue()
       endif()
-      if(arch STREQUAL "89" AND NOT is_ptx AND ("86" IN_LIST ARGN OR "86-real" IN_LIST ARGN))
+      if(arch STREQUAL "89" AND NOT is_ptx AND NOT least GREATER 86 AND
+         ("86" IN_LIST ARGN OR "86-real" IN_LIST ARGN))
         continue() # ptxas writes the same instructions
+      endif()
+      if(number EQUAL 90 AND NOT is_ptx AND module MATCHES "${TCGEMM_CUDA_BUT_90_MODULES}")
+        continue()
       endif()
       if(number LESS least OR (room IN_LIST TCGEMM_CUDA_SPECIFIC_ROOMS AND NOT only_this))
         continue()
       endif()
-      tcgemm_cuda_front(front "${room}" "${arch}" ${ARGN})
+      tcgemm_cuda_front(front "${room}" ${least} "${arch}" ${ARGN})
       list(APPEND list
            "${module}|${slot}|${number}|${front}|${code}|${is_ptx}|${only_this}|${source}")
     endforeach()

@@ -317,6 +317,15 @@ defect "bytes of two k are taken for one" gpu/words.cuh \
 defect "beyond k the small operand is read on" $stream \
     's/i < pieces ? 16 : 0);/16);/;s/(i < pieces ? 16 \* i : 0)/16 * i/' \
     'stream_e4m3_f32.cu' 90 stream_e4m3_f32
+defect "mma.sync: short sums go on from those before" gpu/families/mma/products.cuh \
+    's/tcgemm_mma_m16n8k32_f32_e4m3(part, a, b);/tcgemm_mma_m16n8k32_f32_e4m3(c, a, b);/' \
+    'mma_pipelined_e4m3_f32.cu' 90 'mma_pipelined_e4m3_f32_128x128x64_s4'
+defect "mma.sync: of four short sums of a lane one is not added" gpu/families/mma/products.cuh \
+    '/void promote/,/}/s/i < 4/i < 3/' \
+    'mma_pipelined_e4m3_bf16.cu' 90 'mma_pipelined_e4m3_bf16_64x64x128_s3'
+defect "mma.sync: e5m2 is multiplied as e4m3" gpu/families/mma/products.cuh \
+    's/tcgemm_mma_m16n8k32_f32_e5m2(part, a, b);/tcgemm_mma_m16n8k32_f32_e4m3(part, a, b);/' \
+    'mma_pipelined_e5m2_f32.cu' 90 'mma_pipelined_e5m2_f32_64x64x128_s3'
 defect "short sums of a block go on from those before" $wgmma \
     's/multiply(part, at.slot, consumer, 0);/multiply(part, at.slot, consumer, 1);/' \
     'wgmma_e4m3_f32.cu' 90 'wgmma_e4m3_f32_128x128x128'

@@ -67,6 +67,8 @@ static bool find_facts(tcgemm_gpu_t *gpu, int index) {
     }
     f->takes_tensor_maps =
         tcgemm_driver_has(TCGEMM_DRIVER_TENSOR_MAPS) && tcgemm_gpu_has_own_code(gpu);
+    f->has_fp8_mma =
+        TCGEMM_HAS_FP8_MMA(f->cc) && tcgemm_gpu_has_code(gpu, "mma_pipelined_e4m3_f32");
     return f->cc >= 10 && f->num_sms > 0 && f->memory_bytes > 0 && f->smem_block_bytes > 0 &&
            f->smem_sm_bytes > 0 && f->registers_per_sm > 0 && f->threads_per_sm > 0;
 }

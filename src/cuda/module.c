@@ -39,6 +39,10 @@ bool tcgemm_gpu_has_own_code(const tcgemm_gpu_t *gpu) {
     return false;
 }
 
+bool tcgemm_gpu_has_code(const tcgemm_gpu_t *gpu, const char *module) {
+    return find_image(module, gpu) != NULL;
+}
+
 static tcgemm_status_t load(tcgemm_gpu_t *gpu, const char *module, CUmodule *loaded) {
     const tcgemm_image_t *image = find_image(module, gpu);
     TCGEMM_RETURN_IF(!image || image->slot >= TCGEMM_MAX_MODULES, TCGEMM_STATUS_UNSUPPORTED,

@@ -20,6 +20,9 @@ extern const int tcgemm_num_images;
 /* True if there is machine code for this very architecture (sm_90a), with what it alone has. */
 bool tcgemm_gpu_has_own_code(const tcgemm_gpu_t *gpu);
 
+/* True if there is code of the module that this GPU can run. */
+bool tcgemm_gpu_has_code(const tcgemm_gpu_t *gpu, const char *module);
+
 /* The function, its module loaded if need be. The GPU's context is current.
  * Returns OK, UNSUPPORTED (no image for this architecture), INTERNAL (no such function), or what
  * the driver says. */

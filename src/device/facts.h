@@ -22,8 +22,18 @@ typedef struct tcgemm_device {
     int registers_per_sm;
     int threads_per_sm;
     bool takes_tensor_maps; /* sm_90: hardware, driver and the library's code for such kernels */
+    bool has_fp8_mma;       /* mma.sync of FP8, and the library's code for it */
     bool half_rate_f32;     /* GeForce: tensor cores that accumulate in f32 run at half rate */
 } tcgemm_device_t;
+
+/* Where mma.sync of FP8 is an instruction. On sm_90 and sm_100 to 110, whose tensor cores take FP8
+ * another way, ptxas makes two of f16 of it, no faster than those of bf16. TCGEMM_FP8_ON_90 is for
+ * who has no other GPU to try such kernels on. */
+#ifdef TCGEMM_FP8_ON_90
+#define TCGEMM_HAS_FP8_MMA(cc) ((cc) == 89 || (cc) == 90 || (cc) >= 120)
+#else
+#define TCGEMM_HAS_FP8_MMA(cc) ((cc) == 89 || (cc) >= 120)
+#endif
 
 /* Types that the same units compute at one rate. The first four are sums of floats in f32. */
 typedef enum tcgemm_rate {

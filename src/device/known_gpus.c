@@ -29,6 +29,7 @@ static const struct {
                 .registers_per_sm = REGISTERS,                                                     \
                 .threads_per_sm = (threads),                                                       \
                 .takes_tensor_maps = (cc_) == 90,                                                  \
+                .has_fp8_mma = TCGEMM_HAS_FP8_MMA(cc_),                                            \
                 .half_rate_f32 = (geforce) != 0}},
 #include "device/known_gpus.def"
 };

@@ -6,6 +6,7 @@
  *     copy.c           cp.async, the adversary        product.c   mma.sync
  *     meet.c           functions of a warp or more    report.c    faults and the trace
  *     cluster.c        blocks of a cluster, which take turns
+ *     short_sum.c      sums of FP8
  *     async.h          Hopper: mbarriers, TMA, wgmma
  *
  * A thread runs until it waits. Functions of a warp are a rendezvous: the lane that comes last does
@@ -26,7 +27,8 @@
  * Not modelled: time, caches, bank conflicts, registers but for their sum; the order of weak memory
  * beyond barriers; blocks that run at once, but for those of a cluster; named barriers; what
  * ordinary stores have written as the operand of a wgmma: it may not read it. Products are summed
- * exactly and rounded once an instruction, where tensor cores truncate (product.c).
+ * exactly and rounded once an instruction, where tensor cores truncate (product.c), but for those
+ * of FP8.
  */
 #ifndef TCGEMM_EMULATE_MACHINE_H
 #define TCGEMM_EMULATE_MACHINE_H
@@ -278,6 +280,12 @@ void tcgemm_copy_end(const thread_t *thread);
 /* ---- product.c ---- */
 
 void tcgemm_machine_product(thread_t *lanes);
+
+/* ---- short_sum.c ---- */
+
+int tcgemm_machine_exponent(double factor);
+/* before + the sum of k products of FP8, whose exponents are the sums of those of their factors. */
+float tcgemm_machine_short_sum(const double *terms, const int *exponents, uint32_t k, float before);
 
 /* ---- report.c ---- */
 

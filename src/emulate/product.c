@@ -5,13 +5,13 @@
  *     16-bit         (g, 2q ..), (g+8, 2q ..), then  (2q .., g), then     (g, 2q), (g, 2q+1),
  *                    the same 8 k further            8 k further          (g+8, 2q), (g+8, 2q+1)
  *     tf32           one k, q; 4 further             q; 4 further
- *     8-bit          four k, 4q ..; 16 further       4q ..; 16 further
+ *     8-bit, fp8     four k, 4q ..; 16 further       4q ..; 16 further
  *     f64            one k, q; 4, 8, 12 further      q; 4, 8, 12 further
  *
  * Products are exact; they and C are summed in f64 and rounded to nearest once an instruction (f64:
  * a chain of multiply-adds in the order of k, integers modulo 2^32). Tensor cores align the terms
  * to the largest and truncate: their results lie within the bound of docs/numerics.md, not on
- * these bits.
+ * these bits. Sums of FP8 are cut as the hardware does (short_sum.c).
  */
 #include "base/dtype.h"
 #include "emulate/machine.h"
@@ -20,15 +20,24 @@ enum { MAX_M = 16, N = 8, MAX_K = 32 };
 
 /* ---- registers to matrices ---- */
 
-static double float_of(tcgemm_emulate_element_t type, uint32_t word, int half) {
+/* Number `i` of those in a word. */
+static double float_of(tcgemm_emulate_element_t type, uint32_t word, int i) {
     switch (type) {
     case TCGEMM_EMULATE_F16:
-        return tcgemm_f32_of_f16((uint16_t)(word >> 16 * half));
+        return tcgemm_f32_of_f16((uint16_t)(word >> 16 * i));
     case TCGEMM_EMULATE_BF16:
-        return tcgemm_f32_of_bf16((uint16_t)(word >> 16 * half));
+        return tcgemm_f32_of_bf16((uint16_t)(word >> 16 * i));
+    case TCGEMM_EMULATE_E4M3:
+        return tcgemm_f32_of_e4m3((uint8_t)(word >> 8 * i));
+    case TCGEMM_EMULATE_E5M2:
+        return tcgemm_f32_of_e5m2((uint8_t)(word >> 8 * i));
     default: /* the low 13 bits do not count */
         return tcgemm_f32_of_bits(word & 0xFFFFE000u);
     }
+}
+
+static bool is_fp8(tcgemm_emulate_element_t type) {
+    return type == TCGEMM_EMULATE_E4M3 || type == TCGEMM_EMULATE_E5M2;
 }
 
 static int32_t integer_of(tcgemm_emulate_element_t type, uint32_t word, int byte) {
@@ -45,7 +54,7 @@ typedef struct floats {
 static void gather_floats(const thread_t *lanes, floats_t *x) {
     const request_t *first = &lanes[0].request;
     const tcgemm_emulate_element_t type = first->a_type;
-    const int per = type == TCGEMM_EMULATE_TF32 ? 1 : 2;
+    const int per = type == TCGEMM_EMULATE_TF32 ? 1 : is_fp8(type) ? 4 : 2;
     const int words = (int)first->k / (4 * per);
     for (int lane = 0; lane < LANES; ++lane) {
         const request_t *r = &lanes[lane].request;
@@ -71,6 +80,20 @@ static void multiply_floats(const floats_t *x, uint32_t k, double c[MAX_M][N]) {
         }
 }
 
+static void multiply_short(const floats_t *x, uint32_t k, double c[MAX_M][N]) {
+    for (int i = 0; i < MAX_M; ++i)
+        for (int j = 0; j < N; ++j) {
+            double terms[MAX_K];
+            int exponents[MAX_K];
+            for (uint32_t p = 0; p < k; ++p) {
+                terms[p] = x->a[i][p] * x->b[p][j];
+                exponents[p] =
+                    tcgemm_machine_exponent(x->a[i][p]) + tcgemm_machine_exponent(x->b[p][j]);
+            }
+            c[i][j] = (double)tcgemm_machine_short_sum(terms, exponents, k, (float)c[i][j]);
+        }
+}
+
 static void product_f32(thread_t *lanes) {
     floats_t x;
     double c[MAX_M][N];
@@ -78,7 +101,10 @@ static void product_f32(thread_t *lanes) {
     for (int lane = 0; lane < LANES; ++lane)
         for (int i = 0; i < 4; ++i)
             c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2] = (double)lanes[lane].request.c.f[i];
-    multiply_floats(&x, lanes[0].request.k, c);
+    if (is_fp8(lanes[0].request.a_type))
+        multiply_short(&x, lanes[0].request.k, c);
+    else
+        multiply_floats(&x, lanes[0].request.k, c);
     for (int lane = 0; lane < LANES; ++lane)
         for (int i = 0; i < 4; ++i)
             lanes[lane].request.c.f[i] = (float)c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];

@@ -4,7 +4,7 @@
  * A warpgroup's products that are under way form a list. They are carried out, in order, when the
  * first warp waits for their group; every warp receives its rows of the sums when it has waited
  * itself. As in product.c, terms are exact, their sum in f64 is rounded once an instruction; but
- * the sums of FP8 are as short as those of the hardware.
+ * the sums of FP8 are as short as those of the hardware (short_sum.c).
  */
 #include <math.h>
 #include <string.h>
@@ -177,38 +177,14 @@ static void multiply_floats(const factors_t *x, uint32_t n, uint32_t k, float (*
     }
 }
 
-/* The exponent of each factor; of zero one that no other is below. */
 static void find_exponents(const factors_t *x, uint32_t n, uint32_t k, int a[ROWS][STEP],
                            int b[STEP][MAX_N]) {
     for (int i = 0; i < ROWS; ++i)
         for (uint32_t p = 0; p < k; ++p)
-            a[i][p] = x->a[i][p] == 0.0 ? -1000 : ilogb(x->a[i][p]);
+            a[i][p] = tcgemm_machine_exponent(x->a[i][p]);
     for (uint32_t p = 0; p < k; ++p)
         for (uint32_t j = 0; j < n; ++j)
-            b[p][j] = x->b[p][j] == 0.0 ? -1000 : ilogb(x->b[p][j]);
-}
-
-/* Sums of FP8: the terms and the sum so far are aligned to the largest exponent among them, where
- * SHORT_BITS fractional bits are kept and the rest cut off; their sum is cut to as many bits.
- * Khattak and Mikaitis, Accurate models of NVIDIA tensor cores, arXiv 2512.07004. */
-enum { SHORT_BITS = 13 };
-static double cut(double value, int exponent) {
-    return ldexp(trunc(ldexp(value, SHORT_BITS - exponent)), exponent - SHORT_BITS);
-}
-
-static float short_sum(const double *terms, const int *exponents, uint32_t k, float before) {
-    int largest = before == 0.0f ? -2000 : ilogbf(before);
-    double whole = (double)before;
-    for (uint32_t p = 0; p < k; ++p) {
-        whole += terms[p];
-        largest = exponents[p] > largest ? exponents[p] : largest;
-    }
-    if (!isfinite(whole) || largest <= -1000)
-        return (float)whole;
-    double sum = cut((double)before, largest);
-    for (uint32_t p = 0; p < k; ++p)
-        sum += cut(terms[p], largest);
-    return sum == 0.0 ? 0.0f : (float)cut(sum, ilogb(sum));
+            b[p][j] = tcgemm_machine_exponent(x->b[p][j]);
 }
 
 static void multiply_short(const factors_t *x, uint32_t n, uint32_t k, float (*sums)[MAX_N]) {
@@ -222,7 +198,7 @@ static void multiply_short(const factors_t *x, uint32_t n, uint32_t k, float (*s
                 terms[p] = x->a[i][p] * x->b[p][j];
                 exponents[p] = a[i][p] + b[p][j];
             }
-            sums[i][j] = short_sum(terms, exponents, k, sums[i][j]);
+            sums[i][j] = tcgemm_machine_short_sum(terms, exponents, k, sums[i][j]);
         }
 }
 

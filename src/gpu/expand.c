@@ -2,11 +2,11 @@
  *
  *     rows that no wide load can take are packed first, one operand or both, or are read as they
  * are (a kernel that fetches by tensor maps cannot read them, nor, but for 16 bit, those where k is
- * not contiguous: they are packed, turned round on the way); operands of types that are computed in
- * a wider one are widened while they are packed; k is split where D has too few tiles for the SMs,
- * and the parts are added up in order; so is the k of the tail, the last rows or columns of D,
- * where the last round of tiles would leave SMs idle. Where blocks wait for boxes of an operand
- * that is not packed, two of them may fetch B together.
+ * not contiguous, nor can that of FP8 by mma.sync: they are packed, turned round on the way);
+ * operands of types that are computed in a wider one are widened while they are packed; k is split
+ * where D has too few tiles for the SMs, and the parts are added up in order; so is the k of the
+ * tail, the last rows or columns of D, where the last round of tiles would leave SMs idle. Where
+ * blocks wait for boxes of an operand that is not packed, two of them may fetch B together.
  *
  * Both only for families that know how (gpu_row.h). Nothing that is measured at run time has a say:
  * the same problem takes the same steps on the same kind of GPU.
@@ -76,8 +76,7 @@ static bool has_k_rows(const tcgemm_operand_t *x, bool is_b) {
 }
 
 static bool needs_turning(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b) {
-    const tcgemm_takes_t lies = has_k_rows(x, is_b) ? TCGEMM_TAKES_K : TCGEMM_TAKES_MN;
-    return row->gpu->tensor_maps && !((is_b ? row->gpu->takes_b : row->gpu->takes_a) & lies);
+    return !tcgemm_gpu_takes_layout(row->gpu, is_b, has_k_rows(x, is_b));
 }
 
 /* The operand in a packed copy: rows on 16-byte boundaries (of 128 bytes where boxes are fetched),
@@ -123,15 +122,18 @@ static bool is_narrow(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, int
            length * bytes_of(x->dtype) % PIECE != 0;
 }
 
-/* Whether the kernel cannot read the operand but from a copy. */
-static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b) {
+/* Whether the kernel cannot read the operand, rows x cols, but from a copy. */
+static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b,
+                      int64_t rows, int64_t cols) {
     if (tcgemm_gpu_widens(row->gpu))
         return true;
     if (tcgemm_gpu_may_gather(row->gpu, is_b))
         return false;
-    return row->gpu->tensor_maps && (tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x),
-                                                          2, x->batch_stride) < PIECE ||
-                                     needs_turning(row, x, is_b));
+    if (row->gpu->whole_rows && !x->padded && is_narrow(row, x, rows, cols))
+        return true;
+    return needs_turning(row, x, is_b) ||
+           (row->gpu->tensor_maps && tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x),
+                                                          2, x->batch_stride) < PIECE);
 }
 
 /* The operand for pointers that are not on a 16-byte boundary: as if its rows were not. */
@@ -423,8 +425,8 @@ static void try_pairs(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
 /* Packs neither operand, one or both; blocks in pairs, or each for itself. */
 static void choose_packing(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                            const tcgemm_device_t *device, choice_t *best) {
-    best->pack_a = must_pack(row, &g->a, false);
-    best->pack_b = must_pack(row, &g->b, true);
+    best->pack_a = must_pack(row, &g->a, false, g->m, g->k);
+    best->pack_b = must_pack(row, &g->b, true, g->k, g->n);
     best->in_pairs = false;
     best->seconds = other_seconds(row, g, device, best) + products_seconds(row, g, device, best);
     if (!row->gpu->pads_rows && !row->gpu->tensor_maps)
@@ -647,8 +649,9 @@ static tail_t tail_within(const struct tcgemm_plan *whole, const tcgemm_area_t *
 void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, const tcgemm_area_t *at,
                             struct tcgemm_plan *panel) {
     const tcgemm_step_t *product = tcgemm_plan_product(whole);
-    const choice_t c = {.pack_a = must_pack(whole->kernel, &panel->g.a, false),
-                        .pack_b = must_pack(whole->kernel, &panel->g.b, true),
+    const tcgemm_canonical_t *g = &panel->g;
+    const choice_t c = {.pack_a = must_pack(whole->kernel, &g->a, false, g->m, g->k),
+                        .pack_b = must_pack(whole->kernel, &g->b, true, g->k, g->n),
                         .splits = ceil_div(panel->g.k, product->split_k),
                         .split_k = product->split_k,
                         .ranks = product->ranks,

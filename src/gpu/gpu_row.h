@@ -35,9 +35,12 @@ typedef struct tcgemm_gpu_row {
     bool pairs; /* two blocks, one below the other, may share what they fetch of B: in clusters */
     bool splits_k;    /* the kernel knows parts of k (gpu_args.h) */
     bool pads_rows;   /* ... and rows that end in padding of zeros */
+    bool whole_rows;  /* ... and none but such, or of whole 16-byte pieces: others are packed */
+    bool fp8_mma;     /* multiplies by mma.sync of FP8, which of those devices not all have */
     bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
-    tcgemm_takes_t takes_a; /* ... A in these layouts, */
-    tcgemm_takes_t takes_b; /* B in these; in others they are turned round while they are packed */
+    tcgemm_takes_t takes_a;    /* A in these layouts, */
+    tcgemm_takes_t takes_b;    /* B in these; in others they are turned round while they are packed;
+                                  0: in all */
     bool gathers_a, gathers_b; /* threads bring it where no map can describe it */
     int box_rows;              /* ... and D can leave by boxes of so many rows; 0: it cannot */
     bool items_a_warp;         /* a warp takes items of the batch by itself, D being one tile */
@@ -130,11 +133,19 @@ static inline bool tcgemm_gpu_widens(const tcgemm_gpu_row_t *row) {
     return row->code != row->type;
 }
 
+/* Whether an operand is read as it lies, with k contiguous or not. */
+static inline bool tcgemm_gpu_takes_layout(const tcgemm_gpu_row_t *row, bool is_b,
+                                           bool k_is_contiguous) {
+    const tcgemm_takes_t takes = is_b ? row->takes_b : row->takes_a;
+    return !takes || (takes & (k_is_contiguous ? TCGEMM_TAKES_K : TCGEMM_TAKES_MN));
+}
+
 /* True if the device has the architecture and the shared memory for the row. */
 static inline bool tcgemm_gpu_row_fits(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device) {
     return device->cc >= row->min_cc && device->cc <= row->max_cc &&
            row->smem_bytes <= device->smem_block_bytes &&
-           (device->takes_tensor_maps || !row->tensor_maps);
+           (device->takes_tensor_maps || !row->tensor_maps) &&
+           (device->has_fp8_mma || !row->fp8_mma);
 }
 
 /* k of a warp-matrix instruction, by the bits of an element of A: 16 for f16, 8 for tf32 (which is

@@ -16,14 +16,17 @@
 #define TCGEMM_EMULATOR_DIR "../lib/tcgemm"
 #endif
 
-/* The architectures that modules are built for: the newest that is not newer than the device. */
+/* The architectures that modules are built for: the newest that is not newer than the device, or
+ * the one after it, if that is too old for the row (sm_89: what the row has there it has on sm_90).
+ */
 static const int archs[] = {90, 80, 75};
 enum { NUM_ARCHS = sizeof archs / sizeof archs[0] };
 
 static int arch_of(const struct tcgemm_plan *plan) {
-    const int cc = plan->device ? plan->device->cc : plan->kernel->gpu->min_cc;
+    const int least = plan->kernel->gpu->min_cc;
+    const int cc = plan->device ? plan->device->cc : least;
     int i = 0;
-    while (i < NUM_ARCHS - 1 && archs[i] > cc)
+    while (i < NUM_ARCHS - 1 && archs[i] > cc && archs[i + 1] >= least)
         ++i;
     return i;
 }

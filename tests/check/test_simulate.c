@@ -123,7 +123,8 @@ static testcase_t random_case(const char *kernel, tcgemm_type_t type, int64_t m,
 /* A device for the row, with one SM, so that persistent blocks slide over several tiles. */
 static tcgemm_device_t device_for(const tcgemm_gpu_row_t *row, bool oldest) {
     const int wanted = oldest || (row->max_cc && row->max_cc < 90) ? row->min_cc : 90;
-    tcgemm_device_t device = *tcgemm_known_gpu_find(wanted >= 90   ? "h200"
+    tcgemm_device_t device = *tcgemm_known_gpu_find(row->fp8_mma   ? "l40s"
+                                                    : wanted >= 90 ? "h200"
                                                     : wanted >= 80 ? "a100"
                                                                    : "t4");
     device.num_sms = 1;

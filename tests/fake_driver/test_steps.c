@@ -175,6 +175,45 @@ static void mixed_signs(const void *argument) {
     check_end();
 }
 
+/* FP8 as tensor cores sum it: by its own kernels where mma.sync multiplies it, which read whole
+ * rows with k contiguous alone, else widened. From wherever it lies. */
+static void fp8_by_mma_sync(const void *argument) {
+    static const tcgemm_type_t types[] = {TCGEMM_E4M3_F32, TCGEMM_E4M3_BF16, TCGEMM_E5M2_F32,
+                                          TCGEMM_E5M2_BF16};
+    static const int64_t shapes[][3] = {
+        {40, 48, 1600}, {41, 49, 1601}, {151, 149, 301}, {160, 64, 96}};
+    const int cc = *(const int *)argument;
+    fake_gpu_t gpu = fake_ampere;
+    int seen[ALL_KINDS] = {0};
+    gpu.cc = cc;
+    gpu.smem_block_bytes = 99 * 1024;
+    fake_set_gpus(1, &gpu);
+    tcgemm_context_t *context = context_on(0);
+    for (int i = 0; context && i < 4; ++i)
+        for (int shape = 0; shape < 4; ++shape)
+            for (int layout = i; layout < 8; layout += i ? 3 : 1) {
+                const int64_t *s = shapes[shape];
+                testcase_t t = testcase_make(NULL, tcgemm_problem(types[i], s[0], s[1], s[2]), 1);
+                t.p.order = layout & 1 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
+                t.p.op_a = layout & 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+                t.p.op_b = layout & 4 ? TCGEMM_OP_T : TCGEMM_OP_N;
+                t.p.flags = TCGEMM_FLAG_FAST_ACCUMULATE;
+                t.beta = shape % 2;
+                check_everywhere(t, context, seen);
+                tcgemm_plan_info_t info = {.struct_size = sizeof info};
+                tcgemm_plan_t *plan = plan_of(context, &t.p, NULL);
+                CHECK(plan && tcgemm_plan_get_info(plan, &info) == TCGEMM_STATUS_OK, "a plan");
+                const bool is_own =
+                    strstr(info.kernel, "x128x64_s4") || strstr(info.kernel, "x64x128_s3");
+                CHECK(is_own == (cc != 86), "%s on sm_%d", info.kernel, cc);
+                tcgemm_plan_destroy(plan);
+            }
+    CHECK(cc == 86 || seen[0] > 0, "no product of operands where they lie");
+    CHECK(seen[PACKS_A | PACKS_B] + seen[PACKS_A | PACKS_B | SPLITS] > 0, "no plan packs both");
+    tcgemm_context_destroy(context);
+    check_end();
+}
+
 /* ---- panels ---- */
 
 static void set_limit(int64_t bytes) {
@@ -390,6 +429,9 @@ int main(void) {
     if (test_level() != LEVEL_SANITIZE)
         failed += run_alone("steps everywhere, at random", steps_everywhere, &orders[1]);
     failed += run_alone("mixed signs", mixed_signs, NULL);
+    failed += run_alone("FP8 on sm_86", fp8_by_mma_sync, &(const int){86});
+    failed += run_alone("FP8 on sm_89", fp8_by_mma_sync, &(const int){89});
+    failed += run_alone("FP8 on sm_120", fp8_by_mma_sync, &(const int){120});
     failed += run_alone("pieces of a split product", pieces_of_a_split_product, NULL);
     failed += run_alone("pieces of a tail of rows", pieces_of_a_tail, &(const bool){false});
     failed += run_alone("pieces of a tail of columns", pieces_of_a_tail, &(const bool){true});

@@ -4,6 +4,7 @@
  *     from     instruction
  *     sm_75    f16 m16n8k8; 8-bit m8n8k16
  *     sm_80    f16 and bf16 m16n8k16, tf32 m16n8k8, 8-bit m16n8k32, f64 m8n8k4
+ *     sm_89    fp8 m16n8k32
  *     sm_90    f64 m16n8k4, k8, k16
  *
  * Each c is read and written. Integer sums wrap modulo 2^32 (no .satfinite). Not volatile: the
@@ -131,6 +132,25 @@ static __device__ __forceinline__ void tcgemm_mma_m8n8k16_u8_u8(uint32_t c[2], c
         "{%0, %1}, {%2}, {%3}, {%0, %1};"
         : "+r"(c[0]), "+r"(c[1])
         : "r"(a[0]), "r"(b[0]));
+}
+
+/* ---- fp8: 13 bits after the point of the largest term are kept (docs/numerics.md). PTX ISA 8.4;
+ * for sm_90 and sm_100 to 110 ptxas makes two products of f16 of it ---- */
+
+static __device__ __forceinline__ void tcgemm_mma_m16n8k32_f32_e4m3(float c[4], const uint32_t a[4],
+                                                                    const uint32_t b[2]) {
+    asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+static __device__ __forceinline__ void tcgemm_mma_m16n8k32_f32_e5m2(float c[4], const uint32_t a[4],
+                                                                    const uint32_t b[2]) {
+    asm("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 /* ---- f64 ---- */

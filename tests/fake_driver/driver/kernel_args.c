@@ -249,6 +249,12 @@ static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t
     if ((x->a_trans != kernel->a_trans && !row->gathers_a) ||
         (x->b_trans != kernel->b_trans && !row->gathers_b))
         return "the kernel is for another layout of A and B";
+    if (row->whole_rows && !(x->whole_a && x->whole_b))
+        return "rows that are no whole 16-byte pieces, for a kernel that reads no others";
+    if (!tcgemm_gpu_takes_layout(row, false, !x->a_trans) && !row->gathers_a)
+        return "A does not lie as the row takes it";
+    if (!tcgemm_gpu_takes_layout(row, true, x->b_trans) && !row->gathers_b)
+        return "B does not lie as the row takes it";
     if (threads != (unsigned)row->threads)
         return "not the threads of the kernel's row";
     if (!is_smem_of(row, grid, smem))
@@ -306,11 +312,7 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
         (may_leave && !maps(&params->with_maps.d, x->d, x->m, x->n, x->ldd, x->batch * x->splits,
                             x->stride_d, row->box_rows)))
         return "the map of D is not that of D";
-    return !(row->takes_a & (x->a_trans ? TCGEMM_TAKES_MN : TCGEMM_TAKES_K))
-               ? "A does not lie as the row takes it"
-           : !(row->takes_b & (x->b_trans ? TCGEMM_TAKES_K : TCGEMM_TAKES_MN))
-               ? "B does not lie as the row takes it"
-               : NULL;
+    return NULL;
 }
 
 static const char *packing_fault(const kernel_t *kernel, const tcgemm_pack_args_t *all,

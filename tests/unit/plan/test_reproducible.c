@@ -129,8 +129,11 @@ static void reproducible_rows_know_no_m(void **state) {
     (void)state;
     const tcgemm_device_t *gpu;
     (void)check_device(NULL, TCGEMM_FLAG_REPRODUCIBLE, false);
-    for (int i = 0; (gpu = tcgemm_known_gpu(i)) != NULL; ++i)
+    for (int i = 0; (gpu = tcgemm_known_gpu(i)) != NULL; ++i) {
         (void)check_device(gpu, TCGEMM_FLAG_REPRODUCIBLE, false);
+        /* Other types do not take this flag, and are passed over. */
+        (void)check_device(gpu, TCGEMM_FLAG_REPRODUCIBLE | TCGEMM_FLAG_FAST_ACCUMULATE, false);
+    }
     assert_no_failures();
 }
 

@@ -13,7 +13,7 @@ struct product_f32 { /* the frame of those that sum in f32 */
     typedef uint32_t word;
     typedef float sum;
     typedef float scalar;
-    enum { SUMS = 4, LONG = 0 };
+    enum { SUMS = 4, LONG = 0, WHOLE = 0 };
     static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
         return w;
     }
@@ -40,7 +40,7 @@ struct product_f16acc {
     typedef uint32_t word;
     typedef uint32_t sum; /* two halves */
     typedef float scalar;
-    enum { ELEMENT_BYTES = 2, SUMS = 2, LONG = 0 };
+    enum { ELEMENT_BYTES = 2, SUMS = 2, LONG = 0, WHOLE = 0 };
     static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
         return w;
     }
@@ -82,7 +82,7 @@ template <int A_SIGNED, int B_SIGNED> struct product_8bit {
     typedef uint32_t word;
     typedef uint32_t sum;
     typedef uint32_t scalar;
-    enum { ELEMENT_BYTES = 1, SUMS = 4, LONG = 0 };
+    enum { ELEMENT_BYTES = 1, SUMS = 4, LONG = 0, WHOLE = 0 };
     static __device__ __forceinline__ uint32_t prepare(uint32_t w) {
         return w;
     }
@@ -123,11 +123,40 @@ template <int A_SIGNED, int B_SIGNED> struct product_8bit {
 #endif
 };
 
+/* FP8. Its tensor cores sum in 14 bits: the sums of each instruction begin anew, and are added in
+ * f32. */
+struct product_fp8 : product_f32 {
+    enum { ELEMENT_BYTES = 1, WHOLE = 1 };
+    static __device__ __forceinline__ void promote(float c[4], const float part[4]) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            c[i] += part[i];
+    }
+};
+
+struct product_e4m3 : product_fp8 {
+    static __device__ __forceinline__ void mma(float c[4], const uint32_t a[4],
+                                               const uint32_t b[2]) {
+        float part[4] = {0, 0, 0, 0};
+        tcgemm_mma_m16n8k32_f32_e4m3(part, a, b);
+        promote(c, part);
+    }
+};
+
+struct product_e5m2 : product_fp8 {
+    static __device__ __forceinline__ void mma(float c[4], const uint32_t a[4],
+                                               const uint32_t b[2]) {
+        float part[4] = {0, 0, 0, 0};
+        tcgemm_mma_m16n8k32_f32_e5m2(part, a, b);
+        promote(c, part);
+    }
+};
+
 struct product_f64 {
     typedef double word;
     typedef double sum;
     typedef double scalar;
-    enum { ELEMENT_BYTES = 8, SUMS = 4 };
+    enum { ELEMENT_BYTES = 8, SUMS = 4, WHOLE = 0 };
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     enum { LONG = 1 };
 #else

@@ -7,7 +7,7 @@
  *
  *     grid        one block a tile of D, in the order of tile/raster.h, batch by batch
  *     block       128 x 256, 8 warps (2 x 4); or 128 x 128, 64 x 64, 4 warps (2 x 2);
- *                 f64: 128 x 128, 8 warps of 64 x 32
+ *                 f64, FP8: 128 x 128, 8 warps of 64 x 32
  *     +-------+-------+-------+-------+     warp 64 x 64 = 4 x 8 products of 16 x 8
  *     | warp0 | warp1 | warp2 | warp3 |     +-+-+-+-+-+-+-+-+
  *     +-------+-------+-------+-------+     |>|>|>|>|>|>|>|v|     serpentine: the next
@@ -48,6 +48,11 @@
  *     turn            0                1                2                3
  *     loads           A: rows 16..31   A: rows 32..47   A: rows 48..63   A: rows 0..15, B; of b+1
  *     mma             A: rows 0..15    A: rows 16..31   A: rows 32..47   A: rows 48..63
+ *
+ * FP8 (sm_89, sm_120 and newer), whose tensor cores keep 14 bits of a sum: each product begins its
+ * sums anew, and four additions bring them to those in f32 (families/mma/products.cuh). That takes
+ * registers: warps of 64 x 64, or 32 x 32 in 128 registers, spill. Only k contiguous, and rows of
+ * whole chunks (WHOLE): the rest is packed, as for wgmma, and all four types are 90 KB of code.
  *
  * Edges: cp.async fills what lies outside m, n or k with zeros, in A and in B, so the tail of k
  * adds 0 * 0; a row that was packed ends in zeros. Other rows that are not 16-byte aligned
@@ -109,6 +114,7 @@
  *     value(c, i)          accumulator i of 4 as a scalar
  *     load(out), store(s)  conversions of an element of C and D
  *     LONG                 f64 on sm_90: run_long
+ *     WHOLE                rows are whole 16-byte pieces, or were packed: of FP8
  *
  * SWAP: the transposed product. A stands for the columns of B and B for the rows of A; m and n of
  * the tile trade places, too.
@@ -594,7 +600,7 @@ struct mma_pipelined {
                 for (int r = 0; r < SUMS; ++r)
                     c[i][j][r] = 0;
 
-        if (args.whole_a && args.whole_b)
+        if (TYPE::WHOLE || (args.whole_a && args.whole_b))
             run_aligned<false>();
         else if constexpr (ELEMENT_BYTES == 8)
             run_aligned<true>(); /* rows of doubles are on 8-byte boundaries at least */

@@ -16,6 +16,10 @@ struct s8_s32 : product_8bit<1, 1>, store_s32 {};
 struct u8_s32 : product_8bit<0, 0>, store_s32 {};
 struct u8s8_s32 : product_8bit<0, 1>, store_s32 {};
 struct s8u8_s32 : product_8bit<1, 0>, store_s32 {};
+struct e4m3_f32 : product_e4m3, store_f32 {};
+struct e4m3_bf16 : product_e4m3, store_bf16 {};
+struct e5m2_f32 : product_e5m2, store_f32 {};
+struct e5m2_bf16 : product_e5m2, store_bf16 {};
 struct f64_f64 : product_f64, store_f64 {};
 
 #endif

@@ -1,13 +1,14 @@
 /* stamp.cuh - makes the kernels of one type from rows.def: four layouts of each row,
  *     tcgemm_mma_pipelined_<type>_<bm>x<bn>x<bk>_<tag>_{nn,nt,tn,tt}
- * The including file has defined TCGEMM_STAMP_<type>.
+ * of FP8 the one with k contiguous, _nt. The including file has defined TCGEMM_STAMP_<type>.
  */
 #include "gpu/families/mma_pipelined/mma_types.cuh"
 #include "gpu/families/mma_pipelined/shape.h"
 
-#define TCGEMM_WANTS(type)         TCGEMM_STAMP_##type
-#define TCGEMM_TRAITS_wide(traits) traits
-#define TCGEMM_TRAITS_half(traits) traits##_f16acc
+#define TCGEMM_WANTS(type)          TCGEMM_STAMP_##type
+#define TCGEMM_TRAITS_wide(traits)  traits
+#define TCGEMM_TRAITS_half(traits)  traits##_f16acc
+#define TCGEMM_TRAITS_short(traits) traits
 
 /* The transposed product where fragments come out of shared memory better that way round. */
 template <class TRAITS, int BM, int BN, int BK, int WM, int WN, int SLICES, int STAGES, int A_FORM,
@@ -37,18 +38,27 @@ static __device__ __forceinline__ void tcgemm_mma_run(const tcgemm_gpu_args_t &a
             tcgemm_mma_run<traits, bm, bn, bk, wm, wn, slices, stages, a_form, b_form>(args);      \
     }
 
-#define TCGEMM_MMA_LAYOUTS(traits, min_cc, max_cc, bm, bn, bk, wm, wn, slices, stages, blocks,     \
-                           name)                                                                   \
+#define TCGEMM_MMA_NT(traits, min_cc, max_cc, bm, bn, bk, wm, wn, slices, stages, blocks, name)    \
+    TCGEMM_MMA_KERNEL(traits, min_cc, max_cc, bm, bn, bk, wm, wn, slices, stages, blocks,          \
+                      name##_nt, TCGEMM_FORM_K, TCGEMM_FORM_K)
+#define TCGEMM_MMA_OTHERS(traits, min_cc, max_cc, bm, bn, bk, wm, wn, slices, stages, blocks,      \
+                          name)                                                                    \
     TCGEMM_MMA_KERNEL(traits, min_cc, max_cc, bm, bn, bk, wm, wn, slices, stages, blocks,          \
                       name##_nn, TCGEMM_FORM_K, TCGEMM_FORM_MN)                                    \
-    TCGEMM_MMA_KERNEL(traits, min_cc, max_cc, bm, bn, bk, wm, wn, slices, stages, blocks,          \
-                      name##_nt, TCGEMM_FORM_K, TCGEMM_FORM_K)                                     \
     TCGEMM_MMA_KERNEL(traits, min_cc, max_cc, bm, bn, bk, wm, wn, slices, stages, blocks,          \
                       name##_tn, TCGEMM_FORM_MN, TCGEMM_FORM_MN)                                   \
     TCGEMM_MMA_KERNEL(traits, min_cc, max_cc, bm, bn, bk, wm, wn, slices, stages, blocks,          \
                       name##_tt, TCGEMM_FORM_MN, TCGEMM_FORM_K)
 
+/* Sums that are short, of FP8: k contiguous alone (family.c); all others: four layouts. */
+#define TCGEMM_MMA_LAYOUTS_wide(...)                                                               \
+    TCGEMM_MMA_NT(__VA_ARGS__)                                                                     \
+    TCGEMM_MMA_OTHERS(__VA_ARGS__)
+#define TCGEMM_MMA_LAYOUTS_half(...)  TCGEMM_MMA_LAYOUTS_wide(__VA_ARGS__)
+#define TCGEMM_MMA_LAYOUTS_short(...) TCGEMM_MMA_NT(__VA_ARGS__)
+
 #define ROW(type, sums, min_cc, max_cc, bm, bn, bk, wm, wn, slices, stages, blocks, tag)           \
-    TCGEMM_MMA_LAYOUTS(TCGEMM_TRAITS_##sums(type), min_cc, max_cc, bm, bn, bk, wm, wn, slices,     \
-                       stages, blocks, tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag)
+    TCGEMM_MMA_LAYOUTS_##sums(TCGEMM_TRAITS_##sums(type), min_cc, max_cc, bm, bn, bk, wm, wn,      \
+                              slices, stages, blocks,                                              \
+                              tcgemm_mma_pipelined_##type##_##bm##x##bn##x##bk##_##tag)
 #include "gpu/families/mma_pipelined/rows.def"

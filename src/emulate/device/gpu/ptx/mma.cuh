@@ -146,6 +146,30 @@ static __forceinline__ void tcgemm_mma_m8n8k16_u8_u8(uint32_t c[2], const uint32
         c[i] = r.r[i];
 }
 
+/* ---- fp8 ---- */
+
+static __forceinline__ void tcgemm_mma_m16n8k32_f32_e4m3(float c[4], const uint32_t a[4],
+                                                         const uint32_t b[2],
+                                                         TCGEMM_EMULATE_CALLER) {
+    TCGEMM_EMULATE_HERE();
+    const tcgemm_emulate_f4_t r =
+        tcgemm_emulate_mma_f32(TCGEMM_EMULATE_E4M3, 32, {{c[0], c[1], c[2], c[3]}},
+                               {{a[0], a[1], a[2], a[3]}}, {{b[0], b[1]}});
+    for (int i = 0; i < 4; ++i)
+        c[i] = r.r[i];
+}
+
+static __forceinline__ void tcgemm_mma_m16n8k32_f32_e5m2(float c[4], const uint32_t a[4],
+                                                         const uint32_t b[2],
+                                                         TCGEMM_EMULATE_CALLER) {
+    TCGEMM_EMULATE_HERE();
+    const tcgemm_emulate_f4_t r =
+        tcgemm_emulate_mma_f32(TCGEMM_EMULATE_E5M2, 32, {{c[0], c[1], c[2], c[3]}},
+                               {{a[0], a[1], a[2], a[3]}}, {{b[0], b[1]}});
+    for (int i = 0; i < 4; ++i)
+        c[i] = r.r[i];
+}
+
 /* ---- f64 ---- */
 
 static __forceinline__ void tcgemm_mma_m8n8k4_f64(double c[2], const double a[1], const double b[1],

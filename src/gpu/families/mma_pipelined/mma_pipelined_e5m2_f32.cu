@@ -1,0 +1,4 @@
+/* mma_pipelined_e5m2_f32.cu - mma-pipelined: FP8 e5m2 to f32, sums in 14 bits, brought to f32
+ * product by product. */
+#define TCGEMM_STAMP_e5m2_f32 1
+#include "gpu/families/mma_pipelined/stamp.cuh"
