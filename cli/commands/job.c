@@ -438,21 +438,88 @@ static int create_random(job_t *job) {
     return status;
 }
 
+/* ---- the bias ---- */
+
+/* n numbers in -1 .. 1, or whole ones in -100 .. 100. */
+static int random_bias(job_t *job, tcgemm_dtype_t dtype, void *bias) {
+    const bool is_whole = dtype == TCGEMM_DTYPE_S32;
+    uint64_t state = (uint64_t)job->settings->seed ^ UINT64_C(0x9E3779B97F4A7C15);
+    for (int64_t j = 0; j < job->problem.n; ++j) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const double unit = (double)(state >> 33) * 0x1p-30 - 1.0;
+        const double value = is_whole ? (double)(int)(100.0 * unit) : unit;
+        char *const to = (char *)bias + (size_t)j * ((size_t)tcgemm_dtype_bits(dtype) / 8);
+        const tcgemm_status_t status = tcgemm_convert(dtype, to, TCGEMM_DTYPE_F64, &value, 1);
+        if (status != TCGEMM_STATUS_OK)
+            return message_library(status);
+    }
+    return CLI_OK;
+}
+
+static int bias_from_file(job_t *job, tcgemm_dtype_t dtype, void *bias) {
+    const char *const name = job->settings->bias;
+    const array_hint_t hint = {.wanted = dtype};
+    matrix_t *const file = &job->bias_file;
+    const int64_t n = job->problem.n;
+    char shape[SHAPE_TEXT];
+    file_error_t err;
+    if (!matrix_load(name, &hint, file, &err))
+        return file_fault(&err);
+    const bool is_vector = file->batch == 1 && (file->rows == 1 || file->cols == 1);
+    if (!is_vector || file->rows * file->cols != n)
+        return message_fail(CLI_BAD_FILE, "%s is %s, but a bias has %lld elements, as D has columns",
+                            name, shape_text(file, false, shape), (long long)n);
+    const int status = convert_file(file, dtype, name);
+    if (status != CLI_OK)
+        return status;
+    const size_t size = (size_t)tcgemm_dtype_bits(dtype) / 8;
+    const bool is_contiguous = (file->rows == 1) == (file->order == TCGEMM_ROW_MAJOR);
+    const size_t pitch = size * (is_contiguous ? 1 : (size_t)file->ld);
+    for (size_t j = 0; j < (size_t)n; ++j)
+        memcpy((char *)bias + j * size, (const char *)file->data + j * pitch, size);
+    return CLI_OK;
+}
+
+static int place_bias(job_t *job) {
+    const tcgemm_dtype_t dtype = tcgemm_type_info(job->problem.type)->d;
+    const size_t bytes = (size_t)job->problem.n * ((size_t)tcgemm_dtype_bits(dtype) / 8);
+    if (!job->settings->bias)
+        return CLI_OK;
+    void *const bias = job->blocks[2] = workload_allocate(bytes);
+    if (!bias)
+        return message_fail(CLI_NO_MEMORY, "no memory for the bias (%zu bytes)", bytes);
+    job->bias = bias;
+    return strcmp(job->settings->bias, "random") == 0 ? random_bias(job, dtype, bias)
+                                                      : bias_from_file(job, dtype, bias);
+}
+
+tcgemm_data_t job_data(const job_t *job) {
+    tcgemm_data_t x = tcgemm_data(job->a, job->b, job->d);
+    x.alpha.re = job->settings->alpha;
+    x.beta.re = job->settings->beta;
+    x.c = job->c;
+    x.bias = job->bias;
+    x.activation = (tcgemm_activation_t)job->settings->activation;
+    return x;
+}
+
 /* ---- the job ---- */
 
 int job_create(job_t *job, const settings_t *settings) {
     *job = (job_t){.settings = settings, .from_files = settings->num_files > 0};
     job->problem = tcgemm_problem(TCGEMM_F32_F32, 0, 0, 0);
     setup_problem(settings, &job->problem);
-    return job->from_files ? create_from_files(job) : create_random(job);
+    const int status = job->from_files ? create_from_files(job) : create_random(job);
+    return status == CLI_OK ? place_bias(job) : status;
 }
 
 void job_free(job_t *job) {
     for (int i = 0; i < 3; ++i)
         matrix_free(&job->files[i]);
     workload_free(&job->random);
-    free(job->blocks[0]);
-    free(job->blocks[1]);
+    matrix_free(&job->bias_file);
+    for (int i = 0; i < 3; ++i)
+        free(job->blocks[i]);
 }
 
 void job_reset(job_t *job) {

@@ -19,14 +19,15 @@
 
 /* Runs `repeat` times; `times` has room for four values each. */
 static int time_runs(job_t *job, const tcgemm_plan_t *plan, run_facts_t *facts, double *times) {
-    const settings_t *s = job->settings;
-    const int64_t repeat = s->repeat;
+    const int64_t repeat = job->settings->repeat;
     for (int64_t i = 0; i < repeat; ++i) {
         if (i > 0)
             job_reset(job);
         tcgemm_run_stats_t stats = {.struct_size = sizeof stats};
-        const tcgemm_status_t status = tcgemm_run_with(plan, s->alpha, job->a, job->b, s->beta,
-                                                       job->c, job->d, NULL, 0, &stats);
+        tcgemm_run_options_t options = tcgemm_run_options();
+        options.stats = &stats;
+        const tcgemm_data_t data = job_data(job);
+        const tcgemm_status_t status = tcgemm_execute(plan, &data, &options);
         if (status != TCGEMM_STATUS_OK)
             return message_library(status);
         times[i] = stats.pack_seconds;
@@ -70,10 +71,11 @@ static int check(const job_t *job, const tcgemm_plan_t *plan, run_facts_t *facts
     if (s->verify == VERIFY_NONE)
         return CLI_OK;
     facts->check.struct_size = sizeof facts->check;
+    tcgemm_data_t data = job_data(job);
+    data.c = job->c_before;
     progress_begin("verifying", check_seconds(facts));
     const tcgemm_status_t status =
-        tcgemm_verify(plan, s->alpha, job->a, job->b, s->beta, job->c_before, job->d,
-                      modes[s->verify], (uint64_t)s->seed, &facts->check);
+        tcgemm_verify_data(plan, &data, modes[s->verify], (uint64_t)s->seed, &facts->check);
     progress_end();
     facts->verified = true;
     return status == TCGEMM_STATUS_OK ? CLI_OK : message_library(status);
@@ -207,7 +209,17 @@ static int check_output(const job_t *job) {
     return message_fail(err.exit_status, "%s", err.message);
 }
 
-int command_run(const settings_t *s) {
+/* A bias and an activation are the CPU's: `auto` means it then. */
+static settings_t with_device(const settings_t *given) {
+    settings_t s = *given;
+    const bool is_auto = !s.device || strcmp(s.device, "auto") == 0;
+    if (is_auto && (s.bias || s.activation != TCGEMM_ACTIVATION_NONE))
+        s.device = "cpu";
+    return s;
+}
+
+int command_run(const settings_t *given) {
+    const settings_t settings = with_device(given), *const s = &settings;
     int threads;
     tcgemm_context_t *context = NULL;
     job_t job = {0};

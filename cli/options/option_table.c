@@ -146,6 +146,13 @@ const option_row_t option_table[] = {
      "factor of C (default: 0)", NULL, AT(beta), 0, 0},
     {"c", 'c', OPTION_TEXT, "FILE", GROUP_PROBLEM, RUN,
      "read C from FILE (with random A and B it is random)", "@file", AT(c), 0, 0},
+    {"bias", 0, OPTION_TEXT, "FILE", GROUP_PROBLEM, RUN,
+     "add the n numbers of FILE, or `random` ones, to each row of D, on the CPU", "@file", AT(bias),
+     0, 0},
+    {"activation", 0, OPTION_CHOICE, "NAME", GROUP_PROBLEM, RUN,
+     "what each element of D is put through, on the CPU: relu, gelu, gelu_tanh, silu, sigmoid or "
+     "tanh (default: none)",
+     ACTIVATION_WORDS, AT(activation), 0, 0},
     {"a-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN,
      "what the raw bytes ('V1', 'V2') of A's .npy file are: bf16, e4m3, e5m2, int4 or uint4; the "
      "same as "

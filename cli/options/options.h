@@ -91,6 +91,9 @@ typedef enum plot_choice {
     PLOT_MODEL
 } plot_choice_t;
 
+/* In the order of tcgemm_activation_t. */
+#define ACTIVATION_WORDS "none|relu|gelu|gelu_tanh|silu|sigmoid|tanh"
+
 enum { OPTIONS_MAX_FILES = 64 };
 
 /* A number that no option is given. */
@@ -108,7 +111,8 @@ typedef struct settings {
     bool trans_a, trans_b;
     int order; /* tcgemm_order_t */
     double alpha, beta;
-    const char *c;
+    const char *c, *bias;
+    int activation;                /* tcgemm_activation_t */
     int a_dtype, b_dtype, c_dtype; /* elements_choice_t */
     int64_t batch, pad, seed;
     bool xor, f16_accumulate, fast_accumulate, reproducible, in_place;

@@ -43,8 +43,12 @@ void report_formula(const settings_t *s, char *text, size_t size) {
         (void)snprintf(alpha, sizeof alpha, "%.15g * ", s->alpha);
     if (s->beta != 0)
         (void)snprintf(beta, sizeof beta, " %c %.15g * C", s->beta < 0 ? '-' : '+', fabs(s->beta));
-    (void)snprintf(text, size, "%sA%s * B%s%s", alpha, s->trans_a ? "^T" : "",
-                   s->trans_b ? "^T" : "", beta);
+    char name[TEXT_SIZE] = "";
+    if (s->activation != TCGEMM_ACTIVATION_NONE)
+        (void)options_choice(ACTIVATION_WORDS, s->activation, name, sizeof name);
+    (void)snprintf(text, size, "%s%s%sA%s * B%s%s%s%s", name, *name ? "(" : "", alpha,
+                   s->trans_a ? "^T" : "", s->trans_b ? "^T" : "", beta, s->bias ? " + bias" : "",
+                   *name ? ")" : "");
 }
 
 /* "  = 0.123 eTOPS = 0.122 TFLOP/s", or nothing for an instant. */

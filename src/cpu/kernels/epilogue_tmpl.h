@@ -1,5 +1,5 @@
 /* epilogue_tmpl.h - a bias and an activation for rows of D, compiled once for each instruction set
- * as finish_tmpl.h is, which includes it. The loops are plain C that compilers turn into vectors.
+ * as finish_tmpl.h is, which includes it.
  *
  * Activations of f32 are within some units of the last place of what f64 would say:
  *
@@ -9,48 +9,64 @@
  *     silu(x)  = x / (1 + exp(-x)), and gelu by tanh the same with another argument of exp
  *     tanh(x)  = x + x^3 q(x^2) where |x| < 0.625, else 1 - 2 / (1 + exp(2 |x|)) with x's sign
  *
- * The coefficients are minimax fits of ours (lab/model/activations.py says how).
+ * The coefficients are minimax fits of ours (lab/model/activations.py). They are written with the
+ * vectors of GCC and Clang, whose comparisons are masks: compilers make branches of float ones.
  */
 
 enum { EPILOGUE_CHUNK = 64 }; /* elements that wait in f32 to be narrowed */
 
-static TCGEMM_ALWAYS_INLINE float epilogue_f32_of_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+#if defined(__AVX512F__)
+enum { EPILOGUE_BYTES = 64 };
+#elif defined(__AVX__)
+enum { EPILOGUE_BYTES = 32 };
+#else
+enum { EPILOGUE_BYTES = 16 };
+#endif
+enum { EPILOGUE_LANES = EPILOGUE_BYTES / 4 };
+typedef float lanes_f32_t __attribute__((vector_size(EPILOGUE_BYTES)));
+typedef uint32_t lanes_u32_t __attribute__((vector_size(EPILOGUE_BYTES)));
+
+/* x where the mask is all ones, else y. */
+static TCGEMM_ALWAYS_INLINE lanes_f32_t choose_f32(lanes_u32_t mask, lanes_f32_t x, lanes_f32_t y) {
+    return (lanes_f32_t)((mask & (lanes_u32_t)x) | (~mask & (lanes_u32_t)y));
 }
 
-static TCGEMM_ALWAYS_INLINE uint32_t epilogue_bits_of_f32(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
+static TCGEMM_ALWAYS_INLINE lanes_f32_t abs_f32(lanes_f32_t x) {
+    return (lanes_f32_t)((lanes_u32_t)x & 0x7FFFFFFFu);
+}
+
+/* Zero where x is below it; a NaN stays. */
+static TCGEMM_ALWAYS_INLINE lanes_f32_t relu_f32(lanes_f32_t x) {
+    return (lanes_f32_t)(~(lanes_u32_t)(x < 0.0F) & (lanes_u32_t)x);
+}
+
+static TCGEMM_ALWAYS_INLINE lanes_f32_t at_least_f32(lanes_f32_t x, float least) {
+    return choose_f32((lanes_u32_t)(x < least), (lanes_f32_t){0} + least, x);
+}
+
+static TCGEMM_ALWAYS_INLINE lanes_f32_t at_most_f32(lanes_f32_t x, float most) {
+    return choose_f32((lanes_u32_t)(x > most), (lanes_f32_t){0} + most, x);
 }
 
 /* 0x1p-126 below -87.3, infinity above 88.4. */
-static TCGEMM_ALWAYS_INLINE float exp_f32(float x) {
+static TCGEMM_ALWAYS_INLINE lanes_f32_t exp_f32(lanes_f32_t x) {
     const float to_integer = 0x1.8p23F; /* the sum's last bits are the whole number */
-    x = x < -87.3F ? -87.3F : x;
-    x = x > 89.0F ? 89.0F : x;
-    const float n_and_bits = x * 0x1.715476p0F + to_integer;
-    const float n = n_and_bits - to_integer;
-    const float r = (x - n * 0.693359375F) - n * -2.12194440e-4F; /* ln 2 in two parts */
-    const float p = 0.4999999403953552F +
-                    r * (0.1666652113199234F +
-                         r * (0.04166838899254799F +
-                              r * (0.008368724957108498F + r * 0.0013814581325277686F)));
-    const uint32_t exponent = epilogue_bits_of_f32(n_and_bits) - epilogue_bits_of_f32(to_integer);
-    return (1.0F + (r + r * r * p)) * epilogue_f32_of_bits((exponent + 127u) << 23);
+    x = at_most_f32(at_least_f32(x, -87.3F), 89.0F);
+    const lanes_f32_t n_and_bits = x * 0x1.715476p0F + to_integer;
+    const lanes_f32_t n = n_and_bits - to_integer;
+    const lanes_f32_t r = (x - n * 0.693359375F) - n * -2.12194440e-4F; /* ln 2 in two parts */
+    const lanes_f32_t p =
+        0.4999999403953552F +
+        r * (0.1666652113199234F +
+             r * (0.04166838899254799F + r * (0.008368724957108498F + r * 0.0013814581325277686F)));
+    const lanes_u32_t exponent = (lanes_u32_t)n_and_bits - 0x4B400000u; /* 0x1.8p23 */
+    return (1.0F + (r + r * r * p)) * (lanes_f32_t)((exponent + 127u) << 23);
 }
 
-static TCGEMM_ALWAYS_INLINE float relu_f32(float x) {
-    return x < 0.0F ? 0.0F : x;
-}
-
-static TCGEMM_ALWAYS_INLINE float gelu_f32(float x) {
-    const float magnitude = x < 0.0F ? -x : x;
-    const float a = magnitude > 14.0F ? 14.0F : magnitude; /* q(14) is below the smallest f32 */
-    const float s = 1.0F / (1.0F + 0.35F * a);
-    const float r =
+static TCGEMM_ALWAYS_INLINE lanes_f32_t gelu_f32(lanes_f32_t x) {
+    const lanes_f32_t a = at_most_f32(abs_f32(x), 14.0F); /* q(14) is below the smallest f32 */
+    const lanes_f32_t s = 1.0F / (1.0F + 0.35F * a);
+    const lanes_f32_t r =
         s *
         (0.13962125778198242F +
          s * (0.13986432552337646F +
@@ -64,60 +80,74 @@ static TCGEMM_ALWAYS_INLINE float gelu_f32(float x) {
 }
 
 /* x / (1 + exp(-y)), zero where y is far below zero. */
-static TCGEMM_ALWAYS_INLINE float times_sigmoid_f32(float x, float y) {
-    const float quotient = x / (1.0F + exp_f32(-y));
-    return y < -100.0F ? -0.0F : quotient;
+static TCGEMM_ALWAYS_INLINE lanes_f32_t times_sigmoid_f32(lanes_f32_t x, lanes_f32_t y) {
+    const lanes_f32_t quotient = x / (1.0F + exp_f32(-y));
+    return (lanes_f32_t)(~(lanes_u32_t)(y < -100.0F) & (lanes_u32_t)quotient);
 }
 
-static TCGEMM_ALWAYS_INLINE float gelu_tanh_f32(float x) {
+static TCGEMM_ALWAYS_INLINE lanes_f32_t gelu_tanh_f32(lanes_f32_t x) {
     return times_sigmoid_f32(x, 0x1.988454p0F * (x + 0.044715F * x * x * x));
 }
 
-static TCGEMM_ALWAYS_INLINE float silu_f32(float x) {
+static TCGEMM_ALWAYS_INLINE lanes_f32_t silu_f32(lanes_f32_t x) {
     return times_sigmoid_f32(x, x);
 }
 
-static TCGEMM_ALWAYS_INLINE float sigmoid_f32(float x) {
-    return times_sigmoid_f32(1.0F, x);
+static TCGEMM_ALWAYS_INLINE lanes_f32_t sigmoid_f32(lanes_f32_t x) {
+    return times_sigmoid_f32((lanes_f32_t){0} + 1.0F, x);
 }
 
-static TCGEMM_ALWAYS_INLINE float tanh_f32(float x) {
-    const float a = x < 0.0F ? -x : x;
-    const float u = x * x;
-    const float near = x + x * u *
-                               (-0.3333328068256378F +
-                                u * (0.13331441581249237F +
-                                     u * (-0.05373971536755562F +
-                                          u * (0.0206390880048275F + u * -0.005704987328499556F))));
-    const float far = 1.0F - 2.0F / (1.0F + exp_f32(2.0F * a));
-    return a < 0.625F ? near : x < 0.0F ? -far : far;
+static TCGEMM_ALWAYS_INLINE lanes_f32_t tanh_f32(lanes_f32_t x) {
+    const lanes_f32_t a = abs_f32(x);
+    const lanes_f32_t u = x * x;
+    const lanes_f32_t near =
+        x + x * u *
+                (-0.3333328068256378F +
+                 u * (0.13331441581249237F +
+                      u * (-0.05373971536755562F +
+                           u * (0.0206390880048275F + u * -0.005704987328499556F))));
+    const lanes_f32_t far = 1.0F - 2.0F / (1.0F + exp_f32(2.0F * a));
+    const lanes_u32_t sign = (lanes_u32_t)x & 0x80000000u;
+    return choose_f32((lanes_u32_t)(a < 0.625F), near, (lanes_f32_t)((lanes_u32_t)far | sign));
 }
+
+/* f of `count` elements: whole vectors, and at last one that is filled up. */
+#define EPILOGUE_FOR_ALL(f)                                                                        \
+    do {                                                                                           \
+        lanes_f32_t lanes;                                                                         \
+        int64_t j = 0;                                                                             \
+        for (; j + EPILOGUE_LANES <= count; j += EPILOGUE_LANES) {                                 \
+            memcpy(&lanes, x + j, sizeof lanes);                                                   \
+            lanes = f(lanes);                                                                      \
+            memcpy(x + j, &lanes, sizeof lanes);                                                   \
+        }                                                                                          \
+        if (j < count) {                                                                           \
+            lanes = (lanes_f32_t){0};                                                              \
+            memcpy(&lanes, x + j, (size_t)(count - j) * sizeof *x);                                \
+            lanes = f(lanes);                                                                      \
+            memcpy(x + j, &lanes, (size_t)(count - j) * sizeof *x);                                \
+        }                                                                                          \
+    } while (0)
 
 static void activate_f32(tcgemm_activation_t activation, float *x, int64_t count) {
     switch (activation) {
     case TCGEMM_ACTIVATION_RELU:
-        for (int64_t j = 0; j < count; ++j)
-            x[j] = relu_f32(x[j]);
+        EPILOGUE_FOR_ALL(relu_f32);
         break;
     case TCGEMM_ACTIVATION_GELU:
-        for (int64_t j = 0; j < count; ++j)
-            x[j] = gelu_f32(x[j]);
+        EPILOGUE_FOR_ALL(gelu_f32);
         break;
     case TCGEMM_ACTIVATION_GELU_TANH:
-        for (int64_t j = 0; j < count; ++j)
-            x[j] = gelu_tanh_f32(x[j]);
+        EPILOGUE_FOR_ALL(gelu_tanh_f32);
         break;
     case TCGEMM_ACTIVATION_SILU:
-        for (int64_t j = 0; j < count; ++j)
-            x[j] = silu_f32(x[j]);
+        EPILOGUE_FOR_ALL(silu_f32);
         break;
     case TCGEMM_ACTIVATION_SIGMOID:
-        for (int64_t j = 0; j < count; ++j)
-            x[j] = sigmoid_f32(x[j]);
+        EPILOGUE_FOR_ALL(sigmoid_f32);
         break;
     case TCGEMM_ACTIVATION_TANH:
-        for (int64_t j = 0; j < count; ++j)
-            x[j] = tanh_f32(x[j]);
+        EPILOGUE_FOR_ALL(tanh_f32);
         break;
     default:
         break;
