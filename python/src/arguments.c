@@ -235,18 +235,8 @@ static int read_stream(PyObject *object, void **stream) {
 static int check_unserved(state_t *state, PyObject **found) {
     static const double one = 1.0;
     tcgemm_data_t data = tcgemm_data(&one, &one, NULL);
-    if (!found[KEY_EPILOGUE] && !found[KEY_SCALE_A] && !found[KEY_SCALE_B])
+    if (!found[KEY_SCALE_A] && !found[KEY_SCALE_B])
         return 0;
-    if (found[KEY_EPILOGUE]) {
-        char name[MAX_NAME] = "";
-        if (read_name("epilogue", found[KEY_EPILOGUE], name, sizeof name) < 0)
-            return -1;
-        if (strcmp(name, "bias") != 0) {
-            PyErr_Format(PyExc_ValueError, "epilogue is '%s': the library knows \"bias\"", name);
-            return -1;
-        }
-        data.bias = &one;
-    }
     if (found[KEY_SCALE_A])
         data.row_scale = &one;
     if (found[KEY_SCALE_B])
@@ -255,10 +245,32 @@ static int check_unserved(state_t *state, PyObject **found) {
     return -1;
 }
 
+static int read_activation(PyObject *object, tcgemm_activation_t *activation) {
+    static const char *const names[] = {"none",      "relu", "gelu",   "gelu_tanh",
+                                        "silu", "sigmoid", "tanh"};
+    char name[MAX_NAME] = "";
+    if (read_name("activation", object, name, sizeof name) < 0)
+        return -1;
+    for (int i = 0; i < (int)(sizeof names / sizeof names[0]); ++i)
+        if (strcmp(name, names[i]) == 0) {
+            *activation = (tcgemm_activation_t)i;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError,
+                 "activation is '%s': the library knows \"relu\", \"gelu\", \"gelu_tanh\", "
+                 "\"silu\", \"sigmoid\" and \"tanh\"",
+                 name);
+    return -1;
+}
+
 /* What matmul, plan and verify have in common. */
 int tcpy_read_call(state_t *state, PyObject **found, call_t *call) {
     call->c = found[KEY_C];
     call->out = found[KEY_OUT];
+    call->bias = found[KEY_BIAS];
+    call->activation = TCGEMM_ACTIVATION_NONE;
+    if (found[KEY_ACTIVATION] && read_activation(found[KEY_ACTIVATION], &call->activation) < 0)
+        return -1;
     call->alpha = 1.0;
     if (found[KEY_ALPHA] && tcpy_read_scalar("alpha", found[KEY_ALPHA], &call->alpha) < 0)
         return -1;

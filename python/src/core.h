@@ -150,7 +150,8 @@ enum { /* keyword arguments, in the order of `keyword_names` (arguments.c) */
        KEY_SEED,
        KEY_OPERAND,
        KEY_TRANS,
-       KEY_EPILOGUE,
+       KEY_BIAS,
+       KEY_ACTIVATION,
        KEY_SCALE_A,
        KEY_SCALE_B,
        NUM_KEYS
@@ -315,7 +316,8 @@ typedef struct packed {
 
 /* product.c */
 typedef struct call { /* arguments of one product */
-    PyObject *a, *b, *c, *out;
+    PyObject *a, *b, *c, *out, *bias;
+    tcgemm_activation_t activation;
     double alpha, beta;
     bool has_beta, trans_a, trans_b;
     bool has_stream;

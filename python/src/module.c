@@ -24,7 +24,8 @@ static const char *const key_names[NUM_KEYS] = {
     [KEY_SEED] = "seed",
     [KEY_OPERAND] = "operand",
     [KEY_TRANS] = "trans",
-    [KEY_EPILOGUE] = "epilogue",
+    [KEY_BIAS] = "bias",
+    [KEY_ACTIVATION] = "activation",
     [KEY_SCALE_A] = "scale_a",
     [KEY_SCALE_B] = "scale_b",
 };
@@ -33,28 +34,30 @@ static const char *const key_names[NUM_KEYS] = {
 
 static const char matmul_doc[] =
     "matmul(a, b, /, c=None, *, alpha=1, beta=None, out=None, type=None, trans_a=False, "
-    "trans_b=False, accuracy=None, reproducible=False, xor=False, epilogue=None, scale_a=None, "
-    "scale_b=None, algo=None, kernel=None, tile=None, device=None, stream=None, "
+    "trans_b=False, accuracy=None, reproducible=False, xor=False, bias=None, activation=None, "
+    "scale_a=None, scale_b=None, algo=None, kernel=None, tile=None, device=None, stream=None, "
     "threads=None)\n--\n\n"
-    "alpha * a @ b + beta * c, for arrays of any package.\n\n"
+    "activation(alpha * a @ b + beta * c + bias), for arrays of any package.\n\n"
     "a and b are vectors, matrices or batches of them, as in numpy.matmul; batch axes are\n"
     "broadcast without copies. beta is 1 if c is given. The result is an array of the kind of a,\n"
-    "or `out`, which has the shape and the dtype of the result. No kernel serves epilogue, "
-    "scale_a\n"
-    "and scale_b yet: they are refused.\n\n"
+    "or `out`, which has the shape and the dtype of the result. bias is a vector of n elements of\n"
+    "that dtype, activation 'relu', 'gelu', 'gelu_tanh', 'silu', 'sigmoid' or 'tanh': on the CPU.\n"
+    "No kernel serves scale_a and scale_b yet: they are refused.\n\n"
     ">>> import numpy as np\n"
     ">>> a = np.array([[1, 2], [3, 4]], np.float32)\n"
     ">>> tcgemm.matmul(a, a)\n"
     "array([[ 7., 10.],\n"
     "       [15., 22.]], dtype=float32)\n"
     ">>> tcgemm.matmul(a, a, a, alpha=2, beta=-1).tolist()\n"
-    "[[13.0, 18.0], [27.0, 40.0]]\n";
+    "[[13.0, 18.0], [27.0, 40.0]]\n"
+    ">>> tcgemm.matmul(a, a, bias=np.array([-8, 1], np.float32), activation='relu').tolist()\n"
+    "[[0.0, 11.0], [7.0, 23.0]]\n";
 
 static const char plan_doc[] =
     "plan(a=None, b=None, /, c=None, *, shape=None, alpha=1, beta=None, out=None, type=None, "
     "trans_a=False, "
-    "trans_b=False, accuracy=None, reproducible=False, xor=False, epilogue=None, scale_a=None, "
-    "scale_b=None, algo=None, kernel=None, tile=None, device=None, gpu=None, threads=None)\n--\n\n"
+    "trans_b=False, accuracy=None, reproducible=False, xor=False, scale_a=None, scale_b=None, "
+    "algo=None, kernel=None, tile=None, device=None, gpu=None, threads=None)\n--\n\n"
     "A product that is planned once and run often, for arrays like these or for a shape: (m, n, "
     "k)\n"
     "or the shapes of a and b.\n\n"

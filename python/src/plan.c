@@ -121,7 +121,10 @@ typedef struct plan {
     PyObject *(*vectorcall)(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
 } plan_t;
 
-enum { OF_CALL = 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_STREAM };
+enum {
+    OF_CALL = 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_STREAM |
+              1 << KEY_BIAS | 1 << KEY_ACTIVATION
+};
 
 /* One bit of the count says that args[-1] may be used: nobody does here. */
 static PyObject *call_plan(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names) {
@@ -531,7 +534,7 @@ static void set_plan(plan_t *plan, const call_t *call, bool has_beta, const oper
 }
 
 enum {
-    OF_PLAN = 1 << KEY_EPILOGUE | 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C |
+    OF_PLAN = 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C |
               1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE | 1 << KEY_TRANS_A |
               1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE | 1 << KEY_XOR |
               1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE | 1 << KEY_GPU |

@@ -12,7 +12,7 @@
 #endif
 
 typedef struct product {
-    operand_t a, b, c, out;
+    operand_t a, b, c, out, bias;
     operand_t *has_c, *has_out; /* &c, &out or NULL */
     tcgemm_type_t type;
     shape_t shape;
@@ -140,6 +140,27 @@ static int find_out(state_t *state, product_t *p, const call_t *call) {
     return p->result ? (is_raw ? check_out_type(p) : 0) : -1;
 }
 
+/* n elements of D's type, one behind the other, where the operands lie. */
+static int read_bias(state_t *state, product_t *p, const call_t *call) {
+    operand_t *const x = &p->bias;
+    const tcgemm_type_info_t *const type = tcgemm_type_info(p->type);
+    if (!call->bias)
+        return 0;
+    if (read_operand(state, x, call, call->bias, false) < 0 || check_place(&p->a, x) < 0 ||
+        tcpy_take_as(x, type->d, type->name) < 0)
+        return -1;
+    if (x->ndim != 1 || x->shape[0] != (Py_ssize_t)p->shape.n) {
+        PyErr_Format(PyExc_ValueError, "bias has %d dimensions%s, not one of %lld elements", x->ndim,
+                     x->ndim == 1 ? " of another length" : "", (long long)p->shape.n);
+        return -1;
+    }
+    if (x->shape[0] > 1 && x->strides[0] != x->itemsize) {
+        PyErr_SetString(PyExc_ValueError, "bias must be contiguous");
+        return -1;
+    }
+    return 0;
+}
+
 /* ---- running ---- */
 
 typedef struct run {
@@ -147,12 +168,33 @@ typedef struct run {
     bool is_async;
     void *stream;
     double alpha, beta;
+    const void *bias;
+    tcgemm_activation_t activation;
 } run_t;
+
+static bool has_epilogue(const run_t *run) {
+    return run->bias || run->activation != TCGEMM_ACTIVATION_NONE;
+}
+
+static tcgemm_data_t data_of(const run_t *run, const void *a, const void *b, const void *c,
+                             void *d) {
+    tcgemm_data_t x = tcgemm_data(a, b, d);
+    x.alpha.re = run->alpha;
+    x.beta.re = run->beta;
+    x.c = c;
+    x.bias = run->bias;
+    x.activation = run->activation;
+    return x;
+}
 
 static tcgemm_status_t run_one(const run_t *run, const layout_t *l, const int64_t *offsets) {
     const void *const a = l->a.data + offsets[0], *const b = l->b.data + offsets[1];
     const void *const c = l->has_c ? l->c.data + offsets[2] : NULL;
     void *const d = l->d.data + offsets[3];
+    if (has_epilogue(run)) {
+        const tcgemm_data_t x = data_of(run, a, b, c, d);
+        return tcgemm_execute(run->plan, &x, NULL);
+    }
     if (run->is_async)
         return tcgemm_run_async(run->plan, run->alpha, a, b, run->beta, c, d, NULL, 0, run->stream);
     if (run->plan)
@@ -226,7 +268,10 @@ static options_t options_of(const product_t *p, const call_t *call) {
 /* Products on a GPU are queued in the stream of the caller's package; those of the host are done
  * when the call returns. */
 static int run_product(state_t *state, product_t *p, const call_t *call, shared_plan_t *preferred) {
-    run_t run = {.alpha = call->alpha, .beta = call->beta};
+    run_t run = {.alpha = call->alpha,
+                 .beta = call->beta,
+                 .bias = call->bias ? p->bias.data : NULL,
+                 .activation = call->activation};
     shared_plan_t *plan = NULL;
     if (on_gpu(p)) {
         const options_t options = options_of(p, call);
@@ -239,8 +284,11 @@ static int run_product(state_t *state, product_t *p, const call_t *call, shared_
     } else if (preferred && tcpy_is_same_problem(&preferred->problem, &p->layout.problem)) {
         plan = preferred;
         ++plan->users;
-    } else if (preferred || call->options.is_set) {
-        if (tcpy_find_plan(state, &call->options, &p->layout.problem, &plan) < 0)
+    } else if (preferred || call->options.is_set || has_epilogue(&run)) {
+        options_t options = call->options;
+        if (has_epilogue(&run) && options.device == TCGEMM_DEVICE_AUTO)
+            options.device = TCGEMM_DEVICE_CPU; /* which alone serves them */
+        if (tcpy_find_plan(state, &options, &p->layout.problem, &plan) < 0)
             return -1;
     }
     run.plan = plan ? plan->plan : NULL;
@@ -260,6 +308,7 @@ static void begin(product_t *p) {
     tcpy_operand_init(&p->b, "b");
     tcpy_operand_init(&p->c, "c");
     tcpy_operand_init(&p->out, "out");
+    tcpy_operand_init(&p->bias, "bias");
     p->has_c = p->has_out = NULL;
     p->result = NULL;
     p->layout.reads_d = false;
@@ -272,6 +321,7 @@ static void end(product_t *p) {
     tcpy_operand_release(&p->b);
     tcpy_operand_release(&p->c);
     tcpy_operand_release(&p->out);
+    tcpy_operand_release(&p->bias);
 }
 
 static int check_shape(const operand_t *x, const Py_ssize_t *shape, int ndim) {
@@ -286,7 +336,7 @@ static int prepare(state_t *state, product_t *p, call_t *call) {
         check_shape(&p->a, call->shape_of_a, call->ndim_of_a) < 0 ||
         check_shape(&p->b, call->shape_of_b, call->ndim_of_b) < 0 || choose_type(p, call) < 0 ||
         tcpy_shape_of(&p->a, call->trans_a, &p->b, call->trans_b, &p->shape) < 0 ||
-        find_out(state, p, call) < 0)
+        read_bias(state, p, call) < 0 || find_out(state, p, call) < 0)
         return -1;
     return tcpy_layout(state, &p->shape, p->type, call->options.flags, &p->a, call->trans_a, &p->b,
                        call->trans_b, p->has_c, &p->out, &p->layout);
@@ -296,7 +346,7 @@ static int prepare(state_t *state, product_t *p, call_t *call) {
 static void note(state_t *state, fast_t *fast, const product_t *p, const call_t *call,
                  shared_plan_t *preferred) {
     const layout_t *const l = &p->layout;
-    const bool is_plain = !call->c && !call->has_stream && call->options.packed == 0 &&
+    const bool is_plain = !call->c && !call->bias && !call->activation && !call->has_stream && call->options.packed == 0 &&
                           p->shape.num_batch == 0 && !l->a.copy && !l->b.copy && !l->d.copy &&
                           p->a.keep == NULL;
     if (!is_plain || p->out.object == NULL)
@@ -343,7 +393,7 @@ static int read_positional(state_t *state, const char *function, PyObject *const
 }
 
 enum {
-    OF_PRODUCT = 1 << KEY_EPILOGUE | 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C |
+    OF_PRODUCT = 1 << KEY_BIAS | 1 << KEY_ACTIVATION | 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C |
                  1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE | 1 << KEY_TRANS_A |
                  1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE | 1 << KEY_XOR |
                  1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE |
@@ -470,14 +520,19 @@ static tcgemm_status_t verify_all(const product_t *p, const tcgemm_plan_t *plan,
     const layout_t *const l = &p->layout;
     const int64_t count = num_items(l);
     tcgemm_status_t status = TCGEMM_STATUS_OK;
+    const run_t run = {.alpha = call->alpha,
+                       .beta = call->beta,
+                       .bias = call->bias ? p->bias.data : NULL,
+                       .activation = call->activation};
     *sum = (tcgemm_verify_report_t){.wrong_batch = -1, .wrong_row = -1, .wrong_col = -1};
     for (int64_t i = 0; i < count && status == TCGEMM_STATUS_OK; ++i) {
         int64_t offsets[4];
         tcgemm_verify_report_t r = {.struct_size = sizeof r};
         find_item(l, i, offsets);
-        status = tcgemm_verify(plan, call->alpha, l->a.data + offsets[0], l->b.data + offsets[1],
-                               call->beta, l->has_c ? l->c.data + offsets[2] : NULL,
-                               l->d.data + offsets[3], mode, seed + (uint64_t)i, &r);
+        const tcgemm_data_t x = data_of(&run, l->a.data + offsets[0], l->b.data + offsets[1],
+                                        l->has_c ? l->c.data + offsets[2] : NULL,
+                                        l->d.data + offsets[3]);
+        status = tcgemm_verify_data(plan, &x, mode, seed + (uint64_t)i, &r);
         add_report(sum, &r, i, l->problem.batch);
     }
     return status;
@@ -502,6 +557,7 @@ static PyObject *verify(state_t *state, call_t *call, tcgemm_verify_mode_t mode,
     p.layout.reads_d = true;
     int failed = read_inputs(state, &p, call) < 0 || choose_type(&p, call) < 0 ||
                  tcpy_shape_of(&p.a, call->trans_a, &p.b, call->trans_b, &p.shape) < 0 ||
+                 read_bias(state, &p, call) < 0 ||
                  read_operand(state, &p.out, call, call->out, false) < 0 || check_out_type(&p) < 0;
     if (!failed && (p.a.package.kind == KIND_AHEAD || p.b.package.kind == KIND_AHEAD)) {
         PyErr_SetString(PyExc_TypeError, "verify takes the matrices themselves, not packed ahead");

@@ -4,6 +4,7 @@ from typing import Any, Literal, TypeVar, final
 
 _T = TypeVar("_T")
 _Accuracy = Literal["full", "f16", "fast"]
+_Activation = Literal["none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"]
 _Packable = Literal["s4", "u4", "b1"]
 
 __version__: str
@@ -68,6 +69,8 @@ class Plan:
         alpha: float | None = None,
         beta: float | None = None,
         out: Any = None,
+        bias: Any = None,
+        activation: _Activation | None = None,
         stream: Any = None,
     ) -> _T: ...
     @property
@@ -105,7 +108,8 @@ def matmul(
     accuracy: _Accuracy | None = None,
     reproducible: bool = False,
     xor: bool = False,
-    epilogue: Literal["bias"] | None = None,
+    bias: Any = None,
+    activation: _Activation | None = None,
     scale_a: Any = None,
     scale_b: Any = None,
     algo: str | None = None,
@@ -131,7 +135,6 @@ def plan(
     accuracy: _Accuracy | None = None,
     reproducible: bool = False,
     xor: bool = False,
-    epilogue: Literal["bias"] | None = None,
     scale_a: Any = None,
     scale_b: Any = None,
     algo: str | None = None,

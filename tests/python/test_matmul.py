@@ -324,16 +324,76 @@ def test_buffers_without_numpy():
         memoryview(d)
 
 
+def _activated(name, x):
+    """In f64, from the formulas."""
+    from math import erf
+
+    x = np.asarray(x, np.float64)
+    gate = x + 0.044715 * x**3
+    return {
+        "none": x,
+        "relu": np.maximum(x, 0),
+        "gelu": x * 0.5 * (1 + np.vectorize(erf)(x / np.sqrt(2))),
+        "gelu_tanh": x * 0.5 * (1 + np.tanh(np.sqrt(2 / np.pi) * gate)),
+        "silu": x / (1 + np.exp(-x)),
+        "sigmoid": 1 / (1 + np.exp(-x)),
+        "tanh": np.tanh(x),
+    }[name]
+
+
+def test_bias_and_activation():
+    rng = np.random.default_rng(3)
+    a, b, c = (rng.standard_normal(s).astype(np.float32) for s in ((5, 7), (7, 11), (5, 11)))
+    bias = rng.standard_normal(11).astype(np.float32)
+    for name in ("none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"):
+        x = a.astype(np.float64) @ b + bias
+        np.testing.assert_allclose(tcgemm.matmul(a, b, bias=bias, activation=name), _activated(name, x), rtol=1e-5, atol=1e-5)
+    d = tcgemm.matmul(a, b, c, alpha=2, beta=-1, bias=bias)
+    np.testing.assert_allclose(d, 2.0 * a @ b - c + bias, rtol=1e-4, atol=1e-5)
+    out = np.empty((11, 5), np.float32).T  # by columns: the bias is still one number for each column
+    assert tcgemm.matmul(a, b, out=out, bias=bias, activation="relu") is out
+    np.testing.assert_allclose(out, np.maximum(a @ b + bias, 0), rtol=1e-4, atol=1e-5)
+    many = rng.standard_normal((3, 5, 7)).astype(np.float32)
+    np.testing.assert_allclose(tcgemm.matmul(many, b, bias=bias), many @ b + bias, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(tcgemm.matmul(a[0], b, bias=bias), a[0] @ b + bias, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(tcgemm.matmul(a, b), a @ b, rtol=1e-4, atol=1e-5)  # and nothing stays behind
+    plan = tcgemm.plan(a, b)
+    np.testing.assert_allclose(plan(a, b, bias=bias, activation="tanh"), np.tanh(a @ b + bias), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(plan(a, b), a @ b, rtol=1e-4, atol=1e-5)
+    i = rng.integers(-9, 9, (4, 6)).astype(np.int8)
+    whole = np.array([-100, 0, 5, 70], np.int32)
+    x = i.astype(np.int32) @ i.T.astype(np.int32) + whole
+    np.testing.assert_array_equal(tcgemm.matmul(i, i.T, bias=whole, activation="relu"), np.maximum(x, 0))
+    report = tcgemm.verify(a, b, tcgemm.matmul(a, b, bias=bias, activation="gelu"), bias=bias, activation="gelu")
+    assert report.num_wrong == 0 and report.num_checked == 55
+    assert tcgemm.verify(a, b, tcgemm.matmul(a, b), bias=bias).num_wrong > 0
+
+
+def test_bias_and_activation_refused():
+    a, out = np.ones((3, 3), np.float32), np.full((3, 3), 7, np.float32)
+    with pytest.raises(ValueError, match="activation is 'swish': the library knows"):
+        tcgemm.matmul(a, a, out=out, activation="swish")
+    with pytest.raises(TypeError, match="activation is 3, not a name"):
+        tcgemm.matmul(a, a, out=out, activation=3)
+    with pytest.raises(ValueError, match="bias has 1 dimensions of another length, not one of 3 elements"):
+        tcgemm.matmul(a, a, out=out, bias=np.ones(4, np.float32))
+    with pytest.raises(ValueError, match="bias has 2 dimensions, not one"):
+        tcgemm.matmul(a, a, out=out, bias=a)
+    with pytest.raises(TypeError, match="bias is float64, but type f32_f32 takes float32 there"):
+        tcgemm.matmul(a, a, out=out, bias=np.ones(3))
+    with pytest.raises(ValueError, match="bias must be contiguous"):
+        tcgemm.matmul(a, a, out=out, bias=a[:, 0])
+    with pytest.raises(ValueError, match="activation gelu is for floating-point types"):
+        tcgemm.matmul(a.astype(np.int8), a.astype(np.int8), activation="gelu")
+    assert (out == 7).all()
+
+
 def test_what_no_kernel_serves_yet():
     """Known by name, and refused in the library's words, whatever else the call says."""
     a, out = np.ones((3, 3), np.float32), np.full((3, 3), 7, np.float32)
-    for options, field in (({"scale_a": a[0]}, "row_scale"), ({"scale_b": 2.0}, "col_scale"), ({"epilogue": "bias"}, "bias")):
+    for options, field in (({"scale_a": a[0]}, "row_scale"), ({"scale_b": 2.0}, "col_scale")):
         for call in (lambda: tcgemm.matmul(a, a, out=out, **options), lambda: tcgemm.plan(a, a, **options)):
             with pytest.raises(ValueError, match=f"data->{field} is set, but no kernel serves it yet") as caught:
                 call()
             assert caught.value.status == "UNSUPPORTED"
-    with pytest.raises(ValueError, match="epilogue is 'relu'"):
-        tcgemm.matmul(a, a, epilogue="relu")
-    with pytest.raises(TypeError, match="epilogue is 3, not a name"):
-        tcgemm.matmul(a, a, epilogue=3)
-    assert tcgemm.matmul(a, a, out=out, epilogue=None, scale_a=None, scale_b=None) is out and (out == 3).all()
+    assert tcgemm.matmul(a, a, out=out, bias=None, activation=None, scale_a=None, scale_b=None) is out and (out == 3).all()
