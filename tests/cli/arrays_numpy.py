@@ -2,6 +2,7 @@
 own product, or is refused with a sentence that names the array and the reason.
 """
 import io
+import json
 import os
 import subprocess
 import sys
@@ -168,6 +169,34 @@ def arrays_of_other_things():
     check(b"'descr': '<V2'" in raw and raw[-8:] == bytes.fromhex("4040404040404040"), f"bf16: {raw}")
 
 
+def bias_and_activation():
+    """A bias from a row, a column, a text and at random; each activation; the report says what D is."""
+    a, b, bias = RANDOM.rand(5, 7) - 0.5, RANDOM.rand(7, 3) - 0.5, RANDOM.rand(3) - 0.5
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    x = a @ b + bias
+    for name, values in (("row.npy", bias), ("column.npy", bias[:, None]), ("one.npy", bias[None, :]),
+                         ("turned.npy", np.asfortranarray(bias[:, None]))):
+        np.save(name, values)
+        check(np.allclose(product("a.npy", "b.npy", "--bias", name), x), f"bias from {name}")
+    np.savetxt("bias.txt", bias)
+    check(np.allclose(product("a.npy", "b.npy", "--bias", "bias.txt", "--order", "col"), x), "bias from a text, D in columns")
+    for name, f in (("none", lambda v: v), ("relu", lambda v: np.maximum(v, 0)), ("silu", lambda v: v / (1 + np.exp(-v))),
+                    ("sigmoid", lambda v: 1 / (1 + np.exp(-v))), ("tanh", np.tanh),
+                    ("gelu_tanh", lambda v: v / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v**3))))):
+        check(np.allclose(product("a.npy", "b.npy", "--bias", "row.npy", "--activation", name), f(x)), f"activation {name}")
+    done = tool("run", "-m", 30, "-n", 20, "-k", 10, "--bias", "random", "--activation", "gelu", "--beta", 2, "--type", "bf16_bf16")
+    check(done.stdout.startswith("D = gelu(A * B + 2 * C + bias)\n") and "CORRECT" in done.stdout, done.stdout)
+    done = tool("run", "-m", 30, "-n", 20, "-k", 10, "--bias", "random", "--activation", "relu", "--type", "u8s8_s32", "--format", "json")
+    said = json.loads(done.stdout)
+    check(said["problem"]["activation"] == "relu" and said["problem"]["bias"] == "random" and '"CORRECT"' in done.stdout,
+          done.stdout)
+    tool("run", "a.npy", "b.npy", "--bias", "a.npy", status=3, stderr="a.npy is 5 x 7, but a bias has 3 elements")
+    tool("run", "a.npy", "b.npy", "--bias", "none.npy", status=3, stderr="none.npy")
+    tool("run", "a.npy", "b.npy", "--activation", "swish", status=2, stderr="--activation is 'swish', not one of none|relu")
+    tool("run", "-m", 3, "-n", 3, "-k", 3, "--type", "s8_s32", "--activation", "tanh", status=4, stderr="type s8_s32 has relu alone")
+
+
 def pipes():
     """The standard input and output, named pipes, and a file on the standard input."""
     a, b = RANDOM.rand(300, 700), RANDOM.rand(700, 200)  # more than a pipe or a page holds
@@ -206,4 +235,4 @@ def pipes():
 
 if __name__ == "__main__":
     sys.exit(run_tests(four_bits, raw_bytes_are_never_guessed, integers, integers_that_do_not_fit, losses_are_counted,
-                       arrays_of_other_things, pipes))
+                       arrays_of_other_things, bias_and_activation, pipes))
