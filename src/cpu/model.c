@@ -403,6 +403,41 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     }
 }
 
+/* Whether many threads have so little to do that their turns at the pool's word show. */
+static bool is_brief(const struct tcgemm_plan *plan, double cycles, int num_threads) {
+    enum { LEAST_THREADS = 4, BRIEF_CYCLES = 100000 };
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    return num_threads >= LEAST_THREADS && !s->split_batch && !s->dots && !s->packs_units &&
+           !is_matrix(plan->kernel->cpu) && cycles < (double)BRIEF_CYCLES * num_threads;
+}
+
+/* Its units: of all ways to cut rows and columns the one that is done first, if each thread waits
+ * for the turns of all others before each unit. `cycles`: of an item, by one thread. */
+static void share_out_briefly(struct tcgemm_plan *plan, double cycles, int num_threads) {
+    enum { CYCLES_OF_TURN = 100, MOST_ROUNDS = 3 };
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const int64_t rows = min_i64(s->mt, plan->g.m), cols = min_i64(s->nc, plan->g.n);
+    const int64_t panels = ceil_div(rows, u->mr);
+    const double tile = cycles / (double)(ceil_div(plan->g.m, u->mr) * ceil_div(plan->g.n, u->nr));
+    double least = INFINITY;
+    for (int64_t down = 1; down <= min_i64(panels, MOST_ROUNDS * num_threads); ++down)
+        for (int64_t rounds = 1; rounds <= MOST_ROUNDS; ++rounds) {
+            const int64_t across = (rounds * num_threads + down - 1) / down;
+            const int64_t mc = round_up(ceil_div(rows, down), u->mr);
+            const int64_t nb = round_up(ceil_div(cols, across), u->nr);
+            const int64_t units = ceil_div(rows, mc) * ceil_div(cols, nb);
+            const double tiles = (double)(mc / u->mr * (nb / u->nr));
+            const double time = (double)ceil_div(units, num_threads) *
+                                (tiles * tile + (double)CYCLES_OF_TURN * num_threads);
+            if (time < least && mc <= u->mc && nb <= u->nb) {
+                least = time;
+                s->mc = mc;
+                s->nb = nb;
+            }
+        }
+}
+
 static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -632,6 +667,10 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
     plan->cpu.split_batch =
         threads > 1 && plan->g.batch >= 2 * (int64_t)threads && item < SMALL_ITEM_CYCLES;
     share_out(plan, plan->cpu.split_batch ? 1 : threads);
+    if (is_brief(plan, all, threads)) {
+        threads = threads < max_threads / 2 ? 2 * threads : max_threads;
+        share_out_briefly(plan, item, threads);
+    }
     const int64_t units = num_units(plan);
     if (!plan->cpu.split_batch && threads > units)
         threads = units > 1 ? (int)units : 1;
