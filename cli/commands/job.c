@@ -467,8 +467,9 @@ static int bias_from_file(job_t *job, tcgemm_dtype_t dtype, void *bias) {
         return file_fault(&err);
     const bool is_vector = file->batch == 1 && (file->rows == 1 || file->cols == 1);
     if (!is_vector || file->rows * file->cols != n)
-        return message_fail(CLI_BAD_FILE, "%s is %s, but a bias has %lld elements, as D has columns",
-                            name, shape_text(file, false, shape), (long long)n);
+        return message_fail(CLI_BAD_FILE,
+                            "%s is %s, but a bias has %lld elements, as D has columns", name,
+                            shape_text(file, false, shape), (long long)n);
     const int status = convert_file(file, dtype, name);
     if (status != CLI_OK)
         return status;

@@ -246,7 +246,7 @@ static int check_unserved(state_t *state, PyObject **found) {
 }
 
 static int read_activation(PyObject *object, tcgemm_activation_t *activation) {
-    static const char *const names[] = {"none",      "relu", "gelu",   "gelu_tanh",
+    static const char *const names[] = {"none", "relu",    "gelu", "gelu_tanh",
                                         "silu", "sigmoid", "tanh"};
     char name[MAX_NAME] = "";
     if (read_name("activation", object, name, sizeof name) < 0)

@@ -534,11 +534,11 @@ static void set_plan(plan_t *plan, const call_t *call, bool has_beta, const oper
 }
 
 enum {
-    OF_PLAN = 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C |
-              1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE | 1 << KEY_TRANS_A |
-              1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE | 1 << KEY_XOR |
-              1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE | 1 << KEY_GPU |
-              1 << KEY_THREADS | 1 << KEY_SHAPE
+    OF_PLAN = 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA |
+              1 << KEY_OUT | 1 << KEY_TYPE | 1 << KEY_TRANS_A | 1 << KEY_TRANS_B |
+              1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE | 1 << KEY_XOR | 1 << KEY_ALGO |
+              1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE | 1 << KEY_GPU | 1 << KEY_THREADS |
+              1 << KEY_SHAPE
 };
 
 static int read_arguments(state_t *state, PyObject *const *args, Py_ssize_t count, PyObject *names,

@@ -150,8 +150,8 @@ static int read_bias(state_t *state, product_t *p, const call_t *call) {
         tcpy_take_as(x, type->d, type->name) < 0)
         return -1;
     if (x->ndim != 1 || x->shape[0] != (Py_ssize_t)p->shape.n) {
-        PyErr_Format(PyExc_ValueError, "bias has %d dimensions%s, not one of %lld elements", x->ndim,
-                     x->ndim == 1 ? " of another length" : "", (long long)p->shape.n);
+        PyErr_Format(PyExc_ValueError, "bias has %d dimensions%s, not one of %lld elements",
+                     x->ndim, x->ndim == 1 ? " of another length" : "", (long long)p->shape.n);
         return -1;
     }
     if (x->shape[0] > 1 && x->strides[0] != x->itemsize) {
@@ -346,9 +346,9 @@ static int prepare(state_t *state, product_t *p, call_t *call) {
 static void note(state_t *state, fast_t *fast, const product_t *p, const call_t *call,
                  shared_plan_t *preferred) {
     const layout_t *const l = &p->layout;
-    const bool is_plain = !call->c && !call->bias && !call->activation && !call->has_stream && call->options.packed == 0 &&
-                          p->shape.num_batch == 0 && !l->a.copy && !l->b.copy && !l->d.copy &&
-                          p->a.keep == NULL;
+    const bool is_plain = !call->c && !call->bias && !call->activation && !call->has_stream &&
+                          call->options.packed == 0 && p->shape.num_batch == 0 && !l->a.copy &&
+                          !l->b.copy && !l->d.copy && p->a.keep == NULL;
     if (!is_plain || p->out.object == NULL)
         return;
     if (preferred && !tcpy_is_same_problem(&preferred->problem, &l->problem))
@@ -393,10 +393,10 @@ static int read_positional(state_t *state, const char *function, PyObject *const
 }
 
 enum {
-    OF_PRODUCT = 1 << KEY_BIAS | 1 << KEY_ACTIVATION | 1 << KEY_SCALE_A | 1 << KEY_SCALE_B | 1 << KEY_C |
-                 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE | 1 << KEY_TRANS_A |
-                 1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE | 1 << KEY_XOR |
-                 1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE |
+    OF_PRODUCT = 1 << KEY_BIAS | 1 << KEY_ACTIVATION | 1 << KEY_SCALE_A | 1 << KEY_SCALE_B |
+                 1 << KEY_C | 1 << KEY_ALPHA | 1 << KEY_BETA | 1 << KEY_OUT | 1 << KEY_TYPE |
+                 1 << KEY_TRANS_A | 1 << KEY_TRANS_B | 1 << KEY_ACCURACY | 1 << KEY_REPRODUCIBLE |
+                 1 << KEY_XOR | 1 << KEY_ALGO | 1 << KEY_KERNEL | 1 << KEY_TILE | 1 << KEY_DEVICE |
                  1 << KEY_STREAM | 1 << KEY_THREADS
 };
 
@@ -529,9 +529,9 @@ static tcgemm_status_t verify_all(const product_t *p, const tcgemm_plan_t *plan,
         int64_t offsets[4];
         tcgemm_verify_report_t r = {.struct_size = sizeof r};
         find_item(l, i, offsets);
-        const tcgemm_data_t x = data_of(&run, l->a.data + offsets[0], l->b.data + offsets[1],
-                                        l->has_c ? l->c.data + offsets[2] : NULL,
-                                        l->d.data + offsets[3]);
+        const tcgemm_data_t x =
+            data_of(&run, l->a.data + offsets[0], l->b.data + offsets[1],
+                    l->has_c ? l->c.data + offsets[2] : NULL, l->d.data + offsets[3]);
         status = tcgemm_verify_data(plan, &x, mode, seed + (uint64_t)i, &r);
         add_report(sum, &r, i, l->problem.batch);
     }

@@ -1,8 +1,8 @@
 /* group.c - many products at once, each with a plan of its own.
  *
  * Products that one thread multiplies are shared out among the threads, the longest first, so that
- * the short ones fill what is left at the end; the others, which many threads multiply, and those of
- * a GPU run one after another.
+ * the short ones fill what is left at the end; the others, which many threads multiply, and those
+ * of a GPU run one after another.
  *
  *     time   thread 0  [product 7          ][product 2][1]
  *            thread 1  [product 4      ][product 0  ][5][3]

@@ -1,4 +1,5 @@
-/* epilogue.h - what happens to an element of D between its sum and memory: a bias, an activation. */
+/* epilogue.h - what happens to an element of D between its sum and memory: a bias, an activation.
+ */
 #ifndef TCGEMM_BASE_EPILOGUE_H
 #define TCGEMM_BASE_EPILOGUE_H
 

@@ -252,8 +252,8 @@ static const char *c_of_line(const dots_run_t *run, int row, int64_t line) {
     return t->c ? tcgemm_element_at(t->c, row * t->c_row + line * t->c_line, run->d_bytes) : NULL;
 }
 
-/* Rows of x from `row` on and some lines have their sums: D itself, or `t->d` and its strides, which
- * become f16 or bf16. */
+/* Rows of x from `row` on and some lines have their sums: D itself, or `t->d` and its strides,
+ * which become f16 or bf16. */
 static void finish_dots(const dots_run_t *run, const tcgemm_dots_t *t, int row, int num_rows,
                         int64_t line, int num_lines) {
     const tcgemm_canonical_t *g = &run->plan->g;

@@ -405,7 +405,7 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
 
 /* Whether many threads have so little to do that their turns at the pool's word show. */
 static bool is_brief(const struct tcgemm_plan *plan, double cycles, int num_threads) {
-    enum { LEAST_THREADS = 4, BRIEF_CYCLES = 100000 };
+    enum { LEAST_THREADS = 4, BRIEF_CYCLES = 14000 };
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     return num_threads >= LEAST_THREADS && !s->split_batch && !s->dots && !s->packs_units &&
            !is_matrix(plan->kernel->cpu) && cycles < (double)BRIEF_CYCLES * num_threads;
@@ -659,11 +659,22 @@ static int64_t num_units(const struct tcgemm_plan *plan) {
     return ceil_div(min_i64(s->mt, g->m), s->mc) * ceil_div(min_i64(s->nc, g->n), s->nb);
 }
 
+/* As many as have something worth waking them for. Matrix tiles are so fast that one thread is
+ * through with a product before others have the panels that it has packed: the less so, the more
+ * they are. */
+static int useful_threads(const struct tcgemm_plan *plan, double cycles, int max_threads) {
+    enum { CYCLES_ALONE = 150000, CYCLES_OF_FEW = 600000 };
+    const double useful = fmax(1.0, cycles / CYCLES_PER_THREAD);
+    if (is_matrix(plan->kernel->cpu) && plan->g.batch == 1 && !plan->cpu.dots &&
+        cycles < CYCLES_ALONE + (double)CYCLES_OF_FEW / max_threads)
+        return 1;
+    return useful < max_threads ? (int)useful : max_threads;
+}
+
 /* Returns how often the threads wait for one another in the whole product. */
 static double choose_threads(struct tcgemm_plan *plan, double item, int max_threads) {
     const double all = item * (double)plan->g.batch;
-    const double useful = fmax(1.0, all / CYCLES_PER_THREAD);
-    int threads = useful < max_threads ? (int)useful : max_threads;
+    int threads = useful_threads(plan, all, max_threads);
     plan->cpu.split_batch =
         threads > 1 && plan->g.batch >= 2 * (int64_t)threads && item < SMALL_ITEM_CYCLES;
     share_out(plan, plan->cpu.split_batch ? 1 : threads);

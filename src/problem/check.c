@@ -410,12 +410,12 @@ static tcgemm_status_t check_bias(const tcgemm_canonical_t *g, const void *bias,
 
 tcgemm_status_t tcgemm_check_data(const tcgemm_canonical_t *g, const tcgemm_data_t *x,
                                   bool d_is_written, tcgemm_call_t *call) {
-    TCGEMM_FORWARD(tcgemm_check_call(g, x->alpha.re, x->a, x->b, x->beta.re, x->c, x->d,
-                                     d_is_written, call));
+    TCGEMM_FORWARD(
+        tcgemm_check_call(g, x->alpha.re, x->a, x->b, x->beta.re, x->c, x->d, d_is_written, call));
     TCGEMM_FORWARD(check_activation(g, x->activation));
     TCGEMM_FORWARD(check_bias(g, x->bias, call, d_is_written));
-    call->epilogue = (tcgemm_epilogue_t){
-        .bias = x->bias, .is_of_rows = g->swapped, .activation = x->activation};
+    call->epilogue =
+        (tcgemm_epilogue_t){.bias = x->bias, .is_of_rows = g->swapped, .activation = x->activation};
     return TCGEMM_STATUS_OK;
 }
 

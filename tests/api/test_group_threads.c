@@ -1,5 +1,5 @@
-/* tcgemm_execute_group: each product has the bits that it has alone, whatever its size and type, for
- * any number of threads; what is refused, is refused before anything is written. */
+/* tcgemm_execute_group: each product has the bits that it has alone, whatever its size and type,
+ * for any number of threads; what is refused, is refused before anything is written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

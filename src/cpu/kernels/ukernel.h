@@ -182,7 +182,7 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_pack_fn *pack;
     tcgemm_pack_rows_fn *pack_rows; /* for strided tiles of lanes that are no elements; or NULL */
     tcgemm_finish_fn *finish;
-    bool finishes_tiles;            /* packed and exact heed tile.finish */
+    bool finishes_tiles; /* packed and exact heed tile.finish */
 } tcgemm_cpu_ukernel_t;
 
 /* Of a sum, in a register or where a tile pauses. */

@@ -72,10 +72,9 @@ static void slopes(void **state) {
         const double most = tcgemm_activation_slope((tcgemm_activation_t)f);
         double steepest = 0.0;
         for (double x = -10.0; x < 10.0; x += 1.0 / 1024)
-            steepest =
-                fmax(steepest, fabs(tcgemm_activate((tcgemm_activation_t)f, x + 1.0 / 1024) -
-                                    tcgemm_activate((tcgemm_activation_t)f, x)) *
-                                   1024);
+            steepest = fmax(steepest, fabs(tcgemm_activate((tcgemm_activation_t)f, x + 1.0 / 1024) -
+                                           tcgemm_activate((tcgemm_activation_t)f, x)) *
+                                          1024);
         assert_true(steepest <= most + 1e-9 && steepest > 0.95 * most);
     }
 }
