@@ -660,13 +660,12 @@ static int64_t num_units(const struct tcgemm_plan *plan) {
 }
 
 /* As many as have something worth waking them for. Matrix tiles are so fast that one thread is
- * through with a product before others have the panels that it has packed: the less so, the more
- * they are. */
+ * through with a product before others have the panels that it has packed. */
 static int useful_threads(const struct tcgemm_plan *plan, double cycles, int max_threads) {
-    enum { CYCLES_ALONE = 150000, CYCLES_OF_FEW = 600000 };
+    enum { CYCLES_ALONE = 70000 };
     const double useful = fmax(1.0, cycles / CYCLES_PER_THREAD);
     if (is_matrix(plan->kernel->cpu) && plan->g.batch == 1 && !plan->cpu.dots &&
-        cycles < CYCLES_ALONE + (double)CYCLES_OF_FEW / max_threads)
+        cycles < CYCLES_ALONE)
         return 1;
     return useful < max_threads ? (int)useful : max_threads;
 }

@@ -119,6 +119,47 @@ static void one_plan_for_all(void **state) {
     tcgemm_plan_destroy(plan);
 }
 
+/* Products that need one, side by side: sums of narrow results. */
+static void each_thread_has_a_workspace_of_its_own(void **state) {
+    (void)state;
+    enum { COUNT = 64, M = 64, N = 96, K = 300 };
+    const tcgemm_problem_t p = tcgemm_problem(TCGEMM_BF16_BF16, M, N, K);
+    tcgemm_plan_t *const plan = plan_of(context_of(1), &p, NULL);
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+    const tcgemm_plan_t *plans[COUNT];
+    tcgemm_data_t data[COUNT];
+    uint16_t *const a = malloc(COUNT * M * K * sizeof *a), *const b = malloc(K * N * sizeof *b);
+    uint16_t *const d = malloc((COUNT + 1) * M * N * sizeof *d), *const alone = d + COUNT * M * N;
+    uint64_t random = 9;
+    int num_wrong = 0;
+    tcgemm_run_options_t o = tcgemm_run_options();
+    assert_true(a && b && d);
+    assert_int_equal(tcgemm_plan_get_info(plan, &info), TCGEMM_STATUS_OK);
+    assert_true(info.workspace_bytes > 0);
+    for (int i = 0; i < COUNT * M * K; ++i)
+        a[i] = (uint16_t)(0x3F00 | (random_next(&random) & 0x80FF));
+    for (int i = 0; i < K * N; ++i)
+        b[i] = (uint16_t)(0x3F00 | (random_next(&random) & 0x80FF));
+    for (int i = 0; i < COUNT; ++i) {
+        plans[i] = plan;
+        data[i] = tcgemm_data(a + i * M * K, b, d + i * M * N);
+    }
+    o.num_threads = 4;
+    for (int round = 0; round < 20; ++round) {
+        memset(d, 0xFF, COUNT * M * N * sizeof *d);
+        assert_int_equal(tcgemm_execute_group(plans, data, COUNT, &o), TCGEMM_STATUS_OK);
+        for (int i = 0; i < COUNT; ++i) {
+            assert_int_equal(tcgemm_run(plan, 1, data[i].a, b, 0, NULL, alone), TCGEMM_STATUS_OK);
+            num_wrong += memcmp(data[i].d, alone, M * N * sizeof *d) != 0;
+        }
+    }
+    assert_int_equal(num_wrong, 0);
+    tcgemm_plan_destroy(plan);
+    free(a);
+    free(b);
+    free(d);
+}
+
 /* ---- what is refused ---- */
 
 static void expect_refused(const group_t *g, const tcgemm_run_options_t *o, tcgemm_status_t status,
@@ -188,6 +229,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_the_bits_that_it_has_alone),
         cmocka_unit_test(one_plan_for_all),
+        cmocka_unit_test(each_thread_has_a_workspace_of_its_own),
         cmocka_unit_test(nothing_is_written_if_one_is_wrong),
         cmocka_unit_test(who_listens_hears_of_each),
     };
