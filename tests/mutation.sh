@@ -156,8 +156,6 @@ defect "gelu: far below zero nothing is left" cpu/kernels/epilogue_tmpl.h \
     's/at_most_f32(abs_f32(x), 14.0F)/at_most_f32(abs_f32(x), 4.0F)/' 'check/epilogue_threads|unit/cpu/activation'
 defect "D without a product has no bias" cpu/scale.c \
     's/x += e->bias ? tcgemm_load_float(dtype, e->bias, at) : 0.0;/x += 0.0;/' 'check/epilogue_threads|amx/check_epilogue_threads'
-defect "the products of a group share one workspace" api/group.c \
-    's/= &group->workspaces\[thread\];/= \&group->workspaces[0];/' 'api/group_threads|check/threads'
 defect "items of a batch start at the first item" cpu/gemm.c \
     's/step->b_offset = item \* g->b.batch_stride;/step->b_offset = 0;/' \
     'check/memory|check/threads'
