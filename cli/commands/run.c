@@ -218,8 +218,8 @@ static settings_t with_device(const settings_t *given) {
     return s;
 }
 
-int command_run(const settings_t *given) {
-    const settings_t settings = with_device(given), *const s = &settings;
+int command_run(const settings_t *settings) {
+    const settings_t chosen = with_device(settings), *const s = &chosen;
     int threads;
     tcgemm_context_t *context = NULL;
     job_t job = {0};

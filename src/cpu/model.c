@@ -427,9 +427,9 @@ static void share_out_briefly(struct tcgemm_plan *plan, double cycles, int num_t
             const int64_t mc = round_up(ceil_div(rows, down), u->mr);
             const int64_t nb = round_up(ceil_div(cols, across), u->nr);
             const int64_t units = ceil_div(rows, mc) * ceil_div(cols, nb);
-            const double tiles = (double)(mc / u->mr * (nb / u->nr));
+            const int64_t tiles = mc / u->mr * (nb / u->nr);
             const double time = (double)ceil_div(units, num_threads) *
-                                (tiles * tile + (double)CYCLES_OF_TURN * num_threads);
+                                ((double)tiles * tile + (double)CYCLES_OF_TURN * num_threads);
             if (time < least && mc <= u->mc && nb <= u->nb) {
                 least = time;
                 s->mc = mc;
