@@ -422,6 +422,41 @@ static void packing_of_gpu_matrices(const void *argument) {
     check_end();
 }
 
+/* A bias and an activation are the CPU's: a plan for a GPU says so, wherever the matrices lie, and
+ * leaves D alone; so does a group before its first product. */
+static void epilogues_are_refused(const void *argument) {
+    (void)argument;
+    const tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 40, 50, 60);
+    const testcase_t t = testcase_make(NULL, p, 5);
+    tcgemm_context_t *const context = context_on(0);
+    tcgemm_plan_t *plan = NULL;
+    operands_t x;
+    operands_make(&t, &x);
+    CHECK(context && tcgemm_plan_create(context, &p, NULL, &plan) == TCGEMM_STATUS_OK, "a plan");
+    tcgemm_data_t data[2];
+    data[0] = tcgemm_data(x.a.data, x.b.data, x.d.data);
+    data[1] = data[0];
+    data[1].bias = x.b.data;
+    CHECK(tcgemm_execute(plan, &data[1], NULL) == TCGEMM_STATUS_UNSUPPORTED &&
+              strstr(tcgemm_last_error(), "data->bias is set, but no kernel of a GPU"),
+          "a bias: %s", tcgemm_last_error());
+    const tcgemm_plan_t *const plans[] = {plan, plan};
+    CHECK(tcgemm_execute_group(plans, data, 2, NULL) == TCGEMM_STATUS_UNSUPPORTED, "a group");
+    data[1].bias = NULL;
+    data[1].activation = TCGEMM_ACTIVATION_RELU;
+    CHECK(tcgemm_execute(plan, &data[1], NULL) == TCGEMM_STATUS_UNSUPPORTED &&
+              strstr(tcgemm_last_error(), "data->activation is set"),
+          "an activation: %s", tcgemm_last_error());
+    CHECK(memcmp(x.d.block, x.d_was, x.d.block_bytes) == 0, "D was written");
+    data[1].activation = TCGEMM_ACTIVATION_NONE;
+    CHECK(tcgemm_execute_group(plans, data, 2, NULL) == TCGEMM_STATUS_OK, "a group of two: %s",
+          tcgemm_last_error());
+    tcgemm_plan_destroy(plan);
+    tcgemm_context_destroy(context);
+    operands_free(&x);
+    check_end();
+}
+
 int main(void) {
     int failed = 0;
     static const fake_order_t orders[] = {FAKE_LAZY, FAKE_RANDOM};
@@ -439,5 +474,6 @@ int main(void) {
     failed += run_alone("kept plans without their GPU", kept_plans_without_their_gpu, NULL);
     failed += run_alone("a tile of a GPU", tile_of_a_gpu, NULL);
     failed += run_alone("packing of GPU matrices", packing_of_gpu_matrices, NULL);
+    failed += run_alone("epilogues are refused", epilogues_are_refused, NULL);
     return failed != 0;
 }
