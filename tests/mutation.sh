@@ -140,22 +140,22 @@ defect "narrow results do not wait for tiles with late subnormals" cpu/gemm.c \
     's/    for (int64_t k = 0; k < ks \&\& is_special; k += kb) {/    if (!x->plan->cpu.direct_output) is_special = false;\n&/' \
     'check/levels|amx/check_levels'
 defect "the bias of a product in columns lies along its rows" problem/check.c \
-    's/\.is_of_rows = g->swapped/.is_of_rows = false/' 'check/epilogue_threads|amx/check_epilogue_threads'
+    's/\.is_of_rows = g->swapped/.is_of_rows = false/' 'check/epilogue|amx/check_epilogue'
 defect "the bias of a block begins with D" cpu/gemm.c \
     's/tcgemm_epilogue_at(&step->item.epilogue, bytes, row, col)/tcgemm_epilogue_at(\&step->item.epilogue, bytes, i, j)/' \
-    'check/epilogue_threads|amx/check_epilogue_threads'
+    'check/epilogue|amx/check_epilogue'
 defect "D is finished at each step of k" cpu/gemm.c \
-    's/if (is_done || !step->block.last)/if (is_done)/' 'check/epilogue_threads|amx/check_epilogue_threads'
+    's/if (is_done || !step->block.last)/if (is_done)/' 'check/epilogue|amx/check_epilogue'
 defect "one column that is written as a row has its bias by columns" cpu/dots.c \
-    's/finish.epilogue.is_of_rows ^= is_turned;/(void)is_turned;/' 'check/epilogue_threads|amx/check_epilogue_threads'
+    's/finish.epilogue.is_of_rows ^= is_turned;/(void)is_turned;/' 'check/epilogue|amx/check_epilogue'
 defect "narrow results: each 64 columns have the bias of the first" cpu/kernels/epilogue_tmpl.h \
-    's/e->is_of_rows ? i : j + at/e->is_of_rows ? i : at/' 'check/epilogue_threads|amx/check_epilogue_threads'
+    's/e->is_of_rows ? i : j + at/e->is_of_rows ? i : at/' 'check/epilogue|amx/check_epilogue'
 defect "the last elements of a row are not activated" cpu/kernels/epilogue_tmpl.h \
-    's/if (j < count) {  /if (j < 0) {  /' 'check/epilogue_threads|unit/cpu/activation'
+    's/if (j < count) {  /if (j < 0) {  /' 'check/epilogue|unit/cpu/activation'
 defect "gelu: far below zero nothing is left" cpu/kernels/epilogue_tmpl.h \
-    's/at_most_f32(abs_f32(x), 14.0F)/at_most_f32(abs_f32(x), 4.0F)/' 'check/epilogue_threads|unit/cpu/activation'
+    's/at_most_f32(abs_f32(x), 14.0F)/at_most_f32(abs_f32(x), 4.0F)/' 'check/epilogue|unit/cpu/activation'
 defect "D without a product has no bias" cpu/scale.c \
-    's/x += e->bias ? tcgemm_load_float(dtype, e->bias, at) : 0.0;/x += 0.0;/' 'check/epilogue_threads|amx/check_epilogue_threads'
+    's/x += e->bias ? tcgemm_load_float(dtype, e->bias, at) : 0.0;/x += 0.0;/' 'check/epilogue|amx/check_epilogue'
 defect "items of a batch start at the first item" cpu/gemm.c \
     's/step->b_offset = item \* g->b.batch_stride;/step->b_offset = 0;/' \
     'check/memory|check/threads'
