@@ -17,6 +17,7 @@
 #include "options/setup.h"
 #include "support/exit_status.h"
 #include "support/message.h"
+#include "support/random.h"
 
 static int file_fault(const file_error_t *err) {
     return message_fail(err->exit_status, "%s", err->message);
@@ -440,22 +441,6 @@ static int create_random(job_t *job) {
 
 /* ---- the bias ---- */
 
-/* n numbers in -1 .. 1, or whole ones in -100 .. 100. */
-static int random_bias(job_t *job, tcgemm_dtype_t dtype, void *bias) {
-    const bool is_whole = dtype == TCGEMM_DTYPE_S32;
-    uint64_t state = (uint64_t)job->settings->seed ^ UINT64_C(0x9E3779B97F4A7C15);
-    for (int64_t j = 0; j < job->problem.n; ++j) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        const double unit = (double)(state >> 33) * 0x1p-30 - 1.0;
-        const double value = is_whole ? (double)(int)(100.0 * unit) : unit;
-        char *const to = (char *)bias + (size_t)j * ((size_t)tcgemm_dtype_bits(dtype) / 8);
-        const tcgemm_status_t status = tcgemm_convert(dtype, to, TCGEMM_DTYPE_F64, &value, 1);
-        if (status != TCGEMM_STATUS_OK)
-            return message_library(status);
-    }
-    return CLI_OK;
-}
-
 static int bias_from_file(job_t *job, tcgemm_dtype_t dtype, void *bias) {
     const char *const name = job->settings->bias;
     const array_hint_t hint = {.wanted = dtype};
@@ -490,8 +475,10 @@ static int place_bias(job_t *job) {
     if (!bias)
         return message_fail(CLI_NO_MEMORY, "no memory for the bias (%zu bytes)", bytes);
     job->bias = bias;
-    return strcmp(job->settings->bias, "random") == 0 ? random_bias(job, dtype, bias)
-                                                      : bias_from_file(job, dtype, bias);
+    if (strcmp(job->settings->bias, "random") != 0)
+        return bias_from_file(job, dtype, bias);
+    random_fill(dtype, bias, job->problem.n, (uint64_t)job->settings->seed, 'V');
+    return CLI_OK;
 }
 
 tcgemm_data_t job_data(const job_t *job) {

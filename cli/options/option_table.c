@@ -152,7 +152,7 @@ const option_row_t option_table[] = {
     {"activation", 0, OPTION_CHOICE, "NAME", GROUP_PROBLEM, RUN,
      "what each element of D is put through, on the CPU: relu, gelu, gelu_tanh, silu, sigmoid or "
      "tanh (default: none)",
-     ACTIVATION_WORDS, AT(activation), 0, 0},
+     "none|relu|gelu|gelu_tanh|silu|sigmoid|tanh", AT(activation), 0, 0},
     {"a-dtype", 0, OPTION_CHOICE, "DTYPE", GROUP_PROBLEM, RUN,
      "what the raw bytes ('V1', 'V2') of A's .npy file are: bf16, e4m3, e5m2, int4 or uint4; the "
      "same as "

@@ -91,9 +91,6 @@ typedef enum plot_choice {
     PLOT_MODEL
 } plot_choice_t;
 
-/* In the order of tcgemm_activation_t. */
-#define ACTIVATION_WORDS "none|relu|gelu|gelu_tanh|silu|sigmoid|tanh"
-
 enum { OPTIONS_MAX_FILES = 64 };
 
 /* A number that no option is given. */

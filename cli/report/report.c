@@ -43,9 +43,9 @@ void report_formula(const settings_t *s, char *text, size_t size) {
         (void)snprintf(alpha, sizeof alpha, "%.15g * ", s->alpha);
     if (s->beta != 0)
         (void)snprintf(beta, sizeof beta, " %c %.15g * C", s->beta < 0 ? '-' : '+', fabs(s->beta));
-    char name[TEXT_SIZE] = "";
-    if (s->activation != TCGEMM_ACTIVATION_NONE)
-        (void)options_choice(ACTIVATION_WORDS, s->activation, name, sizeof name);
+    const char *const name = s->activation == TCGEMM_ACTIVATION_NONE
+                                 ? ""
+                                 : tcgemm_activation_name((tcgemm_activation_t)s->activation);
     (void)snprintf(text, size, "%s%s%sA%s * B%s%s%s%s", name, *name ? "(" : "", alpha,
                    s->trans_a ? "^T" : "", s->trans_b ? "^T" : "", beta, s->bias ? " + bias" : "",
                    *name ? ")" : "");

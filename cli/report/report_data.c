@@ -27,16 +27,15 @@ static json_t *count(size_t number) {
 static json_t *problem_data(const run_facts_t *f) {
     const settings_t *s = f->settings;
     const tcgemm_problem_t *p = &f->problem;
-    char activation[32];
-    (void)options_choice(ACTIVATION_WORDS, s->activation, activation, sizeof activation);
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:s?, s:s, s:b, s:b, s:s, s:I, s:I, s:I, s:I}", "type",
         f->type->name, "a_dtype", tcgemm_dtype_name(f->type->a), "b_dtype",
         tcgemm_dtype_name(f->type->b), "accumulator_dtype", tcgemm_dtype_name(f->type->accumulator),
         "d_dtype", tcgemm_dtype_name(f->type->d), "alpha", value(s->alpha), "beta", value(s->beta),
-        "bias", s->bias, "activation", activation, "trans_a", s->trans_a, "trans_b", s->trans_b,
-        "order", p->order == TCGEMM_ROW_MAJOR ? "row" : "col", "m", (json_int_t)p->m, "n",
-        (json_int_t)p->n, "k", (json_int_t)p->k, "batch", (json_int_t)p->batch);
+        "bias", s->bias, "activation", tcgemm_activation_name((tcgemm_activation_t)s->activation),
+        "trans_a", s->trans_a, "trans_b", s->trans_b, "order",
+        p->order == TCGEMM_ROW_MAJOR ? "row" : "col", "m", (json_int_t)p->m, "n", (json_int_t)p->n,
+        "k", (json_int_t)p->k, "batch", (json_int_t)p->batch);
 }
 
 static json_t *source_data(const run_facts_t *f) {

@@ -8,7 +8,7 @@
 #include "tcgemm/tcgemm.h"
 
 /* Fills elements 0 .. count-1 of `data`: floats uniform in [-1, 1), rounded to the dtype; integers
- * uniform over their whole range. `operand` is 'A', 'B' or 'C'. */
+ * uniform over their whole range. `operand` is 'A', 'B', 'C', or 'V' for the bias. */
 void random_fill(tcgemm_dtype_t dtype, void *data, int64_t count, uint64_t seed, char operand);
 
 #endif

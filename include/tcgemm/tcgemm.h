@@ -448,6 +448,10 @@ typedef enum tcgemm_activation {
     TCGEMM_ACTIVATION_TANH = 6
 } tcgemm_activation_t;
 
+/* "gelu_tanh" for TCGEMM_ACTIVATION_GELU_TANH; NULL for anything else than an activation. Static
+ * storage. */
+TCGEMM_API const char *tcgemm_activation_name(tcgemm_activation_t activation);
+
 /* What one run multiplies. Build it with tcgemm_data(), then change what differs:
  *
  *     D = activation(alpha * op(A) * op(B) + beta * C + bias)

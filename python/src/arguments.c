@@ -246,13 +246,12 @@ static int check_unserved(state_t *state, PyObject **found) {
 }
 
 static int read_activation(PyObject *object, tcgemm_activation_t *activation) {
-    static const char *const names[] = {"none", "relu",    "gelu", "gelu_tanh",
-                                        "silu", "sigmoid", "tanh"};
     char name[MAX_NAME] = "";
+    const char *known;
     if (read_name("activation", object, name, sizeof name) < 0)
         return -1;
-    for (int i = 0; i < (int)(sizeof names / sizeof names[0]); ++i)
-        if (strcmp(name, names[i]) == 0) {
+    for (int i = 0; (known = tcgemm_activation_name((tcgemm_activation_t)i)) != NULL; ++i)
+        if (strcmp(name, known) == 0) {
             *activation = (tcgemm_activation_t)i;
             return 0;
         }

@@ -176,6 +176,13 @@ static bool has_epilogue(const run_t *run) {
     return run->bias || run->activation != TCGEMM_ACTIVATION_NONE;
 }
 
+static run_t run_of(const product_t *p, const call_t *call) {
+    return (run_t){.alpha = call->alpha,
+                   .beta = call->beta,
+                   .bias = call->bias ? p->bias.data : NULL,
+                   .activation = call->activation};
+}
+
 static tcgemm_data_t data_of(const run_t *run, const void *a, const void *b, const void *c,
                              void *d) {
     tcgemm_data_t x = tcgemm_data(a, b, d);
@@ -268,10 +275,7 @@ static options_t options_of(const product_t *p, const call_t *call) {
 /* Products on a GPU are queued in the stream of the caller's package; those of the host are done
  * when the call returns. */
 static int run_product(state_t *state, product_t *p, const call_t *call, shared_plan_t *preferred) {
-    run_t run = {.alpha = call->alpha,
-                 .beta = call->beta,
-                 .bias = call->bias ? p->bias.data : NULL,
-                 .activation = call->activation};
+    run_t run = run_of(p, call);
     shared_plan_t *plan = NULL;
     if (on_gpu(p)) {
         const options_t options = options_of(p, call);
@@ -520,10 +524,7 @@ static tcgemm_status_t verify_all(const product_t *p, const tcgemm_plan_t *plan,
     const layout_t *const l = &p->layout;
     const int64_t count = num_items(l);
     tcgemm_status_t status = TCGEMM_STATUS_OK;
-    const run_t run = {.alpha = call->alpha,
-                       .beta = call->beta,
-                       .bias = call->bias ? p->bias.data : NULL,
-                       .activation = call->activation};
+    const run_t run = run_of(p, call);
     *sum = (tcgemm_verify_report_t){.wrong_batch = -1, .wrong_row = -1, .wrong_col = -1};
     for (int64_t i = 0; i < count && status == TCGEMM_STATUS_OK; ++i) {
         int64_t offsets[4];

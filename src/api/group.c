@@ -123,8 +123,11 @@ static tcgemm_status_t read_member(const tcgemm_plan_t *const *plans, const tcge
     return tcgemm_execution_check(member->plan, &member->data, o);
 }
 
-static size_t larger(size_t x, size_t y) {
-    return x > y ? x : y;
+static void share_out(group_t *group, const member_t *member) {
+    const size_t needed = tcgemm_plan_workspace(member->plan);
+    group->shared[group->num_shared++] = *member;
+    if (needed > group->workspace_bytes)
+        group->workspace_bytes = needed;
 }
 
 tcgemm_status_t tcgemm_execute_group(const tcgemm_plan_t *const *plans, const tcgemm_data_t *data,
@@ -144,15 +147,10 @@ tcgemm_status_t tcgemm_execute_group(const tcgemm_plan_t *const *plans, const tc
     for (int64_t i = 0; i < count && status == TCGEMM_STATUS_OK; ++i) {
         member_t member;
         status = read_member(plans, data, i, &o, &member);
-        if (status != TCGEMM_STATUS_OK)
-            break;
-        if (is_shared_out(member.plan)) {
-            members[group.num_shared++] = member;
-            group.workspace_bytes =
-                larger(group.workspace_bytes, tcgemm_plan_workspace(member.plan));
-        } else {
+        if (status == TCGEMM_STATUS_OK && is_shared_out(member.plan))
+            share_out(&group, &member);
+        else if (status == TCGEMM_STATUS_OK)
             members[count - ++num_alone] = member;
-        }
     }
     for (int64_t i = count; i > count - num_alone && status == TCGEMM_STATUS_OK; --i)
         status = tcgemm_execution_run(members[i - 1].plan, &members[i - 1].data, &o);

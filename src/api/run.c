@@ -196,15 +196,6 @@ tcgemm_status_t tcgemm_execution_options(const tcgemm_run_options_t *options,
                               TCGEMM_STRUCT_END(tcgemm_run_options_t, struct_size), o, sizeof *o);
 }
 
-static tcgemm_data_t data_of(double alpha, const void *a, const void *b, double beta, const void *c,
-                             void *d) {
-    tcgemm_data_t x = tcgemm_data(a, b, d);
-    x.alpha.re = alpha;
-    x.beta.re = beta;
-    x.c = c;
-    return x;
-}
-
 /* ---- the calls ---- */
 
 tcgemm_status_t tcgemm_execute(const tcgemm_plan_t *plan, const tcgemm_data_t *data,
@@ -220,7 +211,7 @@ tcgemm_status_t tcgemm_execute(const tcgemm_plan_t *plan, const tcgemm_data_t *d
 tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a, const void *b,
                            double beta, const void *c, void *d) {
     TCGEMM_DEFAULT_FP_MODES;
-    const tcgemm_data_t x = data_of(alpha, a, b, beta, c, d);
+    const tcgemm_data_t x = tcgemm_data_of(alpha, a, b, beta, c, d);
     const tcgemm_run_options_t o = tcgemm_run_options();
     return tcgemm_execution_run(plan, &x, &o);
 }
@@ -229,7 +220,7 @@ tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const v
                                 const void *b, double beta, const void *c, void *d, void *workspace,
                                 size_t workspace_bytes, tcgemm_run_stats_t *stats) {
     TCGEMM_DEFAULT_FP_MODES;
-    const tcgemm_data_t x = data_of(alpha, a, b, beta, c, d);
+    const tcgemm_data_t x = tcgemm_data_of(alpha, a, b, beta, c, d);
     tcgemm_run_options_t o = tcgemm_run_options();
     o.workspace = workspace;
     o.workspace_bytes = workspace_bytes;
@@ -241,7 +232,7 @@ tcgemm_status_t tcgemm_run_async(const tcgemm_plan_t *plan, double alpha, const 
                                  const void *b, double beta, const void *c, void *d,
                                  void *workspace, size_t workspace_bytes, void *stream) {
     TCGEMM_DEFAULT_FP_MODES;
-    const tcgemm_data_t x = data_of(alpha, a, b, beta, c, d);
+    const tcgemm_data_t x = tcgemm_data_of(alpha, a, b, beta, c, d);
     tcgemm_run_options_t o = tcgemm_run_options();
     o.workspace = workspace;
     o.workspace_bytes = workspace_bytes;

@@ -34,7 +34,4 @@ static inline tcgemm_epilogue_t tcgemm_epilogue_at(const tcgemm_epilogue_t *e, i
 double tcgemm_activate(tcgemm_activation_t activation, double x);
 double tcgemm_activation_slope(tcgemm_activation_t activation);
 
-/* "gelu_tanh" for TCGEMM_ACTIVATION_GELU_TANH; NULL for anything else. Static storage. */
-const char *tcgemm_activation_name(tcgemm_activation_t activation);
-
 #endif

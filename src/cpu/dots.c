@@ -259,9 +259,9 @@ static void finish_dots(const dots_run_t *run, const tcgemm_dots_t *t, int row, 
     const tcgemm_canonical_t *g = &run->plan->g;
     const bool is_direct = run->plan->cpu.direct_output;
     const bool x_is_rows = run->plan->cpu.dots == TCGEMM_DOTS_ROWS;
-    const char *const c = c_of_line(run, row, line);
     if (is_direct && tcgemm_epilogue_is_empty(&run->call->epilogue))
         return;
+    const char *const c = c_of_line(run, row, line);
     /* One column without gaps is as good as a row, which vectors take. */
     const bool is_turned = !x_is_rows && run->num_rows == 1 && g->ldd == 1 && (!c || g->ldc == 1);
     const bool is_rows = x_is_rows || is_turned;

@@ -423,7 +423,7 @@ static void share_out_briefly(struct tcgemm_plan *plan, double cycles, int num_t
     double least = INFINITY;
     for (int64_t down = 1; down <= min_i64(panels, MOST_ROUNDS * num_threads); ++down)
         for (int64_t rounds = 1; rounds <= MOST_ROUNDS; ++rounds) {
-            const int64_t across = (rounds * num_threads + down - 1) / down;
+            const int64_t across = ceil_div(rounds * num_threads, down);
             const int64_t mc = round_up(ceil_div(rows, down), u->mr);
             const int64_t nb = round_up(ceil_div(cols, across), u->nr);
             const int64_t units = ceil_div(rows, mc) * ceil_div(cols, nb);

@@ -95,6 +95,16 @@ tcgemm_status_t tcgemm_check_call(const tcgemm_canonical_t *g, double alpha, con
  * refused. OK, BAD_ARGUMENT or UNSUPPORTED. */
 tcgemm_status_t tcgemm_data_read(const tcgemm_data_t *data, tcgemm_data_t *whole);
 
+/* Of the calls that have no struct. */
+static inline tcgemm_data_t tcgemm_data_of(double alpha, const void *a, const void *b, double beta,
+                                           const void *c, void *d) {
+    tcgemm_data_t x = tcgemm_data(a, b, d);
+    x.alpha.re = alpha;
+    x.beta.re = beta;
+    x.c = c;
+    return x;
+}
+
 /* tcgemm_check_call and the epilogue. Returns UNSUPPORTED, too, for an activation of integers. */
 tcgemm_status_t tcgemm_check_data(const tcgemm_canonical_t *g, const tcgemm_data_t *x,
                                   bool d_is_written, tcgemm_call_t *call);

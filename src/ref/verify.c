@@ -415,10 +415,8 @@ tcgemm_status_t tcgemm_verify(const tcgemm_plan_t *plan, double alpha, const voi
                               double beta, const void *c, const void *d, tcgemm_verify_mode_t mode,
                               uint64_t seed, tcgemm_verify_report_t *report) {
     TCGEMM_DEFAULT_FP_MODES;
-    tcgemm_data_t x = tcgemm_data(a, b, (void *)(uintptr_t)d); /* which is only read */
-    x.alpha.re = alpha;
-    x.beta.re = beta;
-    x.c = c;
+    void *const read_only = (void *)(uintptr_t)d;
+    const tcgemm_data_t x = tcgemm_data_of(alpha, a, b, beta, c, read_only);
     return verify(plan, &x, mode, seed, report);
 }
 
