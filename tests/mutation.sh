@@ -168,6 +168,12 @@ defect "matrix tiles: the last of four products takes the wrong half of B" cpu/k
     's/DOT(kind, 3, 5, 7);/DOT(kind, 3, 5, 6);/' 'amx/unit_cpu_tile|amx/check_kernels|amx/check_precision'
 defect "matrix tiles: signed by unsigned is taken for unsigned by signed" cpu/kernels/amx.c \
     's/^        tile(t, S8U8);/        tile(t, U8S8);/' 'amx/unit_cpu_tile|amx/check_kernels|amx/check_precision'
+defect "matrix tiles: f16 are taken for bf16" cpu/kernels/amx.c \
+    's/^    tile(t, F16);/    tile(t, BF16);/' 'amx/unit_cpu_tile|amx/check_kernels|amx/check_precision'
+defect "matrix tiles: f16 of few rows are taken for bf16" cpu/kernels/amx_dots.h \
+    's/multiply_group(t, first, F16);/multiply_group(t, first, BF16);/' 'amx/unit_cpu_dots'
+defect "matrix tiles: few rows do not look at lines for subnormals" cpu/kernels/amx_dots.h \
+    's/note_subnormals(&line, found);/(void)found;/' 'amx/unit_cpu_dots'
 defect "matrix tiles: sums of earlier steps of k are lost at the edge of D" cpu/kernels/amx.c \
     's/^    load_sums(sums, SUMS_PITCH);/    zero_sums();/' \
     'check/levels|amx/check_levels'

@@ -80,7 +80,7 @@ static void measure_thread(void *argument, int thread, int num_threads) {
         .n = u->nr,
         .scale = 1,
     };
-    if (u->family == TCGEMM_FAMILY_BF16X32)
+    if (u->family == TCGEMM_FAMILY_BF16X32 || u->family == TCGEMM_FAMILY_F16X32)
         tile.alpha.f32 = 1.0f; /* else what they store is no plain sum */
     if (u->family == TCGEMM_FAMILY_I8X64)
         tile.alpha.s32 = 1;

@@ -23,7 +23,7 @@ const char *tcgemm_build_info(void) {
            "cpu       any"
 #ifdef TCGEMM_X86
            ", avx2, avx_vnni, avx512 (f, bw, dq, vl), avx512_bf16, avx512_vnni, avx512_vpopcntdq"
-           ", amx_bf16, amx_int8"
+           ", amx_bf16, amx_int8, amx_fp16"
 #elif defined(TCGEMM_ARM)
            ", neon, dotprod, i8mm, bf16, sve256, sve512"
 #endif

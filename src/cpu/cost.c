@@ -175,7 +175,8 @@ static const costs_t *costs_of_this(void) {
                : &costs_of_zen5;
 }
 
-/* VDPBF16PS, which is slow on Intel's, was not measured there. */
+/* VDPBF16PS, which is slow on Intel's, was not measured there, nor products of f16 on matrix tiles:
+ * they are those of bf16 but for what looks for subnormals. */
 const double *tcgemm_cpu_costs(const struct tcgemm_plan *plan) {
     const tcgemm_kernel_t *row = plan->kernel;
     const costs_t *const costs = costs_of_this();
@@ -185,7 +186,10 @@ const double *tcgemm_cpu_costs(const struct tcgemm_plan *plan) {
                     : row->features & TCGEMM_CPU_AVX512 ? COSTS_avx512
                     : row->features & TCGEMM_CPU_AVX2   ? COSTS_avx2
                                                         : NUM_SETS;
-    if (set == NUM_SETS || (*costs)[set][plan->g.type->type][TCGEMM_COUNT_MULTIPLY] <= 0.0)
+    const tcgemm_type_t type = row->cpu->family != TCGEMM_FAMILY_F16X32 ? plan->g.type->type
+                               : plan->g.type->type == TCGEMM_F16_F32   ? TCGEMM_BF16_F32
+                                                                        : TCGEMM_BF16_BF16;
+    if (set == NUM_SETS || (*costs)[set][type][TCGEMM_COUNT_MULTIPLY] <= 0.0)
         return NULL;
-    return (*costs)[set][plan->g.type->type];
+    return (*costs)[set][type];
 }

@@ -10,15 +10,16 @@
 
 /* ---- which types a lane computes: by the column `cpu` of types.def ---- */
 
-enum { FLOAT = 1, DOUBLE = 2, BF16 = 4, BYTES = 8, BITS = 16 };
+enum { FLOAT = 1, DOUBLE = 2, BF16 = 4, BYTES = 8, BITS = 16, HALF = 32 };
 enum {
-    LANE_f32 = FLOAT | BF16,
+    LANE_f32 = FLOAT | BF16 | HALF,
     LANE_f64 = DOUBLE,
     LANE_bf16 = BF16,
     LANE_u8s8 = BYTES,
     LANE_s16 = BYTES,
     LANE_b1 = BITS,
     LANE_bf16x32 = BF16,
+    LANE_f16x32 = HALF,
     LANE_i8x64 = BYTES,
     LANE_i8x4 = BYTES,
     LANE_i8x8 = BYTES,
@@ -69,6 +70,12 @@ enum {
 #include "base/types.def"
 };
 enum {
+    TYPES_OF_f16x32 = 0
+#define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
+    | ((cpu & LANE_f16x32) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
+#include "base/types.def"
+};
+enum {
     TYPES_OF_i8x64 = 0
 #define TYPE(ID, name, a, b, accumulator, d, scalar, rate, cpu, bound, along, across, store)       \
     | ((cpu & LANE_i8x64) != 0 ? 1 << (TCGEMM_##ID - 1) : 0)
@@ -104,6 +111,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define CPU_LANE_s16     TCGEMM_FAMILY_S16
 #define CPU_LANE_b1      TCGEMM_FAMILY_B1
 #define CPU_LANE_bf16x32 TCGEMM_FAMILY_BF16X32
+#define CPU_LANE_f16x32  TCGEMM_FAMILY_F16X32
 #define CPU_LANE_i8x64   TCGEMM_FAMILY_I8X64
 #define CPU_LANE_i8x4    TCGEMM_FAMILY_I8X4
 #define CPU_LANE_i8x8    TCGEMM_FAMILY_I8X8
@@ -116,6 +124,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define BOUND_OF_s16     TCGEMM_BOUND_EXACT
 #define BOUND_OF_b1      TCGEMM_BOUND_EXACT
 #define BOUND_OF_bf16x32 TCGEMM_BOUND_FLUSHED
+#define BOUND_OF_f16x32  TCGEMM_BOUND_FLUSHED
 #define BOUND_OF_i8x64   TCGEMM_BOUND_EXACT
 #define BOUND_OF_i8x4    TCGEMM_BOUND_EXACT
 #define BOUND_OF_i8x8    TCGEMM_BOUND_EXACT
@@ -128,6 +137,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define FINISHES_s16     false
 #define FINISHES_b1      false
 #define FINISHES_bf16x32 true
+#define FINISHES_f16x32  true
 #define FINISHES_i8x64   false
 #define FINISHES_i8x4    false
 #define FINISHES_i8x8    false
@@ -153,6 +163,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_avx512_f64  DOTS(avx512_f64, 16, 0, avx512_f64)
 #define DOTS_avx512_bf16 DOTS(avx512_f32, 16, 0, avx512_f32)
 #define DOTS_amx_bf16x32 DOTS(avx512_f32, 16, TCGEMM_CPU_AVX512, avx512_f32)
+#define DOTS_amx_f16x32  DOTS(avx512_f32, 16, TCGEMM_CPU_AVX512, avx512_f32)
 #define DOTS_any_u8s8    NO_DOTS
 #define DOTS_avx2_u8s8   NO_DOTS
 #define DOTS_neon_u8s8   NO_DOTS
@@ -167,6 +178,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_OF_s16(kernels)     NO_DOTS
 #define DOTS_OF_b1(kernels)      NO_DOTS
 #define DOTS_OF_bf16x32(kernels) DOTS_##kernels##_bf16x32
+#define DOTS_OF_f16x32(kernels)  DOTS_##kernels##_f16x32
 #define DOTS_OF_i8x64(kernels)   DOTS_##kernels##_i8x64
 #define DOTS_OF_i8x4(kernels)    NO_DOTS
 #define DOTS_OF_i8x8(kernels)    NO_DOTS
@@ -180,6 +192,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define LANE_DOTS_s16     NULL
 #define LANE_DOTS_b1      NULL
 #define LANE_DOTS_bf16x32 tcgemm_dots_amx_bf16x32
+#define LANE_DOTS_f16x32  tcgemm_dots_amx_f16x32
 #define LANE_DOTS_i8x64   NULL
 #define LANE_DOTS_i8x4    NULL
 #define LANE_DOTS_i8x8    NULL
@@ -193,6 +206,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define ROWS_OF_s16(kernels)     tcgemm_pack_rows_##kernels##_s16
 #define ROWS_OF_b1(kernels)      NULL
 #define ROWS_OF_bf16x32(kernels) NULL
+#define ROWS_OF_f16x32(kernels)  NULL
 #define ROWS_OF_i8x64(kernels)   NULL
 #define ROWS_OF_i8x4(kernels)    NULL
 #define ROWS_OF_i8x8(kernels)    NULL

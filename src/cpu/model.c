@@ -152,8 +152,9 @@ static bool has_dots_type(const struct tcgemm_plan *plan) {
         return has_bytes(g);
     if (u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64)
         return lanes_are_elements(g) || g->a.dtype == TCGEMM_DTYPE_F16 || is_bf16;
-    /* Not the bits of a tile of bf16: rows must not know there that they are few. */
-    return is_bf16 && !(g->flags & TCGEMM_FLAG_REPRODUCIBLE);
+    /* Not the bits of a tile of bf16 or f16: rows must not know there that they are few. */
+    const bool is_of_lane = u->family == TCGEMM_FAMILY_F16X32 || is_bf16;
+    return is_of_lane && !(g->flags & TCGEMM_FLAG_REPRODUCIBLE);
 }
 
 static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, int64_t many) {
@@ -166,7 +167,7 @@ static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, 
 
 /* Whether the kernel's own lanes are read in place from lines along k. */
 static bool has_lane_dots(const struct tcgemm_plan *plan) {
-    return plan->kernel->cpu->lane_dots && plan->g.a.dtype == TCGEMM_DTYPE_BF16;
+    return plan->kernel->cpu->lane_dots && tcgemm_dtype_bits(plan->g.a.dtype) == 16;
 }
 
 /* Rows, or columns, of D that are few beside `many` lines along k. */
@@ -545,6 +546,7 @@ static double macs_per_lane(tcgemm_family_t family) {
     case TCGEMM_FAMILY_U8S8:
         return 4.0;
     case TCGEMM_FAMILY_BF16X32: /* not of vectors: tcgemm_cpu_theoretical_macs */
+    case TCGEMM_FAMILY_F16X32:
     case TCGEMM_FAMILY_I8X64:
     case TCGEMM_FAMILY_B1:
     default:
@@ -554,7 +556,9 @@ static double macs_per_lane(tcgemm_family_t family) {
 
 /* Of a core's matrix unit: a product of tiles, 16 x 16 x 64 bytes, takes 16 cycles. */
 static double matrix_macs(tcgemm_family_t family) {
-    return family == TCGEMM_FAMILY_BF16X32 ? 512.0 : family == TCGEMM_FAMILY_I8X64 ? 1024.0 : 0.0;
+    return family == TCGEMM_FAMILY_BF16X32 || family == TCGEMM_FAMILY_F16X32 ? 512.0
+           : family == TCGEMM_FAMILY_I8X64                                   ? 1024.0
+                                                                             : 0.0;
 }
 
 double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {

@@ -27,10 +27,11 @@ typedef struct leaf {
     uint32_t a, b, c, d;
 } leaf_t;
 
-/* CPUID leaf 7, EDX (Intel SDM vol. 2A): tiles, and what multiplies them. */
+/* CPUID leaf 7 (Intel SDM vol. 2A), EDX: tiles, and what multiplies them; of subleaf 1, EAX. */
 #define TILES      (1u << 24)
 #define TILES_BF16 (1u << 22)
 #define TILES_INT8 (1u << 25)
+#define TILES_FP16 (1u << 21)
 
 /* All zero for a leaf that the processor does not have. */
 static leaf_t ask(uint32_t leaf, uint32_t subleaf) {
@@ -83,6 +84,8 @@ static uint32_t find_features(void) {
         features |= TCGEMM_CPU_AMX_BF16;
     if (seven.d & TILES_INT8)
         features |= TCGEMM_CPU_AMX_INT8;
+    if (seven.a >= 1 && (ask(7, 1).a & TILES_FP16))
+        features |= TCGEMM_CPU_AMX_FP16;
     return features;
 }
 

@@ -43,7 +43,7 @@ void tcgemm_cpu_brand(char *buffer, size_t size) {
         buffer[end - 1] = '\0';
 }
 
-enum { TILES = TCGEMM_CPU_AMX_BF16 | TCGEMM_CPU_AMX_INT8 };
+enum { TILES = TCGEMM_CPU_AMX_BF16 | TCGEMM_CPU_AMX_INT8 | TCGEMM_CPU_AMX_FP16 };
 
 /* True if this process may use tiles: the kernel's documentation, arch/x86/xstate.rst. The answer
  * holds for all threads and for forked processes. */
@@ -123,8 +123,8 @@ const char *tcgemm_cpu_isa(uint32_t features) {
 int tcgemm_cpu_feature_names(uint32_t features, char *buffer, size_t size) {
     static const char *const names[] = {
         "avx2",     "avx512",   "avx512_bf16", "avx512_vnni", "avx512_vpopcntdq",
-        "amx_bf16", "amx_int8", "avx_vnni",    [16] = "neon", "dotprod",
-        "i8mm",     "bf16",     "sve256",      "sve512"};
+        "amx_bf16", "amx_int8", "avx_vnni",    "amx_fp16",    [16] = "neon",
+        "dotprod",  "i8mm",     "bf16",        "sve256",      "sve512"};
     size_t used = 0;
     if (size)
         buffer[0] = '\0';

@@ -24,6 +24,7 @@ enum {
     TCGEMM_CPU_AMX_BF16 = 1 << 5,
     TCGEMM_CPU_AMX_INT8 = 1 << 6,
     TCGEMM_CPU_AVX_VNNI = 1 << 7, /* VPDPBUSD of 256 bits, also where AVX-512 is not */
+    TCGEMM_CPU_AMX_FP16 = 1 << 8,
 
     TCGEMM_CPU_NEON = 1 << 16,    /* Advanced SIMD: every 64-bit Arm processor that runs Linux */
     TCGEMM_CPU_DOTPROD = 1 << 17, /* SDOT, UDOT */

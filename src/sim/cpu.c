@@ -56,6 +56,8 @@ static tcgemm_pack_fn *plain_pack(tcgemm_family_t family) {
         return tcgemm_pack_any_s16;
     case TCGEMM_FAMILY_BF16X32:
         return tcgemm_pack_any_bf16x32;
+    case TCGEMM_FAMILY_F16X32:
+        return tcgemm_pack_any_f16x32;
     case TCGEMM_FAMILY_I8X64:
         return tcgemm_pack_any_i8x64;
 #ifdef TCGEMM_ARM /* where these need no more than every processor has */
@@ -80,6 +82,8 @@ static double decode(const machine_t *x, int side, const char *lane, int e) {
     case TCGEMM_FAMILY_BF16X32:
     case TCGEMM_FAMILY_BF16X4:
         return tcgemm_load_float(TCGEMM_DTYPE_BF16, lane, e);
+    case TCGEMM_FAMILY_F16X32:
+        return tcgemm_load_float(TCGEMM_DTYPE_F16, lane, e);
     case TCGEMM_FAMILY_U8S8:
         return tcgemm_load_integer(side == TCGEMM_SIDE_A ? TCGEMM_DTYPE_U8 : TCGEMM_DTYPE_S8, lane,
                                    e);

@@ -185,11 +185,11 @@ static void deep(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
 
 /* Matrix tiles have longer blocks, and few rows another way: more rows than a unit has, ragged. */
 static void deep_in_tiles(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
-    const bool is_bf16 = type == TCGEMM_BF16_F32;
-    if (!strstr(info->name, "amx") || (!is_bf16 && type != TCGEMM_S8_S32))
+    const bool is_float = type == TCGEMM_BF16_F32 || type == TCGEMM_F16_F32;
+    if (!strstr(info->name, "amx") || (!is_float && type != TCGEMM_S8_S32))
         return;
     testcase_t t =
-        testcase_make(NULL, tcgemm_problem(type, 259, info->tile_n + 7, is_bf16 ? 4200 : 8300), 6);
+        testcase_make(NULL, tcgemm_problem(type, 259, info->tile_n + 7, is_float ? 4200 : 8300), 6);
     t.fill = FILL_UNIFORM;
     t.beta = 1;
     (void)testcase_check(&t);

@@ -1,7 +1,8 @@
-/* amx.c - products with matrix tiles: TDPBF16PS for bf16 and fp8, TDPB??D for bytes of any signs.
+/* amx.c - products with matrix tiles: TDPBF16PS for bf16 and fp8, TDPFP16PS for f16, TDPB??D for
+ * bytes of any signs.
  *
  * 32 x 32 of D are four tiles of sums; a step of k is two tiles of A and two of B, 4 KiB that are
- * loaded for four products of 8192 (bf16) or 16384 (bytes) multiply-adds:
+ * loaded for four products of 8192 (16 bit) or 16384 (bytes) multiply-adds:
  *
  *                    B 6   B 7         a product keeps the unit busy for 16 cycles, so a step takes
  *           A 4     D 0   D 1          64 and loads 64 bytes a cycle: what the L2 cache gives when
@@ -13,7 +14,8 @@
  *
  * TDPBF16PS takes bf16 subnormals for zero and flushes tiny sums to zero, as VDPBF16PS does:
  * packing reports the panels that hold a subnormal, and the driver sends their tiles to the kernel
- * of f32 multiply-adds below.
+ * of f32 multiply-adds below. TDPFP16PS takes f16 subnormals as they are, and no sum of products of
+ * f16 comes near what it flushes (Intel SDM vol. 2).
  */
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -238,12 +240,14 @@ static void end_sums(const tcgemm_tile_t *t, bool is_float, sums_t *sums) {
 
 /* ---- products ---- */
 
-enum { BF16, S8S8, S8U8, U8S8, U8U8 };
+enum { BF16, F16, S8S8, S8U8, U8S8, U8U8 };
 
 #define DOT(kind, c, a, b)                                                                         \
     do {                                                                                           \
         if ((kind) == BF16)                                                                        \
             AMX_DOT_BF16(c, a, b);                                                                 \
+        else if ((kind) == F16)                                                                    \
+            AMX_DOT_F16(c, a, b);                                                                  \
         else if ((kind) == S8S8)                                                                   \
             AMX_DOT_S8S8(c, a, b);                                                                 \
         else if ((kind) == S8U8)                                                                   \
@@ -306,7 +310,7 @@ static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const sums_t *
 }
 
 static TCGEMM_ALWAYS_INLINE void tile(const tcgemm_tile_t *t, const int kind) {
-    const bool is_float = kind == BF16;
+    const bool is_float = kind == BF16 || kind == F16;
     const bool is_direct = is_plain(t, is_float) && !goes_past_caches(t, is_float);
     _Alignas(64) sums_t memory;
     sums_t *const sums = is_direct ? NULL : &memory;
@@ -327,6 +331,10 @@ static TCGEMM_ALWAYS_INLINE void tile(const tcgemm_tile_t *t, const int kind) {
 
 void tcgemm_tile_amx_bf16x32(const tcgemm_tile_t *t) {
     tile(t, BF16);
+}
+
+void tcgemm_tile_amx_f16x32(const tcgemm_tile_t *t) {
+    tile(t, F16);
 }
 
 void tcgemm_tile_amx_i8x64(const tcgemm_tile_t *t) {

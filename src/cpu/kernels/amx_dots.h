@@ -1,5 +1,5 @@
-/* amx_dots.h - some rows of bf16 times lines along k with matrix tiles: the lines are tiles of the
- * first operand where they lie in memory, and the product is D's transposed, D^T = B^T A^T:
+/* amx_dots.h - some rows of bf16 or f16 times lines along k with matrix tiles: the lines are tiles
+ * of the first operand where they lie in memory, and the product is D's transposed, D^T = B^T A^T:
  *
  *                     x, packed as panels of B       a step of k is two tiles of lines, 16 x 64
  *                         x 6   x 7                  bytes each at the distance of the lines, and
@@ -27,7 +27,7 @@ static TCGEMM_ALWAYS_INLINE rows_t step_of_dots(const tcgemm_dots_t *t, int firs
 }
 
 /* As `multiply` in amx.c. What is beyond the lines or k is not read, but takes part as zeros. */
-static TCGEMM_ALWAYS_INLINE void multiply_lines(const tcgemm_dots_t *t, int first,
+static TCGEMM_ALWAYS_INLINE void multiply_lines(const tcgemm_dots_t *t, int first, const int kind,
                                                 const bool both_lines, const bool both_x,
                                                 halves_t *found) {
     const char *x = t->x;
@@ -39,7 +39,8 @@ static TCGEMM_ALWAYS_INLINE void multiply_lines(const tcgemm_dots_t *t, int firs
         for (int i = 0; i < (both_lines ? LINES : LINES / 2); ++i) {
             halves_t line;
             load_row(&rows, i, is_whole, &line, sizeof line);
-            note_subnormals(&line, found);
+            if (kind == BF16)
+                note_subnormals(&line, found);
             if (!is_whole)
                 memcpy(stage[i], &line, sizeof line);
         }
@@ -51,13 +52,13 @@ static TCGEMM_ALWAYS_INLINE void multiply_lines(const tcgemm_dots_t *t, int firs
             AMX_LOAD(7, x + 64, B_PITCH);
         if (both_lines)
             AMX_LOAD(5, lines + 16 * pitch, pitch);
-        AMX_DOT_BF16(0, 4, 6);
+        DOT(kind, 0, 4, 6);
         if (both_x)
-            AMX_DOT_BF16(1, 4, 7);
+            DOT(kind, 1, 4, 7);
         if (both_lines)
-            AMX_DOT_BF16(2, 5, 6);
+            DOT(kind, 2, 5, 6);
         if (both_lines && both_x)
-            AMX_DOT_BF16(3, 5, 7);
+            DOT(kind, 3, 5, 7);
         x += STEP_BYTES;
     }
 }
@@ -119,19 +120,19 @@ static void finish_lines(const tcgemm_dots_t *t, int first, const sums_t *sums) 
     finish_rows(&tile, is_by_rows ? &transposed : sums, true);
 }
 
-static void multiply_group(const tcgemm_dots_t *t, int first) {
+static TCGEMM_ALWAYS_INLINE void multiply_group(const tcgemm_dots_t *t, int first, const int kind) {
     const bool both_lines = t->num_lines - first > 16, both_x = t->num_rows > 16;
     halves_t found = {0};
     _Alignas(64) sums_t sums;
     if (both_lines && both_x)
-        multiply_lines(t, first, true, true, &found);
+        multiply_lines(t, first, kind, true, true, &found);
     else if (both_lines)
-        multiply_lines(t, first, true, false, &found);
+        multiply_lines(t, first, kind, true, false, &found);
     else if (both_x)
-        multiply_lines(t, first, false, true, &found);
+        multiply_lines(t, first, kind, false, true, &found);
     else
-        multiply_lines(t, first, false, false, &found);
-    if (t->is_exact || is_any(&found))
+        multiply_lines(t, first, kind, false, false, &found);
+    if (kind == BF16 && (t->is_exact || is_any(&found)))
         for (int i = 0; i < (both_lines ? LINES : LINES / 2); i += EXACT_ROWS)
             for (int half = 0; half < (both_x ? 2 : 1); ++half)
                 exact_lines(t, first, i, half, &sums);
@@ -142,5 +143,10 @@ static void multiply_group(const tcgemm_dots_t *t, int first) {
 
 void tcgemm_dots_amx_bf16x32(const tcgemm_dots_t *t) {
     for (int first = 0; first < t->num_lines; first += LINES)
-        multiply_group(t, first);
+        multiply_group(t, first, BF16);
+}
+
+void tcgemm_dots_amx_f16x32(const tcgemm_dots_t *t) {
+    for (int first = 0; first < t->num_lines; first += LINES)
+        multiply_group(t, first, F16);
 }

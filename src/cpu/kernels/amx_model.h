@@ -61,29 +61,36 @@ static inline float amx_model_flush(float x) {
     return isnormal(x) || isnan(x) || isinf(x) ? x : copysignf(0.0f, x);
 }
 
-static inline float amx_model_fma(uint32_t a, uint32_t b, float sum) {
-    const float x = amx_model_flush(tcgemm_f32_of_bf16((uint16_t)a));
-    const float y = amx_model_flush(tcgemm_f32_of_bf16((uint16_t)b));
-    return amx_model_flush(fmaf(x, y, sum));
+/* bf16 subnormals are zeros; those of f16 are not, and are normal as f32. */
+static inline float amx_model_f32(uint32_t half, bool is_bf16) {
+    return is_bf16 ? amx_model_flush(tcgemm_f32_of_bf16((uint16_t)half))
+                   : tcgemm_f32_of_f16((uint16_t)half);
 }
 
 /* The even and the odd halves are summed apart; their sum goes to c. */
-static inline void amx_model_dot_bf16(int c, int a, int b) {
+static inline void amx_model_dot_pairs(int c, int a, int b, bool is_bf16) {
     for (int i = 0; i < amx_model_rows(c); ++i)
         for (int j = 0; j < amx_model_words(c); ++j) {
-            float even = 0.0f;
-            float odd = 0.0f;
-            for (int p = 0; p < amx_model_words(a); ++p) {
-                const uint32_t x = amx_model.tile[a][i][p];
-                const uint32_t y = amx_model.tile[b][p][j];
-                even = amx_model_fma(x & 0xFFFFu, y & 0xFFFFu, even);
-                odd = amx_model_fma(x >> 16, y >> 16, odd);
-            }
+            float half[2] = {0.0f, 0.0f};
+            for (int p = 0; p < amx_model_words(a); ++p)
+                for (int h = 0; h < 2; ++h) {
+                    const float x = amx_model_f32(amx_model.tile[a][i][p] >> 16 * h, is_bf16);
+                    const float y = amx_model_f32(amx_model.tile[b][p][j] >> 16 * h, is_bf16);
+                    half[h] = amx_model_flush(fmaf(x, y, half[h]));
+                }
             float sum;
             memcpy(&sum, &amx_model.tile[c][i][j], sizeof sum);
-            sum = amx_model_flush(amx_model_flush(sum) + amx_model_flush(even + odd));
+            sum = amx_model_flush(amx_model_flush(sum) + amx_model_flush(half[0] + half[1]));
             memcpy(&amx_model.tile[c][i][j], &sum, sizeof sum);
         }
+}
+
+static inline void amx_model_dot_bf16(int c, int a, int b) {
+    amx_model_dot_pairs(c, a, b, true);
+}
+
+static inline void amx_model_dot_f16(int c, int a, int b) {
+    amx_model_dot_pairs(c, a, b, false);
 }
 
 static inline uint32_t amx_model_byte(uint32_t word, int h, bool is_signed) {

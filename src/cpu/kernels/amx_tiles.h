@@ -4,6 +4,7 @@
  * configuration (Intel SDM vol. 1, chapter 18; vol. 2, TILELOADD, TDPBF16PS, TDPBSSD, ...):
  *
  *     TDPBF16PS c, a, b    c[i][j] += sum over pairs of bf16: a[i][p] . b[p][j]      p = 0 .. 15
+ *     TDPFP16PS c, a, b    the same of pairs of f16
  *     TDPB??D   c, a, b    the same of quads of bytes, s or u, in 32 bits
  *
  * With TCGEMM_EMULATED_AMX, a build of this file for tests, the same names are functions in C, so
@@ -41,6 +42,12 @@ _Static_assert(sizeof(amx_config_t) == 64, "the configuration is a line of memor
 #define AMX_DOT_U8S8(c, a, b)   _tile_dpbusd(c, a, b)
 #define AMX_DOT_U8U8(c, a, b)   _tile_dpbuud(c, a, b)
 
+/* Compilers know TDPFP16PS since GCC 13, so by its bytes: VEX.128.F2.0F38.W0 5C /r, with c as the
+ * register of ModRM, a as its second and b in the prefix, where it is inverted. */
+#define AMX_DOT_F16(c, a, b)                                                                       \
+    __asm__ volatile(".byte 0xC4, 0xE2, 0x7B - 8 * %c2, 0x5C, 0xC0 + 8 * %c0 + %c1" ::"i"(c),      \
+                     "i"(a), "i"(b))
+
 #else
 #include "cpu/kernels/amx_model.h"
 
@@ -52,6 +59,7 @@ _Static_assert(sizeof(amx_config_t) == 64, "the configuration is a line of memor
 #define AMX_STREAM(p, line)     memcpy(p, line, 64)
 #define AMX_FENCE()             (void)0
 #define AMX_DOT_BF16(c, a, b)   amx_model_dot_bf16(c, a, b)
+#define AMX_DOT_F16(c, a, b)    amx_model_dot_f16(c, a, b)
 #define AMX_DOT_S8S8(c, a, b)   amx_model_dot_bytes(c, a, b, true, true)
 #define AMX_DOT_S8U8(c, a, b)   amx_model_dot_bytes(c, a, b, true, false)
 #define AMX_DOT_U8S8(c, a, b)   amx_model_dot_bytes(c, a, b, false, true)

@@ -42,8 +42,8 @@ TCGEMM_DECLARE_PACK(avx2)
 TCGEMM_DECLARE_PACK(avx512)
 TCGEMM_DECLARE_PACK(neon)
 tcgemm_pack_fn tcgemm_pack_neon_i8x4, tcgemm_pack_neon_i8x8, tcgemm_pack_neon_bf16x4;
-tcgemm_pack_fn tcgemm_pack_any_bf16x32, tcgemm_pack_any_i8x64;
-tcgemm_pack_fn tcgemm_pack_amx_bf16x32, tcgemm_pack_amx_i8x64;
+tcgemm_pack_fn tcgemm_pack_any_bf16x32, tcgemm_pack_any_f16x32, tcgemm_pack_any_i8x64;
+tcgemm_pack_fn tcgemm_pack_amx_bf16x32, tcgemm_pack_amx_f16x32, tcgemm_pack_amx_i8x64;
 tcgemm_finish_fn tcgemm_finish_amx;
 
 tcgemm_tile_fn tcgemm_tile_any_f32, tcgemm_tile_any_f32_strided;
@@ -57,7 +57,7 @@ tcgemm_tile_fn tcgemm_tile_avx2_s16, tcgemm_tile_avx2_s16_strided, tcgemm_tile_a
 
 tcgemm_dots_fn tcgemm_dots_avx2_f32, tcgemm_dots_avx2_f64;
 tcgemm_dots_fn tcgemm_dots_avx512_f32, tcgemm_dots_avx512_f64;
-tcgemm_dots_fn tcgemm_dots_avx512_pairs, tcgemm_dots_amx_bf16x32;
+tcgemm_dots_fn tcgemm_dots_avx512_pairs, tcgemm_dots_amx_bf16x32, tcgemm_dots_amx_f16x32;
 tcgemm_dots_fn tcgemm_dots_avx512_bytes;
 tcgemm_dots_fn tcgemm_across_avx2_f32, tcgemm_across_avx2_f64;
 tcgemm_dots_fn tcgemm_across_avx512_f32, tcgemm_across_avx512_f64;
@@ -72,7 +72,7 @@ tcgemm_tile_fn tcgemm_tile_avx512_u8s8, tcgemm_tile_avx512_u8s8_strided;
 tcgemm_tile_fn tcgemm_tile_avx512_b1;
 
 tcgemm_tile_fn tcgemm_tile_amx_bf16x32, tcgemm_tile_amx_bf16x32_exact;
-tcgemm_tile_fn tcgemm_tile_amx_i8x64;
+tcgemm_tile_fn tcgemm_tile_amx_f16x32, tcgemm_tile_amx_i8x64;
 
 tcgemm_tile_fn tcgemm_tile_neon_f32, tcgemm_tile_neon_f32_strided;
 tcgemm_tile_fn tcgemm_tile_neon_f64, tcgemm_tile_neon_f64_strided;

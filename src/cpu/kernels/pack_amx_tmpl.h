@@ -120,13 +120,13 @@ static TCGEMM_ALWAYS_INLINE void load_row(const rows_t *rows, int i, bool is_who
 #endif
 }
 
-/* 32 pairs of bf16 or quads of bytes, one word a line, of 2 or 4 rows of k. */
-static TCGEMM_ALWAYS_INLINE void words_of_rows(const rows_t *rows, int first, bool is_bf16,
+/* 32 pairs of 16 bits or quads of bytes, one word a line, of 2 or 4 rows of k. */
+static TCGEMM_ALWAYS_INLINE void words_of_rows(const rows_t *rows, int first, bool is_pairs,
                                                bool is_whole, words_t *low, words_t *high,
                                                halves_t *found) {
     halves_t x;
     halves_t y;
-    if (is_bf16) {
+    if (is_pairs) {
         load_row(rows, first, is_whole, &x, sizeof x);
         load_row(rows, first + 1, is_whole, &y, sizeof y);
         note_subnormals(&x, found);
@@ -147,14 +147,14 @@ static TCGEMM_ALWAYS_INLINE void words_of_rows(const rows_t *rows, int first, bo
 }
 
 /* A step from rows of k, 32 lines side by side. */
-static TCGEMM_ALWAYS_INLINE void step_of_rows(const rows_t *rows, bool is_bf16, bool is_b,
+static TCGEMM_ALWAYS_INLINE void step_of_rows(const rows_t *rows, bool is_pairs, bool is_b,
                                               bool is_whole, uint8_t *out, halves_t *found) {
-    const int each = is_bf16 ? 2 : 4;
+    const int each = is_pairs ? 2 : 4;
     words_t low[WORDS];
     words_t high[WORDS];
     TCGEMM_UNROLL
     for (int w = 0; w < WORDS; ++w) {
-        words_of_rows(rows, w * each, is_bf16, is_whole, &low[w], &high[w], found);
+        words_of_rows(rows, w * each, is_pairs, is_whole, &low[w], &high[w], found);
         if (is_b) {
             memcpy(out + w * LINES * 4, &low[w], sizeof low[w]);
             memcpy(out + w * LINES * 4 + LANE, &high[w], sizeof high[w]);
@@ -169,14 +169,14 @@ static TCGEMM_ALWAYS_INLINE void step_of_rows(const rows_t *rows, bool is_bf16, 
 }
 
 /* A step from 32 lines, each with 64 bytes of k. */
-static TCGEMM_ALWAYS_INLINE void step_of_lines(const rows_t *lines, bool is_bf16, bool is_b,
+static TCGEMM_ALWAYS_INLINE void step_of_lines(const rows_t *lines, bool is_pairs, bool is_b,
                                                bool is_whole, uint8_t *out, halves_t *found) {
     for (int half = 0; half < 2; ++half) {
         words_t r[WORDS];
         TCGEMM_UNROLL
         for (int i = 0; i < WORDS; ++i) {
             load_row(lines, half * WORDS + i, is_whole, &r[i], sizeof r[i]);
-            if (is_bf16) {
+            if (is_pairs) {
                 const halves_t x = (halves_t)r[i];
                 note_subnormals(&x, found);
             }
@@ -189,21 +189,21 @@ static TCGEMM_ALWAYS_INLINE void step_of_lines(const rows_t *lines, bool is_bf16
 
 /* ---- panels ---- */
 
-static TCGEMM_ALWAYS_INLINE void convert_row(const tcgemm_pack_t *pack, bool is_bf16, int64_t index,
-                                             int64_t count, uint8_t row[LANE]) {
-    if (is_bf16)
+static TCGEMM_ALWAYS_INLINE void convert_row(const tcgemm_pack_t *pack, bool is_pairs,
+                                             int64_t index, int64_t count, uint8_t row[LANE]) {
+    if (is_pairs)
         (void)convert_bf16(pack, index, count, (uint16_t *)(void *)row);
     else
         convert_bytes(pack, index, count, row);
 }
 
 /* Converts what is there of the rows into `stage`, with zeros beyond. */
-static TCGEMM_ALWAYS_INLINE void stage_rows(const tcgemm_pack_t *pack, bool is_bf16, int64_t index,
+static TCGEMM_ALWAYS_INLINE void stage_rows(const tcgemm_pack_t *pack, bool is_pairs, int64_t index,
                                             int64_t row_stride, int length, rows_t *rows,
                                             uint8_t stage[][LANE]) {
     memset(stage, 0, 64 * sizeof *stage);
     for (int i = 0; i < rows->count; ++i)
-        convert_row(pack, is_bf16, index + i * row_stride, length, stage[i]);
+        convert_row(pack, is_pairs, index + i * row_stride, length, stage[i]);
     rows->base = stage[0];
     rows->pitch = LANE;
 }
@@ -214,26 +214,27 @@ static TCGEMM_ALWAYS_INLINE void fetch(const rows_t *rows, int count, int64_t by
         __builtin_prefetch((const void *)((uintptr_t)row_at(rows, i) + (uintptr_t)bytes));
 }
 
-static TCGEMM_ALWAYS_INLINE void pack_step(const rows_t *rows, bool is_bf16, bool by_lines,
+static TCGEMM_ALWAYS_INLINE void pack_step(const rows_t *rows, bool is_pairs, bool by_lines,
                                            bool is_b, bool is_whole, uint8_t *out,
                                            halves_t *found) {
     if (by_lines && is_b)
-        step_of_lines(rows, is_bf16, true, is_whole, out, found);
+        step_of_lines(rows, is_pairs, true, is_whole, out, found);
     else if (by_lines)
-        step_of_lines(rows, is_bf16, false, is_whole, out, found);
+        step_of_lines(rows, is_pairs, false, is_whole, out, found);
     else if (is_b)
-        step_of_rows(rows, is_bf16, true, is_whole, out, found);
+        step_of_rows(rows, is_pairs, true, is_whole, out, found);
     else
-        step_of_rows(rows, is_bf16, false, is_whole, out, found);
+        step_of_rows(rows, is_pairs, false, is_whole, out, found);
 }
 
 static TCGEMM_ALWAYS_INLINE bool pack_lanes(const tcgemm_pack_t *pack, int64_t first, int lines,
-                                            bool is_bf16, uint8_t *out) {
-    const int ku = is_bf16 ? 32 : 64;
-    const bool is_plain = is_bf16
-                              ? pack->dtype == TCGEMM_DTYPE_BF16
+                                            tcgemm_family_t family, uint8_t *out) {
+    const bool is_pairs = family != TCGEMM_FAMILY_I8X64;
+    const int ku = is_pairs ? 32 : 64;
+    const bool is_plain = is_pairs
+                              ? tcgemm_dtype_bits(pack->dtype) == 16
                               : pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
-    const int element_bytes = is_bf16 ? 2 : 1;
+    const int element_bytes = is_pairs ? 2 : 1;
     const bool by_lines = pack->k_stride == 1;
     const int num_rows = by_lines ? LINES : ku;
     const int64_t row_stride = by_lines ? pack->line_stride : pack->k_stride;
@@ -249,29 +250,36 @@ static TCGEMM_ALWAYS_INLINE bool pack_lanes(const tcgemm_pack_t *pack, int64_t f
                        .count = by_lines ? lines : steps,
                        .mask = mask_of(length * element_bytes)};
         if (!is_plain)
-            stage_rows(pack, is_bf16, index, row_stride, length, &rows, stage);
+            stage_rows(pack, is_pairs, index, row_stride, length, &rows, stage);
         else if (pack->k > k + ku)
             fetch(&rows, num_rows, fetched);
         if (!is_plain || (steps == ku && lines == LINES))
-            pack_step(&rows, is_bf16, by_lines, pack->is_b, true, out, &found);
+            pack_step(&rows, is_pairs, by_lines, pack->is_b, true, out, &found);
         else
-            pack_step(&rows, is_bf16, by_lines, pack->is_b, false, out, &found);
+            pack_step(&rows, is_pairs, by_lines, pack->is_b, false, out, &found);
     }
-    return is_bf16 && is_any(&found);
+    return family == TCGEMM_FAMILY_BF16X32 && is_any(&found);
 }
 
 bool PACK_NAME(bf16x32)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
                         uint32_t *terms) {
     (void)width;
     (void)terms;
-    return pack_lanes(pack, first, lines, true, panel);
+    return pack_lanes(pack, first, lines, TCGEMM_FAMILY_BF16X32, panel);
+}
+
+bool PACK_NAME(f16x32)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
+                       uint32_t *terms) {
+    (void)width;
+    (void)terms;
+    return pack_lanes(pack, first, lines, TCGEMM_FAMILY_F16X32, panel);
 }
 
 bool PACK_NAME(i8x64)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
                       uint32_t *terms) {
     (void)width;
     (void)terms;
-    return pack_lanes(pack, first, lines, false, panel);
+    return pack_lanes(pack, first, lines, TCGEMM_FAMILY_I8X64, panel);
 }
 
 #undef TRANSPOSE_INLINE

@@ -13,10 +13,10 @@
  *
  * On Arm i8x4 holds 4 bytes and i8x8 8, of signs that the tile names, and bf16x4 4 bf16.
  *
- * Matrix tiles (AMX) have lanes of 64 bytes, 16 words of 4: bf16x32 holds 32 bf16, i8x64 64 bytes.
- * A step of A is its lanes one after the other; a step of B holds their words 0, then their words
- * 1,
- * ...: so that 16 lanes are a tile of A, and 16 rows of words one of B (panel.h).
+ * Matrix tiles (AMX) have lanes of 64 bytes, 16 words of 4: bf16x32 holds 32 bf16, f16x32 32 f16,
+ * i8x64 64 bytes. A step of A is its lanes one after the other; a step of B holds their words 0,
+ * then their words 1, ...: so that 16 lanes are a tile of A, and 16 rows of words one of B
+ * (panel.h).
  *
  * The sum over k of an element is formed in one accumulator, p ascending, whatever the tile's m and
  * n, so an element's bits do not depend on where its tile lies or how large it is.
@@ -39,6 +39,7 @@ typedef enum tcgemm_family {
     TCGEMM_FAMILY_S16,
     TCGEMM_FAMILY_B1,
     TCGEMM_FAMILY_BF16X32,
+    TCGEMM_FAMILY_F16X32,
     TCGEMM_FAMILY_I8X64,
     TCGEMM_FAMILY_I8X4,
     TCGEMM_FAMILY_I8X8,

@@ -1,6 +1,6 @@
 /* Kernels of a few rows times lines along or across k, called directly: lines that are fetched
  * ahead and crowded (ukernel.h) have the bits of the same lines as they are, which end at a page
- * that may not be touched; and pairs those of the kernel's tiles.
+ * that may not be touched; and pairs and lanes of matrix tiles those of the kernel's tiles.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -242,10 +242,118 @@ static void pairs_have_the_bits_of_tiles(void **state) {
     assert_no_failures();
 }
 
+/* ---- matrix tiles ---- */
+
+enum { MATRIX = 32, MATRIX_STEPS = (MOST_STEPS + MATRIX - 1) / MATRIX, GROUPS = 2 };
+
+/* Magnitudes so different that sums are rounded at each step; now and then a subnormal. */
+static void fill_halves(uint64_t *random, bool is_bf16, bool some_subnormal, uint16_t *to,
+                        int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+        const unsigned sign_and_mantissa =
+            (unsigned)random_next(random) & (is_bf16 ? 0x807Fu : 0x83FFu);
+        const unsigned exponent = is_bf16 ? (117u + (unsigned)random_below(random, 20)) << 7
+                                          : (5u + (unsigned)random_below(random, 18)) << 10;
+        const bool is_least = some_subnormal && random_below(random, 200) == 0;
+        to[i] = (uint16_t)(sign_and_mantissa | (is_least ? 1u : exponent));
+    }
+}
+
+/* The same product by tiles, lines first .. first + 31 as the rows of a panel of A. */
+static void multiply_panels(const tcgemm_cpu_ukernel_t *u, const tcgemm_dots_t *t,
+                            const tcgemm_pack_t *lines, int first, bool x_is_special, float *d) {
+    static _Alignas(64) uint8_t panel[MATRIX_STEPS * MATRIX * 64];
+    const int count = t->num_lines - first < MATRIX ? t->num_lines - first : MATRIX;
+    const bool is_special = u->pack(lines, first, count, MATRIX, panel, NULL) || x_is_special;
+    const tcgemm_tile_t tile = {.steps = (t->steps + MATRIX - 1) / MATRIX,
+                                .a = panel,
+                                .b = t->x,
+                                .d = d,
+                                .ldd = MATRIX,
+                                .m = count,
+                                .n = t->num_rows,
+                                .alpha = t->alpha,
+                                .scale = 1};
+    (is_special ? u->exact : u->packed)(&tile);
+}
+
+static void check_matrix(const tcgemm_kernel_t *kernel, bool is_bf16, uint64_t seed) {
+    const tcgemm_cpu_ukernel_t *const u = kernel->cpu;
+    static uint16_t rows[MATRIX * MOST_STEPS];
+    static _Alignas(64) uint8_t x[MATRIX_STEPS * MATRIX * 64];
+    static float got[MATRIX * GROUPS * MATRIX], expected[GROUPS * MATRIX * MATRIX];
+    uint64_t random = seed;
+    const tcgemm_dtype_t dtype = is_bf16 ? TCGEMM_DTYPE_BF16 : TCGEMM_DTYPE_F16;
+    const int64_t steps = 1 + random_below(&random, MOST_STEPS);
+    const int num_rows = 1 + (int)random_below(&random, MATRIX);
+    const int num_lines = 1 + (int)random_below(&random, (int64_t)GROUPS * MATRIX);
+    const int64_t pitch = steps + random_below(&random, PAD);
+    const int64_t count = (num_lines - 1) * pitch + steps;
+    uint16_t *const lines = (uint16_t *)(void *)guard_place(&lines_guard, (size_t)count * 2, true);
+    fill_halves(&random, is_bf16, seed % 3 == 1, lines, count);
+    fill_halves(&random, is_bf16, seed % 3 == 2, rows, num_rows * steps);
+    const tcgemm_pack_t pack_x = {.source = rows,
+                                  .dtype = dtype,
+                                  .line_stride = steps,
+                                  .k_stride = 1,
+                                  .k = steps,
+                                  .is_b = true};
+    const tcgemm_pack_t pack_lines = {
+        .source = lines, .dtype = dtype, .line_stride = pitch, .k_stride = 1, .k = steps};
+    const bool is_special = u->pack(&pack_x, 0, num_rows, MATRIX, x, NULL);
+    const bool is_by_rows = seed % 2; /* rows of D are those of x, or the lines */
+    tcgemm_dots_t t = {.dtype = dtype,
+                       .steps = steps,
+                       .x = x,
+                       .width = MATRIX,
+                       .num_rows = num_rows,
+                       .is_exact = is_special,
+                       .lines = lines,
+                       .line_stride = pitch,
+                       .k_stride = 1,
+                       .num_lines = num_lines,
+                       .d = got,
+                       .d_row = is_by_rows ? (int64_t)GROUPS * MATRIX : 1,
+                       .d_line = is_by_rows ? 1 : MATRIX};
+    t.alpha.f32 = 1.5F;
+    (void)snprintf(current, sizeof current, "%s steps %d lines %d rows %d, case %d", kernel->name,
+                   (int)steps, num_lines, num_rows, (int)seed);
+    u->begin();
+    u->lane_dots(&t);
+    for (int first = 0; first < num_lines; first += MATRIX)
+        multiply_panels(u, &t, &pack_lines, first, is_special,
+                        expected + (ptrdiff_t)first * MATRIX);
+    u->end();
+    for (int row = 0; row < num_rows; ++row)
+        for (int line = 0; line < num_lines; ++line)
+            if (memcmp(&got[row * t.d_row + line * t.d_line], &expected[line * MATRIX + row],
+                       sizeof got[0]) != 0) {
+                report_failure("%s: row %d, line %d has not the bits of tiles", current, row, line);
+                return;
+            }
+}
+
+static void lines_on_matrix_tiles_have_the_bits_of_panels(void **state) {
+    (void)state;
+    lines_guard = guard_make((size_t)MOST_STEPS * ((size_t)GROUPS * MATRIX + PAD) * 2 * 2);
+    (void)signal(SIGSEGV, on_fault);
+    for (int row = 0; row < tcgemm_num_kernels(); ++row) {
+        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
+        if (kernel->cpu && kernel->cpu->lane_dots && kernel->cpu->lane_bytes == 64 &&
+            kernel->family->fits(kernel, NULL))
+            for (int64_t seed = 1; seed <= at_level(30, 100, 1000); ++seed)
+                check_matrix(kernel, kernel->cpu->family == TCGEMM_FAMILY_BF16X32, (uint64_t)seed);
+    }
+    (void)signal(SIGSEGV, SIG_DFL);
+    guard_free(&lines_guard);
+    assert_no_failures();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crowded_lines_have_the_same_bits),
         cmocka_unit_test(pairs_have_the_bits_of_tiles),
+        cmocka_unit_test(lines_on_matrix_tiles_have_the_bits_of_panels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,8 @@ static uint64_t element_bits(const packing_t *x, int64_t line, int64_t p) {
     case TCGEMM_FAMILY_BF16X32:
     case TCGEMM_FAMILY_BF16X4:
         return oracle_encode(TCGEMM_DTYPE_BF16, value);
+    case TCGEMM_FAMILY_F16X32:
+        return bits;
     case TCGEMM_FAMILY_S16:
         return (uint64_t)(int64_t)value & 0xFFFFu;
     case TCGEMM_FAMILY_I8X8:

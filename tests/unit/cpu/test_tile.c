@@ -96,9 +96,11 @@ static void put_words(const tcgemm_cpu_ukernel_t *u, uint8_t *base, bool is_b, i
         uint32_t word = 0;
         for (int h = 0; h < each; ++h) {
             const int value = value_of(line, step, w * each + h, false);
-            word |=
-                (uint32_t)(each == 2 ? oracle_encode(TCGEMM_DTYPE_BF16, value) : (uint64_t)value)
-                << (h * 32 / each);
+            const uint64_t bits =
+                u->family == TCGEMM_FAMILY_BF16X32  ? oracle_encode(TCGEMM_DTYPE_BF16, value)
+                : u->family == TCGEMM_FAMILY_F16X32 ? oracle_encode(TCGEMM_DTYPE_F16, value)
+                                                    : (uint64_t)value;
+            word |= (uint32_t)bits << (h * 32 / each);
         }
         const int64_t index =
             is_b ? (step * WORDS + w) * u->nr + at : (step * u->mr + at) * WORDS + w;
