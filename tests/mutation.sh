@@ -11,7 +11,7 @@ set -u
 folders='include src tests'
 options='-DTCGEMM_BUILD_CLI=OFF -DTCGEMM_BUILD_EMULATOR=OFF'
 tests='^(check/|amx/|unit/|api/api$)'
-not_tests='fork|unit/ref'
+not_tests='fork|unit/ref|amx_code'
 below=src/
 . "$(dirname "$0")/support/mutation.sh"
 
@@ -170,10 +170,18 @@ defect "matrix tiles: signed by unsigned is taken for unsigned by signed" cpu/ke
     's/^        tile(t, S8U8);/        tile(t, U8S8);/' 'amx/unit_cpu_tile|amx/check_kernels|amx/check_precision'
 defect "matrix tiles: f16 are taken for bf16" cpu/kernels/amx.c \
     's/^    tile(t, F16);/    tile(t, BF16);/' 'amx/unit_cpu_tile|amx/check_kernels|amx/check_precision'
+defect "matrix tiles: the second half of rows in place is that of a panel" cpu/kernels/amx.c \
+    's/AMX_LOAD(5, a + 16 \* a_pitch, a_pitch);/AMX_LOAD(5, a + 1024, a_pitch);/' 'amx/check_levels|amx/check_threads'
+defect "matrix tiles: rows in place are not looked at for subnormals" cpu/kernels/amx.c \
+    's/            note_subnormals(&x, &found);/            (void)x;/' 'amx/check_levels|amx/check_precision'
+defect "who packs both operands takes A of the first unit" cpu/gemm.c \
+    's/    own.block.row += at.row;/    own.block.row += 0;/' 'amx/check_levels|amx/check_threads'
+defect "who packs both operands packs where another thread does" cpu/gemm.c \
+    's/    own.buffers.a += rows \* line_bytes;/    own.buffers.a += 0;/' 'amx/check_levels|amx/check_threads'
 defect "matrix tiles: f16 of few rows are taken for bf16" cpu/kernels/amx_dots.h \
-    's/multiply_group(t, first, F16);/multiply_group(t, first, BF16);/' 'amx/unit_cpu_dots'
+    's/multiply_group(t, first, F16);/multiply_group(t, first, BF16);/' 'amx/unit_cpu_dots|amx/check_levels'
 defect "matrix tiles: few rows do not look at lines for subnormals" cpu/kernels/amx_dots.h \
-    's/note_subnormals(&line, found);/(void)found;/' 'amx/unit_cpu_dots'
+    's/note_subnormals(&line, found);/(void)found;/' 'amx/unit_cpu_dots|amx/check_levels'
 defect "matrix tiles: sums of earlier steps of k are lost at the edge of D" cpu/kernels/amx.c \
     's/^    load_sums(sums, SUMS_PITCH);/    zero_sums();/' \
     'check/levels|amx/check_levels'

@@ -73,6 +73,8 @@ static void measure_thread(void *argument, int thread, int num_threads) {
     tcgemm_tile_t tile = {
         .steps = steps,
         .a = panels,
+        .a_row = 1,
+        .a_step = u->mr,
         .b = (const char *)panels + steps * u->mr * u->lane_bytes,
         .d = out,
         .ldd = u->nr,

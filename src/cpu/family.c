@@ -205,7 +205,7 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define ROWS_OF_u8s8(kernels)    tcgemm_pack_rows_##kernels##_u8s8
 #define ROWS_OF_s16(kernels)     tcgemm_pack_rows_##kernels##_s16
 #define ROWS_OF_b1(kernels)      NULL
-#define ROWS_OF_bf16x32(kernels) NULL
+#define ROWS_OF_bf16x32(kernels) tcgemm_pack_rows_##kernels##_bf16x32
 #define ROWS_OF_f16x32(kernels)  NULL
 #define ROWS_OF_i8x64(kernels)   NULL
 #define ROWS_OF_i8x4(kernels)    NULL

@@ -21,6 +21,13 @@
  *            thread 0  [pack]|[unit 0][unit 2][pack]|[unit 0] ...
  *            thread 1  [pack]|[unit 1   ][unit 3][p]|[unit 1] ...
  *
+ * What would take longer to come from the core that packed it than to pack, panels of matrix tiles
+ * of products that are no larger than the caches of the cores, is packed by each thread for the one
+ * unit that it takes (`packs_both`):
+ *
+ *            thread 0  [pack A0 B0][unit 0, 0]
+ *            thread 1  [pack A0 B1][unit 0, 1]
+ *
  * One thread alone packs B first, and A's panels only when the units that need them begin, mc rows
  * at a time in one place, which stays in the L2 cache (`packs_a_late`).
  *
@@ -54,7 +61,11 @@ typedef struct layout {
     size_t sums, end;
 } layout_t;
 
-/* Columns of B that a thread packs for a unit of its own, and the threads that do. */
+/* Rows of A and columns of B that a thread packs for a unit of its own, and the threads that do. */
+static int64_t own_rows(const struct tcgemm_plan *plan) {
+    return round_up(plan->cpu.mc, plan->kernel->cpu->mr);
+}
+
 static int64_t own_columns(const struct tcgemm_plan *plan) {
     return round_up(plan->cpu.nb, plan->kernel->cpu->nr);
 }
@@ -65,8 +76,7 @@ static int packers(const struct tcgemm_plan *plan) {
 
 /* Bytes of the sums of all tiles of a unit. */
 static size_t partials_of_unit(const struct tcgemm_plan *plan) {
-    const int64_t rows = round_up(plan->cpu.mc, plan->kernel->cpu->mr);
-    return (size_t)(rows * own_columns(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
+    return (size_t)(own_rows(plan) * own_columns(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
 }
 
 static layout_t layout_of(const struct tcgemm_plan *plan) {
@@ -76,9 +86,13 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_canonical_t *g = &plan->g;
     const int64_t rows = ceil_div(min_i64(s->mt, g->m), u->mr) * u->mr;
-    const int64_t packed_rows = s->packs_a_late ? min_i64(round_up(s->mc, u->mr), rows) : rows;
+    const int64_t packed_rows = s->packs_both     ? own_rows(plan) * packers(plan)
+                                : s->packs_a_late ? min_i64(own_rows(plan), rows)
+                                                  : rows;
     const int64_t cols = ceil_div(min_i64(s->nc, g->n), u->nr) * u->nr;
-    const int64_t packed_cols = s->packs_units ? own_columns(plan) * packers(plan) : cols;
+    const int64_t packed_cols =
+        s->packs_units || s->packs_both ? own_columns(plan) * packers(plan) : cols;
+    const int64_t flagged_rows = s->packs_both ? packed_rows : rows;
     const int64_t steps = ceil_div(min_i64(s->kc, g->k), u->ku);
     const int64_t b_steps = s->packs_units ? ceil_div(s->kb, u->ku) : steps;
     const int64_t flags = u->exact != NULL;
@@ -91,7 +105,7 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     l.a_terms = l.b + tcgemm_align64(pack_b ? packed_cols * b_steps * u->lane_bytes : 0);
     l.b_terms = l.a_terms + tcgemm_align64(pack_a ? integer * rows * 4 : 0);
     l.a_special = l.b_terms + tcgemm_align64(pack_b ? integer * packed_cols * 4 : 0);
-    l.b_special = l.a_special + tcgemm_align64(pack_a ? flags * rows / u->mr : 0);
+    l.b_special = l.a_special + tcgemm_align64(pack_a ? flags * flagged_rows / u->mr : 0);
     l.partials = l.b_special + tcgemm_align64(pack_b ? flags * packed_cols / u->nr : 0);
     l.packed = l.partials + (s->packs_units ? (size_t)packers(plan) * partials_of_unit(plan) : 0);
     l.sums = s->overlaps ? 2 * l.packed : l.packed;
@@ -121,6 +135,7 @@ typedef struct buffers {
     uint32_t *a_terms, *b_terms;
     bool *a_special, *b_special; /* a flag a panel: it holds a bf16 subnormal */
     char *partials;              /* of the units of each thread */
+    float *sums;                 /* of narrow results: mt x nc */
 } buffers_t;
 
 /* One block of D and k, of one item of the batch. */
@@ -144,6 +159,7 @@ typedef struct panels {
     char *data;
     uint32_t *terms;
     bool *special;
+    bool stay; /* they are rows where they lie, to be looked at for subnormals */
 } panels_t;
 
 /* Where the time of all threads goes, in nanoseconds. */
@@ -165,9 +181,9 @@ typedef struct product {
     tcgemm_prepacked_t a_all, b_all; /* operands packed ahead of the call */
     buffers_t buffers[2];
     int a_buffer, b_buffer; /* of `next` */
-    float *sums;            /* of narrow results: mt x nc */
     int64_t ld_sums;
     tcgemm_signs_t signs;
+    atomic_uint_fast64_t taken[TCGEMM_MOST_UNITS_APART / 64]; /* a bit for each unit (packs_both) */
     bool a_stays;   /* A is read where it lies after all */
     bool a_is_late; /* packs_a_late, unless it stays */
     times_t *times; /* NULL: nobody asks */
@@ -196,14 +212,14 @@ static void set_up_workspace(product_t *x, char *workspace) {
             .a_special = (bool *)(base + l.a_special),
             .b_special = (bool *)(base + l.b_special),
             .partials = base + l.partials,
+            .sums = (float *)(void *)(workspace + l.sums),
         };
     }
-    x->sums = (float *)(void *)(workspace + l.sums);
     x->ld_sums = ceil_div(min_i64(x->plan->cpu.nc, x->plan->g.n), x->u->nr) * x->u->nr;
 }
 
-static bool is_on_lane(const void *a) {
-    return ((uintptr_t)a & 3u) == 0;
+static bool is_on_lane(const tcgemm_cpu_ukernel_t *u, const void *a) {
+    return (uintptr_t)a % (uintptr_t)u->lane_bytes == 0;
 }
 
 /* ---- packing ---- */
@@ -220,7 +236,7 @@ static int64_t even_tile_columns(const tcgemm_cpu_ukernel_t *u, int64_t cols) {
 /* Tiles read B by strides, and nobody else has packed it. */
 static bool has_even_columns(const product_t *x) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    return (!s->pack_a || !s->pack_b || x->a_stays) && !x->plan->g.b.packed_bytes;
+    return (!s->pack_a || !s->pack_b || x->a_stays) && x->u->strided && !x->plan->g.b.packed_bytes;
 }
 
 /* Columns of the next tile of `cols` to the end of a unit, and the width of its panel. Units before
@@ -319,7 +335,7 @@ static int64_t num_groups(const panels_t *p) {
 }
 
 static void pack_group(const product_t *x, const panels_t *p, int64_t group) {
-    if (x->a_stays && p == &x->a_panels)
+    if (p->stay)
         look_at_rows(x, p, group);
     else if (p->group == 1)
         pack_panel(x, p, group);
@@ -357,6 +373,7 @@ static panels_t panels_of_a(const product_t *x, const step_t *s) {
         .data = s->buffers.a,
         .terms = x->signs.use_a_terms ? s->buffers.a_terms : NULL,
         .special = s->buffers.a_special,
+        .stay = x->a_stays,
     };
 }
 
@@ -444,7 +461,7 @@ static void place_output(const product_t *x, const step_t *step, int64_t i, int6
                          tcgemm_tile_t *tile) {
     const tcgemm_canonical_t *g = &x->plan->g;
     if (!x->plan->cpu.direct_output) {
-        tile->d = x->sums + i * x->ld_sums + j;
+        tile->d = step->buffers.sums + i * x->ld_sums + j;
         tile->c = step->block.first ? NULL : tile->d;
         tile->ldd = tile->ldc = x->ld_sums;
         return;
@@ -475,7 +492,7 @@ static tcgemm_finish_t finish_of(const product_t *x, const step_t *step, int64_t
     const int64_t row = step->block.row + i, col = step->block.col + j;
     return (tcgemm_finish_t){
         .dtype = g->type->d,
-        .sums = x->plan->cpu.direct_output ? NULL : x->sums + i * x->ld_sums + j,
+        .sums = x->plan->cpu.direct_output ? NULL : step->buffers.sums + i * x->ld_sums + j,
         .ld_sums = x->ld_sums,
         .c = step->item.c ? tcgemm_element_at(step->item.c, row * g->ldc + col, bytes) : NULL,
         .d = tcgemm_element_at(step->item.d, row * g->ldd + col, bytes),
@@ -574,7 +591,7 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     if (x->u->exact &&
         (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a->special[a_panel] || b->special[b_panel]))
         return x->u->exact;
-    return x->a_stays ? x->u->strided : x->u->packed;
+    return x->a_stays && x->u->strided ? x->u->strided : x->u->packed;
 }
 
 /* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. All at
@@ -770,10 +787,8 @@ static tcgemm_unit_t unit_at(const product_t *x, int64_t unit) {
     return (tcgemm_unit_t){.row = t.col, .col = t.row};
 }
 
-static void multiply_unit(const product_t *x, int64_t unit) {
-    const step_t *const step = &x->now;
+static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t at) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    const tcgemm_unit_t at = unit_at(x, unit);
     const int64_t i0 = at.row;
     const int64_t j0 = at.col;
     const int64_t i1 = min_i64(i0 + s->mc, step->block.rows);
@@ -840,10 +855,8 @@ static bool keeps_a_panel(const product_t *x, const step_t *step) {
 }
 
 /* As multiply_unit, with a panel of A that stays. */
-static void multiply_unit_by_rows(const product_t *x, int64_t unit) {
-    const step_t *const step = &x->now;
+static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm_unit_t at) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    const tcgemm_unit_t at = unit_at(x, unit);
     const int64_t i1 = min_i64(at.row + s->mc, step->block.rows);
     const int64_t j1 = min_i64(at.col + s->nb, step->block.cols);
     const parts_t a = parts_of_a(x, step, at.row);
@@ -1043,6 +1056,43 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
     finish_unit(x, &x->now, 0, own.i1, own.j0, own.j1 - own.j0); /* tiles that waited, too */
 }
 
+/* ---- units whose A and B are packed by the thread that multiplies them ---- */
+
+/* The unit as a step of its own: its part of the block, with buffers that this thread alone has. */
+static step_t step_of_unit(const product_t *x, int64_t unit, int t) {
+    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
+    const tcgemm_unit_t at = unit_at(x, unit);
+    const int64_t line_bytes =
+        tcgemm_panel_steps(min_i64(s->kc, x->plan->g.k), x->u->ku) * x->u->lane_bytes;
+    const int64_t rows = t * own_rows(x->plan), cols = t * own_columns(x->plan);
+    step_t own = x->now;
+    own.block.row += at.row;
+    own.block.col += at.col;
+    own.block.rows = min_i64(s->mc, x->now.block.rows - at.row);
+    own.block.cols = min_i64(s->nb, x->now.block.cols - at.col);
+    own.buffers.a += rows * line_bytes;
+    own.buffers.b += cols * line_bytes;
+    own.buffers.a_special += rows / x->u->mr;
+    own.buffers.b_special += cols / x->u->nr;
+    own.buffers.sums += at.row * x->ld_sums + at.col;
+    return own;
+}
+
+static void pack_unit(const product_t *x, int64_t unit, int t) {
+    const step_t own = step_of_unit(x, unit, t);
+    const panels_t a = panels_of_a(x, &own);
+    const panels_t b = panels_of_b(x, &own, 0, own.block.cols);
+    for (int64_t group = 0; group < num_groups(&b); ++group)
+        pack_group(x, &b, group);
+    for (int64_t group = 0; group < num_groups(&a); ++group)
+        pack_group(x, &a, group);
+}
+
+static void multiply_packed_unit(const product_t *x, int64_t unit, int t) {
+    const step_t own = step_of_unit(x, unit, t);
+    multiply_unit(x, &own, (tcgemm_unit_t){0});
+}
+
 /* ---- small products: of one block, each by one thread (has_small_items in model.c) ---- */
 
 /* What all items and tiles have in common. */
@@ -1151,7 +1201,7 @@ static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_pa
                            const char *a, int64_t tile_rows) {
     const tcgemm_canonical_t *const g = &x->plan->g;
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
-    const bool stays = tcgemm_cpu_has_lanes(x->plan) && is_on_lane(a);
+    const bool stays = tcgemm_cpu_has_lanes(x->plan) && is_on_lane(u, a);
     const int64_t row_bytes =
         stays ? g->a.row_stride * (u->lane_bytes / u->ku) : x->tile.steps * u->lane_bytes;
     small_a_t tiles = {.first = stays ? a : p->a, .pitch = tile_rows * row_bytes};
@@ -1390,9 +1440,9 @@ static void choose_panels(product_t *x) {
     x->next.buffers.b_special = x->buffers[x->b_buffer].b_special;
     x->a_panels = panels_of_a(x, &x->next);
     x->b_panels = panels_of_b(x, &x->next, 0, block->cols);
-    if (x->a_is_late)
+    if (x->a_is_late || x->plan->cpu.packs_both)
         x->a_panels.count = 0;
-    if (has_b || x->plan->cpu.packs_units)
+    if (has_b || x->plan->cpu.packs_units || x->plan->cpu.packs_both)
         x->b_panels.count = 0;
 }
 
@@ -1404,6 +1454,8 @@ static int64_t next_phase(void *argument) {
     int64_t count;
     do {
         x->num_units = 0;
+        for (int i = 0; i < TCGEMM_MOST_UNITS_APART / 64; ++i)
+            atomic_store_explicit(&x->taken[i], 0, memory_order_relaxed);
         if (x->has_next) {
             x->now = x->next;
             x->num_units = tcgemm_unit_count(x->now.block.rows, x->now.block.cols, s->mc, s->nb);
@@ -1421,12 +1473,14 @@ static int64_t next_phase(void *argument) {
 static void do_unit(const product_t *x, int64_t unit, int t) {
     if (x->u->begin)
         x->u->begin();
-    if (x->plan->cpu.packs_units)
+    if (x->plan->cpu.packs_both)
+        multiply_packed_unit(x, unit, t);
+    else if (x->plan->cpu.packs_units)
         multiply_own_unit(x, unit, t);
     else if (keeps_a_panel(x, &x->now))
-        multiply_unit_by_rows(x, unit);
+        multiply_unit_by_rows(x, &x->now, unit_at(x, unit));
     else
-        multiply_unit(x, unit);
+        multiply_unit(x, &x->now, unit_at(x, unit));
     if (x->u->end)
         x->u->end();
 }
@@ -1445,12 +1499,34 @@ static void pack_late(const product_t *x, int64_t unit) {
             pack_by_steps(x, &a, panel, min_i64(panel + a.group, a.count));
 }
 
+/* Thread t's own unit, if it is still there, else the next one: in the next call the same part of D
+ * lies in the same cache. There are as many takers as units. */
+static int64_t take_unit(product_t *x, int t) {
+    for (int64_t unit = t % x->num_units;; unit = (unit + 1) % x->num_units) {
+        const uint64_t bit = UINT64_C(1) << unit % 64;
+        if ((atomic_fetch_or(&x->taken[unit / 64], bit) & bit) == 0)
+            return unit;
+    }
+}
+
+/* What was left to the thread that takes the unit; false: nothing. */
+static bool pack_for_unit(const product_t *x, int64_t unit, int t) {
+    if (x->plan->cpu.packs_both)
+        pack_unit(x, unit, t);
+    else if (x->a_is_late && unit_at(x, unit).col == 0)
+        pack_late(x, unit);
+    else
+        return false;
+    return true;
+}
+
 static void do_item(void *argument, int t, int64_t item) {
-    const product_t *const x = argument;
+    product_t *const x = argument;
     uint64_t start = start_timing(x);
     if (item < x->num_units) {
-        if (x->a_is_late && unit_at(x, item).col == 0) {
-            pack_late(x, item);
+        if (x->plan->cpu.packs_both)
+            item = take_unit(x, t);
+        if (pack_for_unit(x, item, t)) {
             stop_timing(x, start, x->times ? &x->times->packing : NULL);
             start = start_timing(x);
         }
@@ -1473,7 +1549,7 @@ static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const t
     x->end_item = plan->g.batch;
     x->times = times;
     x->signs = tcgemm_signs_of(&plan->g, x->u->family);
-    x->a_stays = tcgemm_cpu_leaves_a(plan) && is_on_lane(call->a);
+    x->a_stays = tcgemm_cpu_leaves_a(plan) && is_on_lane(x->u, call->a);
     x->a_is_late = plan->cpu.packs_a_late && !x->a_stays;
     if (x->plan->g.a.packed_bytes)
         x->a_all = tcgemm_cpu_prepacked(x->plan, false);

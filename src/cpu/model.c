@@ -49,6 +49,8 @@ enum {
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing, ... */
     SMALL_B_BYTES = 32 << 10,      /* ... or more, of a B that stays near, ... */
     LEAST_LONG_ROW = 128,          /* ... nor, if it is one of lanes, where its rows are so long */
+    NEAR_A_OF_TILES = 1 << 19,     /* bytes of an A whose rows tiles read where they lie, ... */
+    NEAR_ROWS_OF_TILES = 1024,     /* ... so far apart at most */
     STREAM_PITCH = 1024,           /* from row to row of B: prefetchers see one stream */
     SHARED_BYTES = 5 << 20,        /* of an operand that stays as it is in the L2 caches of many */
     NEAR_PITCH = 6144,             /* threads; its lines so far apart at most, and ... */
@@ -140,11 +142,21 @@ static bool has_bytes(const tcgemm_canonical_t *g) {
     return is_byte(g->a.dtype) && is_byte(g->b.dtype);
 }
 
+/* Whether vectors multiply a few rows; a processor that tests play has matrix tiles alone. */
+static bool has_vector_dots(const tcgemm_cpu_ukernel_t *u) {
+    return u->dots && (u->dots_features & ~tcgemm_cpu_features()) == 0;
+}
+
+/* Whether the kernel's own lanes are read in place from lines along k. */
+static bool has_lane_dots(const struct tcgemm_plan *plan) {
+    return plan->kernel->cpu->lane_dots && tcgemm_dtype_bits(plan->g.a.dtype) == 16;
+}
+
 /* Types whose lines a kernel of sums in f32 or f64, or of bytes, reads as they are. */
 static bool has_dots_type(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    if (!u->dots || (u->dots_features & ~tcgemm_cpu_features()) != 0)
+    if (!has_vector_dots(u) && !has_lane_dots(plan))
         return false;
     const bool is_fp8 = g->a.dtype == TCGEMM_DTYPE_E4M3 || g->a.dtype == TCGEMM_DTYPE_E5M2;
     const bool is_bf16 = is_fp8 || g->a.dtype == TCGEMM_DTYPE_BF16;
@@ -163,11 +175,6 @@ static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, 
         return g->k >= LEAST_DOTS_STEPS && volume(g) >= LEAST_DOTS_VOLUME;
     return few > 0 && few <= most && many >= FEW_ROWS_LEAST_COLS &&
            (double)many * (double)g->k >= FEW_ROWS_LEAST_B;
-}
-
-/* Whether the kernel's own lanes are read in place from lines along k. */
-static bool has_lane_dots(const struct tcgemm_plan *plan) {
-    return plan->kernel->cpu->lane_dots && tcgemm_dtype_bits(plan->g.a.dtype) == 16;
 }
 
 /* Rows, or columns, of D that are few beside `many` lines along k. */
@@ -290,6 +297,10 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     s->is_crowded = is_crowded(plan);
     s->dots_in_lanes = s->dots && !s->across && has_lane_dots(plan) &&
                        (!is_matrix(u) || volume(g) >= LEAST_TILE_DOTS_VOLUME);
+    if (!s->dots_in_lanes && !has_vector_dots(u)) {
+        s->dots = TCGEMM_DOTS_NONE;
+        s->across = false;
+    }
     s->pack_a = s->pack_b = !s->dots;
     if (s->dots || !u->strided || !lanes_are_elements(g))
         return;
@@ -404,6 +415,39 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     }
 }
 
+/* One unit for each thread or for fewer, whose operands the thread packs for itself, if they have
+ * room in its second-level cache: of all ways to cut rows and columns the one that is done first.
+ * Measured on a Xeon with AMX: products of 32 x 32 x 32 bf16 in a unit, and lines of a cache
+ * packed. */
+static bool share_out_apart(struct tcgemm_plan *plan, int max_threads) {
+    enum { CYCLES_OF_STEP = 140, CYCLES_OF_PANEL = 280, CYCLES_OF_THREAD = 400 };
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const int64_t threads = min_i64(max_threads, TCGEMM_MOST_UNITS_APART);
+    const double steps = (double)ceil_div(g->k, u->ku);
+    double least = INFINITY;
+    if (!is_matrix(u) || threads < 2 || s->split_batch || s->dots || plan->packs || s->mt < g->m ||
+        s->nc < g->n)
+        return false;
+    for (int64_t down = 1; down <= threads; ++down) {
+        const int64_t rows = round_up(ceil_div(g->m, down), u->mr);
+        const int64_t cols = round_up(ceil_div(g->n, threads / down), u->nr);
+        const int64_t units = ceil_div(g->m, rows) * ceil_div(g->n, cols);
+        const double tiles = (double)(rows / u->mr) * (double)(cols / u->nr);
+        const double panels = (double)(rows / u->mr + cols / u->nr);
+        const double time = steps * (tiles * CYCLES_OF_STEP + panels * CYCLES_OF_PANEL) +
+                            (double)(units * CYCLES_OF_THREAD);
+        if ((rows + cols) * line_bytes(plan) <= MATRIX_PANEL_BYTES && time < least) {
+            least = time;
+            s->mc = rows;
+            s->nb = cols;
+            s->packs_units = false;
+        }
+    }
+    return least < INFINITY;
+}
+
 /* Whether many threads have so little to do that their turns at the pool's word show. */
 static bool is_brief(const struct tcgemm_plan *plan, double cycles, int num_threads) {
     enum { LEAST_THREADS = 4, BRIEF_CYCLES = 14000 };
@@ -454,7 +498,7 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
         s->nc = even_part(g->n, more * (s->direct_output ? MAX_COLS : MAX_NARROW_COLS), u->nr);
         s->mt = even_part(g->m, more * (s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS), u->mr);
     }
-    s->split_batch = s->overlaps = s->packs_a_late = false;
+    s->split_batch = s->overlaps = s->packs_a_late = s->packs_both = false;
     choose_packing(plan, max_threads);
 }
 
@@ -482,15 +526,20 @@ bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan) {
            plan->g.a.col_stride == 1 && plan->g.a.dtype != plan->g.type->accumulator;
 }
 
+/* What needs no conversion, in rows that fill halves of tiles. */
+static bool is_lane_of_tiles(const tcgemm_canonical_t *g) {
+    return g->m % 16 == 0 && (tcgemm_dtype_bits(g->a.dtype) == 16 || is_byte(g->a.dtype));
+}
+
 bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_family_t family = plan->kernel->cpu->family;
-    const bool is_lane = family == TCGEMM_FAMILY_BF16   ? g->a.dtype == TCGEMM_DTYPE_BF16
+    const bool is_lane = is_matrix(plan->kernel->cpu)   ? is_lane_of_tiles(g)
+                         : family == TCGEMM_FAMILY_BF16 ? g->a.dtype == TCGEMM_DTYPE_BF16
                          : family == TCGEMM_FAMILY_U8S8 ? g->a.dtype == TCGEMM_DTYPE_U8
                                                         : false;
-    const uint64_t bytes = family == TCGEMM_FAMILY_BF16 ? 2 : 1;
-    return is_lane && g->a.col_stride == 1 &&
-           (((uint64_t)g->k | (uint64_t)g->a.row_stride) * bytes & 3u) == 0 &&
+    const int64_t ku = plan->kernel->cpu->ku;
+    return is_lane && g->a.col_stride == 1 && g->k % ku == 0 && g->a.row_stride % ku == 0 &&
            !tcgemm_signs_of(g, family).use_a_terms;
 }
 
@@ -502,11 +551,14 @@ bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const int64_t bits = tcgemm_dtype_bits(g->a.dtype);
-    return s->pack_a && s->small_rows == 0 && !s->packs_units && !g->a.packed_bytes &&
-           !plan->packs && tcgemm_is_wide(u) && u->strided && u->pack_rows &&
+    if (!s->pack_a || s->small_rows > 0 || g->a.packed_bytes || plan->packs ||
+        !tcgemm_cpu_has_lanes(plan) || g->a.batch_stride % u->ku != 0)
+        return false;
+    if (is_matrix(u))
+        return g->a.row_stride * bits / 8 <= NEAR_ROWS_OF_TILES;
+    return !s->packs_units && tcgemm_is_wide(u) && u->strided && u->pack_rows &&
            (g->k >= LEAST_LONG_ROW || g->n <= MOST_NARROW_PANELS * u->nr) &&
-           tcgemm_cpu_has_lanes(plan) && g->a.row_stride % (BAD_PITCH * 8 / bits) != 0 &&
-           g->a.batch_stride % (32 / bits) == 0;
+           g->a.row_stride % (BAD_PITCH * 8 / bits) != 0;
 }
 
 /* ---- the model ---- */
@@ -643,7 +695,7 @@ static bool overlaps(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const bool has_many_steps = g->batch > 1 || s->kc < g->k || s->mt < g->m || s->nc < g->n;
     return plan->num_threads >= THREADS_TO_OVERLAP && has_many_steps && !s->split_batch &&
-           (s->pack_a || s->pack_b);
+           !s->packs_both && (s->pack_a || s->pack_b);
 }
 
 /* One thread: nobody waits for A's panels, which need not leave the caches near it. Matrix tiles
@@ -664,12 +716,15 @@ static int64_t num_units(const struct tcgemm_plan *plan) {
 }
 
 /* As many as have something worth waking them for. Matrix tiles are so fast that one thread is
- * through with a product before others have the panels that it has packed. */
+ * through with a small product before others have begun. */
 static int useful_threads(const struct tcgemm_plan *plan, double cycles, int max_threads) {
-    enum { CYCLES_ALONE = 70000 };
-    const double useful = fmax(1.0, cycles / CYCLES_PER_THREAD);
-    if (is_matrix(plan->kernel->cpu) && plan->g.batch == 1 && !plan->cpu.dots &&
-        cycles < CYCLES_ALONE)
+    enum { CYCLES_ALONE = 40000, CYCLES_PER_THREAD_OF_TILES = 5000 };
+    const bool is_of_tiles = is_matrix(plan->kernel->cpu);
+    if (plan->g.m == 0 || plan->g.n == 0)
+        return 1;
+    const double useful =
+        fmax(1.0, cycles / (is_of_tiles ? CYCLES_PER_THREAD_OF_TILES : CYCLES_PER_THREAD));
+    if (is_of_tiles && plan->g.batch == 1 && !plan->cpu.dots && cycles < CYCLES_ALONE)
         return 1;
     return useful < max_threads ? (int)useful : max_threads;
 }
@@ -681,6 +736,7 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
     plan->cpu.split_batch =
         threads > 1 && plan->g.batch >= 2 * (int64_t)threads && item < SMALL_ITEM_CYCLES;
     share_out(plan, plan->cpu.split_batch ? 1 : threads);
+    plan->cpu.packs_both = share_out_apart(plan, threads);
     if (is_brief(plan, all, threads)) {
         threads = threads < max_threads / 2 ? 2 * threads : max_threads;
         share_out_briefly(plan, item, threads);

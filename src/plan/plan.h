@@ -100,12 +100,16 @@ typedef enum tcgemm_dots_of {
     TCGEMM_DOTS_COLUMNS /* of D are few: their lines are rows of A */
 } tcgemm_dots_of_t;
 
+enum { TCGEMM_MOST_UNITS_APART = 256 }; /* one for each thread (packs_both) */
+
 typedef struct tcgemm_cpu_blocking {
     int64_t mc, kc, nc, mt, nb;
     bool pack_a;      /* false: A is read in place */
     bool pack_b;      /* false: B is read in place */
     bool packs_units; /* B's panels are packed by who takes the unit: no other one needs them ... */
     int64_t kb;       /* ... and so many elements of k at a time: multiplied from the cache */
+    bool packs_both;  /* who takes a unit packs its A, too, and all elements of k of a block: there
+                       * is one for each thread, and nobody waits for panels or fetches them */
     tcgemm_dots_of_t dots; /* few rows or columns: no operand is packed but the small one */
     bool across;           /* the lines of the other one lie across k, else along it */
     bool dots_in_lanes;    /* by the kernel's own lanes, matrix tiles or pairs; else as f32, f64 */

@@ -309,6 +309,31 @@ static void enormous_and_empty(void **state) {
     assert_no_failures();
 }
 
+/* However many threads there are, nothing is shared out among them. */
+static void empty_on_many_threads(void **state) {
+    static const int64_t sizes[][3] = {{3000, 0, 500}, {0, 3000, 500}, {3000, 500, 0}, {0, 0, 0}};
+    static const int threads[] = {2, 4, 16, 100};
+    (void)state;
+    for (size_t t = 0; t < sizeof threads / sizeof threads[0]; ++t) {
+        tcgemm_context_options_t options = tcgemm_context_options();
+        tcgemm_context_t *context = NULL;
+        options.device = TCGEMM_DEVICE_CPU;
+        options.num_threads = threads[t];
+        expect(tcgemm_context_create(&options, &context), TCGEMM_STATUS_OK, "", "context");
+        for (int type = 1; type <= tcgemm_type_count(); ++type)
+            for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s) {
+                const tcgemm_problem_t p =
+                    tcgemm_problem((tcgemm_type_t)type, sizes[s][0], sizes[s][1], sizes[s][2]);
+                tcgemm_plan_t *plan = NULL;
+                expect(tcgemm_plan_create(context, &p, NULL, &plan), TCGEMM_STATUS_OK, "", "plan");
+                assert_true(tcgemm_plan_describe(plan, TCGEMM_FORMAT_TEXT, NULL, 0) > 0);
+                tcgemm_plan_destroy(plan);
+            }
+        tcgemm_context_destroy(context);
+    }
+    assert_no_failures();
+}
+
 /* ---- pointers and scalars ---- */
 
 static void pointers_and_scalars(void **state) {
@@ -771,6 +796,7 @@ int main(void) {
         cmocka_unit_test(sentences_in_column_major_order),
         cmocka_unit_test(sizes_that_wrap),
         cmocka_unit_test(enormous_and_empty),
+        cmocka_unit_test(empty_on_many_threads),
         cmocka_unit_test(pointers_and_scalars),
         cmocka_unit_test(overlap),
         cmocka_unit_test(rows_far_apart),

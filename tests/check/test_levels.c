@@ -118,11 +118,10 @@ static void bytes_in_place(void **state) {
  * off lanes; some threads; numbers of bf16 that are subnormal. */
 static void lanes_in_place(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t lane = 32 / oracle_bits(tcgemm_type_info(type)->a); /* elements */
-    const int each =
-        strstr(info->name, "amx") ? 5 : 1; /* matrix tiles take none of them in place */
+    const bool has_tiles = strstr(info->name, "amx");                 /* rows_in_tiles */
     if (lane != 2 && lane != 4)
         return;
-    for (int i = 0; i < 16; i += each) {
+    for (int i = 0; i < 16; i += has_tiles ? 5 : 1) {
         const int64_t m = i & 1 ? 531 : 64, n = i & 2 ? 70 : 203;
         const int64_t k = (i & 1 ? 32 : 816 * lane) + (i % 8 == 5 ? 1 : 0);
         testcase_t t = testcase_make(NULL, tcgemm_problem(type, m, n, k), 300 + (uint64_t)i);
@@ -142,9 +141,36 @@ static void lanes_in_place(const tcgemm_kernel_info_t *info, tcgemm_type_t type)
     }
 }
 
+/* The same on matrix tiles, whose lanes are 64 bytes: rows that fill halves of tiles, or not; near
+ * each other, or not; one unit for each thread, or many. */
+static void rows_in_tiles(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    const int64_t lane = 512 / oracle_bits(tcgemm_type_info(type)->a);
+    if (!strstr(info->name, "amx") || lane < 32 || lane > 64)
+        return;
+    for (int i = 0; i < 12; ++i) {
+        const bool is_large = i % 4 == 1; /* enough for some threads */
+        const int64_t m = i == 4 ? 55 : is_large ? 304 : 176, n = i & 2 ? 37 : 203;
+        const int64_t k = i == 7 ? 9 * lane : is_large ? 16 * lane - i / 9 : (2 + i % 3) * lane;
+        testcase_t t = testcase_make(NULL, tcgemm_problem(type, m, n, k), 400 + (uint64_t)i);
+        t.p.op_b = i & 4 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.lda = i == 10 ? 16 * lane + 8 : k + (i % 4 == 3 ? lane : 0);
+        t.p.batch = i == 8 ? 2 : 1;
+        t.p.stride_a = m * t.p.lda;
+        t.p.stride_b = k * n;
+        t.p.stride_c = t.p.stride_d = m * n;
+        t.misalign = i == 6 ? 16 : 0;
+        t.num_threads = 1 + i % 6;
+        t.fill = i % 3 == 0 ? FILL_WIDE : i % 3 == 1 ? FILL_UNIFORM : FILL_SMALL_INT;
+        t.alpha = i % 4 == 3 ? -5 : 1;
+        t.beta = i < 8 ? 0 : 7;
+        (void)testcase_check(&t);
+    }
+}
+
 static void lanes_in_place_of_large_products(void **state) {
     (void)state;
     for_each_type(lanes_in_place);
+    for_each_type(rows_in_tiles);
 }
 
 /* A vector or more behind the last whole panel of B, A where it lies or not; some units, threads

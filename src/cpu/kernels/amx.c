@@ -8,6 +8,9 @@
  *           A 4     D 0   D 1          64 and loads 64 bytes a cycle: what the L2 cache gives when
  *           A 5     D 2   D 3          all goes well, and half of what the L1 cache does.
  *
+ * A's panels, or its rows where they lie on whole lanes, 16 or 32 of them: `a_row` and `a_step` say
+ * which.
+ *
  * A thread has its tiles between tcgemm_begin_amx and tcgemm_end_amx. Sums leave the tiles once a
  * block of k, and come back for the next one if alpha is 1 (`continues`); then a tile at the edge
  * of D takes the same way through memory, so that its elements are those of a whole tile.
@@ -24,8 +27,8 @@
 #include "cpu/kernels/amx_tiles.h"
 #include "cpu/kernels/kernels.h"
 
-enum { ROWS = 32, COLS = 32, STEP_BYTES = 32 * 64, HALF = 16 * 64 };
-enum { A_PITCH = 64, B_PITCH = COLS * 4, SUMS_PITCH = COLS * 4 };
+enum { ROWS = 32, COLS = 32, LANE_BYTES = 64, STEP_BYTES = COLS * LANE_BYTES };
+enum { B_PITCH = COLS * 4, SUMS_PITCH = COLS * 4 };
 
 void tcgemm_begin_amx(void) {
     static const amx_config_t config = {.palette = 1,
@@ -75,8 +78,10 @@ static TCGEMM_ALWAYS_INLINE void zero_sums(void) {
     AMX_ZERO(3);
 }
 
+/* One comparison of both at once would read what two stores have written, and wait for those and
+ * all before them, the last tile of D: 140 ns. */
 static bool is_whole(const tcgemm_tile_t *t) {
-    return t->m == ROWS && t->n == COLS;
+    return ((t->m ^ ROWS) | (t->n ^ COLS)) == 0;
 }
 
 /* The sums so far: zeros, or those of a pause, or those in C, which may end at the edge of a page.
@@ -289,14 +294,16 @@ static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const sums_t *
                                           const int kind, const bool both_a, const bool both_b) {
     const char *a = t->a;
     const char *b = t->b;
+    const int64_t a_pitch = t->a_row * LANE_BYTES, a_step = t->a_step * LANE_BYTES;
     for (int64_t p = t->steps; p > 0; --p) {
-        fetch_lines(t, sums, p);
-        AMX_LOAD(4, a, A_PITCH);
+        if (t->steps > FETCH_STEPS) /* else there is nothing that they would be behind */
+            fetch_lines(t, sums, p);
+        AMX_LOAD(4, a, a_pitch);
         AMX_LOAD(6, b, B_PITCH);
         if (both_b)
             AMX_LOAD(7, b + 64, B_PITCH);
         if (both_a)
-            AMX_LOAD(5, a + HALF, A_PITCH);
+            AMX_LOAD(5, a + 16 * a_pitch, a_pitch);
         DOT(kind, 0, 4, 6);
         if (both_b)
             DOT(kind, 1, 4, 7);
@@ -304,7 +311,7 @@ static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const sums_t *
             DOT(kind, 2, 5, 6);
         if (both_a && both_b)
             DOT(kind, 3, 5, 7);
-        a += STEP_BYTES;
+        a += a_step;
         b += STEP_BYTES;
     }
 }
@@ -359,7 +366,8 @@ enum { EXACT_ROWS = 8 };
 /* Rows i .. i + 7 of one half of the columns: each sum in one register, k ascending. */
 static void exact_part(const tcgemm_tile_t *t, int i, int half, sums_t *sums) {
     floats_t sum[EXACT_ROWS];
-    const char *a = (const char *)t->a + i * A_PITCH;
+    const int64_t a_pitch = t->a_row * LANE_BYTES;
+    const char *a = (const char *)t->a + i * a_pitch;
     const char *b = (const char *)t->b + (ptrdiff_t)half * 64;
     for (int r = 0; r < EXACT_ROWS; ++r)
         memcpy(&sum[r], &sums->f32[i + r][half * 16], sizeof sum[r]);
@@ -370,13 +378,13 @@ static void exact_part(const tcgemm_tile_t *t, int i, int half, sums_t *sums) {
             TCGEMM_UNROLL
             for (int r = 0; r < EXACT_ROWS; ++r) {
                 uint32_t pair;
-                memcpy(&pair, a + r * A_PITCH + (ptrdiff_t)w * 4, sizeof pair);
+                memcpy(&pair, a + r * a_pitch + (ptrdiff_t)w * 4, sizeof pair);
                 const pairs_t row = pair - (pairs_t){0};
                 sum[r] += LOW(row) * LOW(column);
                 sum[r] += HIGH(row) * HIGH(column);
             }
         }
-        a += STEP_BYTES;
+        a += t->a_step * LANE_BYTES;
         b += STEP_BYTES;
     }
     for (int r = 0; r < EXACT_ROWS; ++r)
@@ -409,6 +417,29 @@ void tcgemm_tile_amx_bf16x32_exact(const tcgemm_tile_t *t) {
 #include "cpu/kernels/finish_tmpl.h"
 
 #include "cpu/kernels/pack_amx_tmpl.h"
+
+/* Lines that stay where they are, whole lanes of bf16: is one of them subnormal? (`rows` is NULL.)
+ */
+bool tcgemm_pack_rows_amx_bf16x32(const tcgemm_pack_t *pack, int lines, void *rows,
+                                  uint32_t *terms) {
+    halves_t found = {0};
+    (void)rows;
+    (void)terms;
+    for (int64_t k = 0; k < pack->k; k += LINES) {
+        const rows_t some = {
+            .base = (const uint8_t *)pack->source + (pack->origin + k) * 2,
+            .pitch = pack->line_stride * 2,
+            .count = lines,
+            .mask = mask_of((pack->k - k) * 2),
+        };
+        for (int i = 0; i < lines; ++i) {
+            halves_t x;
+            load_row(&some, i, some.mask == UINT64_MAX, &x, sizeof x);
+            note_subnormals(&x, &found);
+        }
+    }
+    return is_any(&found);
+}
 
 /* ---- lines where they lie ---- */
 

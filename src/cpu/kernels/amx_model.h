@@ -4,6 +4,7 @@
 #ifndef TCGEMM_CPU_KERNELS_AMX_MODEL_H
 #define TCGEMM_CPU_KERNELS_AMX_MODEL_H
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,7 +59,7 @@ static inline void amx_model_store(int t, void *p, int64_t stride) {
 
 /* Subnormals, as operands and as results, are zeros of the same sign. */
 static inline float amx_model_flush(float x) {
-    return isnormal(x) || isnan(x) || isinf(x) ? x : copysignf(0.0f, x);
+    return fabsf(x) < FLT_MIN ? copysignf(0.0f, x) : x;
 }
 
 /* bf16 subnormals are zeros; those of f16 are not, and are normal as f32. */
@@ -67,22 +68,36 @@ static inline float amx_model_f32(uint32_t half, bool is_bf16) {
                    : tcgemm_f32_of_f16((uint16_t)half);
 }
 
+/* Rounded once: the product has no more than 22 bits, so it is exact, and a sum of such numbers
+ * that is rounded to the 53 bits of a double first is rounded to 24 as if it were not (Figueroa,
+ * "When is double rounding innocuous?", SIGNUM 30(3), 1995). */
+static inline float amx_model_fma(float x, float y, float sum) {
+    return amx_model_flush((float)((double)x * (double)y + (double)sum));
+}
+
 /* The even and the odd halves are summed apart; their sum goes to c. */
 static inline void amx_model_dot_pairs(int c, int a, int b, bool is_bf16) {
-    for (int i = 0; i < amx_model_rows(c); ++i)
-        for (int j = 0; j < amx_model_words(c); ++j) {
-            float half[2] = {0.0f, 0.0f};
-            for (int p = 0; p < amx_model_words(a); ++p)
-                for (int h = 0; h < 2; ++h) {
-                    const float x = amx_model_f32(amx_model.tile[a][i][p] >> 16 * h, is_bf16);
-                    const float y = amx_model_f32(amx_model.tile[b][p][j] >> 16 * h, is_bf16);
-                    half[h] = amx_model_flush(fmaf(x, y, half[h]));
-                }
+    const int words = amx_model_words(a), columns = amx_model_words(c);
+    float y[2][16][16];
+    for (int h = 0; h < 2; ++h)
+        for (int p = 0; p < words; ++p)
+            for (int j = 0; j < columns; ++j)
+                y[h][p][j] = amx_model_f32(amx_model.tile[b][p][j] >> 16 * h, is_bf16);
+    for (int i = 0; i < amx_model_rows(c); ++i) {
+        float half[2][16] = {{0.0f}};
+        for (int h = 0; h < 2; ++h)
+            for (int p = 0; p < words; ++p) {
+                const float x = amx_model_f32(amx_model.tile[a][i][p] >> 16 * h, is_bf16);
+                for (int j = 0; j < columns; ++j)
+                    half[h][j] = amx_model_fma(x, y[h][p][j], half[h][j]);
+            }
+        for (int j = 0; j < columns; ++j) {
             float sum;
             memcpy(&sum, &amx_model.tile[c][i][j], sizeof sum);
-            sum = amx_model_flush(amx_model_flush(sum) + amx_model_flush(half[0] + half[1]));
+            sum = amx_model_flush(amx_model_flush(sum) + amx_model_flush(half[0][j] + half[1][j]));
             memcpy(&amx_model.tile[c][i][j], &sum, sizeof sum);
         }
+    }
 }
 
 static inline void amx_model_dot_bf16(int c, int a, int b) {
@@ -99,13 +114,19 @@ static inline uint32_t amx_model_byte(uint32_t word, int h, bool is_signed) {
 }
 
 static inline void amx_model_dot_bytes(int c, int a, int b, bool a_is_signed, bool b_is_signed) {
+    const int words = amx_model_words(a), columns = amx_model_words(c);
+    uint32_t y[4][16][16];
+    for (int h = 0; h < 4; ++h)
+        for (int p = 0; p < words; ++p)
+            for (int j = 0; j < columns; ++j)
+                y[h][p][j] = amx_model_byte(amx_model.tile[b][p][j], h, b_is_signed);
     for (int i = 0; i < amx_model_rows(c); ++i)
-        for (int j = 0; j < amx_model_words(c); ++j)
-            for (int p = 0; p < amx_model_words(a); ++p)
-                for (int h = 0; h < 4; ++h)
-                    amx_model.tile[c][i][j] +=
-                        amx_model_byte(amx_model.tile[a][i][p], h, a_is_signed) *
-                        amx_model_byte(amx_model.tile[b][p][j], h, b_is_signed);
+        for (int h = 0; h < 4; ++h)
+            for (int p = 0; p < words; ++p) {
+                const uint32_t x = amx_model_byte(amx_model.tile[a][i][p], h, a_is_signed);
+                for (int j = 0; j < columns; ++j)
+                    amx_model.tile[c][i][j] += x * y[h][p][j];
+            }
 }
 
 #endif

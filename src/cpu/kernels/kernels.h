@@ -44,6 +44,7 @@ TCGEMM_DECLARE_PACK(neon)
 tcgemm_pack_fn tcgemm_pack_neon_i8x4, tcgemm_pack_neon_i8x8, tcgemm_pack_neon_bf16x4;
 tcgemm_pack_fn tcgemm_pack_any_bf16x32, tcgemm_pack_any_f16x32, tcgemm_pack_any_i8x64;
 tcgemm_pack_fn tcgemm_pack_amx_bf16x32, tcgemm_pack_amx_f16x32, tcgemm_pack_amx_i8x64;
+tcgemm_pack_rows_fn tcgemm_pack_rows_amx_bf16x32; /* looks at them alone */
 tcgemm_finish_fn tcgemm_finish_amx;
 
 tcgemm_tile_fn tcgemm_tile_any_f32, tcgemm_tile_any_f32_strided;

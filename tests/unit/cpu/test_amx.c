@@ -78,6 +78,8 @@ static void compare(operands_t of, int kind, uint64_t seed) {
     fill(b, of, kind, &random);
     tcgemm_tile_t t = {.steps = STEPS,
                        .a = a,
+                       .a_row = 1,
+                       .a_step = SIDE,
                        .b = b,
                        .d = got,
                        .ldd = SIDE,

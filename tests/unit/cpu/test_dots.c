@@ -267,6 +267,8 @@ static void multiply_panels(const tcgemm_cpu_ukernel_t *u, const tcgemm_dots_t *
     const bool is_special = u->pack(lines, first, count, MATRIX, panel, NULL) || x_is_special;
     const tcgemm_tile_t tile = {.steps = (t->steps + MATRIX - 1) / MATRIX,
                                 .a = panel,
+                                .a_row = 1,
+                                .a_step = MATRIX,
                                 .b = t->x,
                                 .d = d,
                                 .ldd = MATRIX,
