@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/num.h"
 #include "gpu/launch.h"
 #include "gpu/measured.h"
@@ -65,7 +66,7 @@ typedef struct choice {
 } choice_t;
 
 static int64_t bytes_of(tcgemm_dtype_t dtype) {
-    return tcgemm_dtype_bits(dtype) / 8;
+    return tcgemm_bits_of_dtype(dtype) / 8;
 }
 
 /* ---- packing ---- */

@@ -27,6 +27,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/num.h"
 #include "gpu/launch.h"
 #include "gpu/measured.h"
@@ -73,7 +74,7 @@ enum {
 };
 
 static double bytes_of(tcgemm_dtype_t dtype) {
-    return tcgemm_dtype_bits(dtype) / 8.0;
+    return tcgemm_bits_of_dtype(dtype) / 8.0;
 }
 
 /* What is asked about: one row for one problem on one device. */
@@ -84,15 +85,24 @@ typedef struct question {
     const tcgemm_device_t *device;
     int ranks; /* blocks of a cluster that share k */
     bool in_pairs;
-    double macs; /* multiply-adds a cycle and SM that the row reaches on the device */
+    double macs;             /* multiply-adds a cycle and SM that the row reaches on the device */
+    double tiles_m, tiles_n; /* rows and columns of tiles of D */
 } question_t;
 
 static question_t ask(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g, int ranks,
                       bool in_pairs, const tcgemm_device_t *device) {
-    question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, ranks, in_pairs, 0.0};
-    const double peak = part_of_peak * tcgemm_device_macs(device, q.row->code);
-    q.macs = peak > 0.0 && peak < q.cost->macs ? peak : q.cost->macs;
-    return q;
+    const tcgemm_gpu_row_t *const row = kernel->gpu;
+    const tcgemm_gpu_cost_t *const cost = tcgemm_gpu_cost_of(kernel);
+    const double peak = part_of_peak * tcgemm_device_macs(device, row->code);
+    return (question_t){.row = row,
+                        .cost = cost,
+                        .g = g,
+                        .device = device,
+                        .ranks = ranks,
+                        .in_pairs = in_pairs,
+                        .macs = peak > 0.0 && peak < cost->macs ? peak : cost->macs,
+                        .tiles_m = ceil_f64((double)g->m / row->bm),
+                        .tiles_n = ceil_f64((double)g->n / row->bn)};
 }
 
 /* A cluster lies on the SMs of one GPC, whose number is not a multiple of four or eight: an H200
@@ -120,15 +130,15 @@ static double cluster_seconds(const question_t *q) {
 
 /* The resident blocks cover group x width tiles; they read least if that is nearly a square. */
 static uint32_t raster_group(const question_t *q) {
-    const double tiles_m = ceil_f64((double)q->g->m / q->row->bm), bm = q->row->bm;
+    const double bm = q->row->bm;
     const double columns = resident_blocks(q) * q->row->bn;
-    const double square = min_f64(sqrt(columns / bm), min_f64(MAX_GROUP, tiles_m));
+    const double square = min_f64(sqrt(columns / bm), min_f64(MAX_GROUP, q->tiles_m));
     const double rows = max_f64(1.0, floor_f64(square)), more = max_f64(1.0, ceil_f64(square));
     return (uint32_t)(more * bm + columns / more < rows * bm + columns / rows ? more : rows);
 }
 
 static double d_factor(const question_t *q) {
-    const bool is_aligned = q->g->n * tcgemm_dtype_bits(q->g->type->d) / 8 % WIDEST_LOAD == 0;
+    const bool is_aligned = q->g->n * tcgemm_bits_of_dtype(q->g->type->d) / 8 % WIDEST_LOAD == 0;
     return is_aligned ? 1.0 : unaligned_d;
 }
 
@@ -149,20 +159,19 @@ static double memory_bytes(const question_t *q) {
 /* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist. */
 static double box_waste(const question_t *q) {
     const double m = (double)q->g->m, n = (double)q->g->n, bm = q->row->bm, bn = q->row->bn;
-    return 1.0 + beyond * ((bm - m / ceil_f64(m / bm)) / bn + (bn - n / ceil_f64(n / bn)) / bm);
+    return 1.0 + beyond * ((bm - m / q->tiles_m) / bn + (bn - n / q->tiles_n) / bm);
 }
 
 /* Rows of tiles that read B. */
 static double readers_of_b(const question_t *q) {
-    const double rows = ceil_f64((double)q->g->m / q->row->bm);
-    return q->in_pairs ? ceil_f64(rows / 2.0) : rows;
+    return q->in_pairs ? ceil_f64(q->tiles_m / 2.0) : q->tiles_m;
 }
 
 /* Bytes that blocks read after another one has. */
 static double bytes_again(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
     const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
-    return k * (m * bytes_of(g->a.dtype) * (ceil_f64(n / q->row->bn) - 1.0) +
+    return k * (m * bytes_of(g->a.dtype) * (q->tiles_n - 1.0) +
                 n * bytes_of(g->b.dtype) * (readers_of_b(q) - 1.0));
 }
 
@@ -213,7 +222,7 @@ static const double most_box_bytes = 70.0;
 /* Bytes a clock that an SM draws by boxes whose rows are so many bytes apart: such as do not begin
  * with a line of the L2, or a sector, take more of them (measured, whatever the row and type). */
 static double box_bytes_per_clock(const tcgemm_operand_t *x) {
-    const int64_t pitch = tcgemm_operand_ld(x) * tcgemm_dtype_bits(x->dtype) / 8;
+    const int64_t pitch = tcgemm_operand_ld(x) * tcgemm_bits_of_dtype(x->dtype) / 8;
     return pitch % 128 == 0  ? most_box_bytes
            : pitch % 64 == 0 ? 44.0
            : pitch % 32 == 0 ? 40.0
@@ -228,12 +237,12 @@ static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_
     const double aligned = tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2,
                                                 x->batch_stride); /* more rows than one */
     const bool ends =
-        q->row->pads_rows && !x->padded && length * tcgemm_dtype_bits(x->dtype) % 128 != 0;
+        q->row->pads_rows && !x->padded && length * tcgemm_bits_of_dtype(x->dtype) % 128 != 0;
     if (aligned >= WIDEST_LOAD)
         return ends ? min_f64(q->cost->narrow, 1.5) : 1.0;
     if (q->row->smem_bytes == 0 || aligned < NARROWEST_COPY)
         return q->cost->narrow;
-    return min_f64(q->cost->narrow, 1.0 + log2(WIDEST_LOAD / aligned));
+    return min_f64(q->cost->narrow, aligned > NARROWEST_COPY ? 2.0 : 3.0);
 }
 
 /* Of a kernel that streams an operand: that one alone counts, and its lines side by side need no
@@ -303,19 +312,25 @@ static double edge_seconds(const question_t *q) {
 
 /* ---- the whole ---- */
 
+/* How much longer D takes to write than on an H200. */
+static double slower_memory(const tcgemm_device_t *device) {
+    const double bytes_per_clock = device->bandwidth / device->num_sms / device->clock_hz;
+    return bytes_per_clock > 0.0 ? max_f64(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
+}
+
+/* How much longer `finish` takes where rows of D begin inside a sector. */
+static double finish_factor(const question_t *q) {
+    const double factor = d_factor(q);
+    return q->row->tensor_maps || factor == 1.0 ? factor : unaligned_finish;
+}
+
 /* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */
 static void add_rounds(const question_t *q, double k, double count, double blocks, double share,
                        tcgemm_gpu_time_t *t) {
-    const tcgemm_device_t *device = q->device;
-    const double bytes_per_clock = device->bandwidth / device->num_sms / device->clock_hz;
-    const double slower =
-        bytes_per_clock > 0.0 ? max_f64(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
-    const double seconds = count / device->clock_hz;
+    const double seconds = count / q->device->clock_hz;
     t->start += seconds * q->cost->start;
-    t->finish += seconds * q->cost->finish * blocks * share * slower *
-                 (q->row->tensor_maps ? d_factor(q)
-                  : d_factor(q) > 1.0 ? unaligned_finish
-                                      : 1.0);
+    t->finish +=
+        seconds * q->cost->finish * blocks * share * slower_memory(q->device) * finish_factor(q);
     t->wait += seconds * k * q->cost->wait;
     t->multiply += seconds * k * (cycles_per_k(q, blocks) - q->cost->wait);
 }
@@ -334,7 +349,7 @@ static double item_factor(const question_t *q, const tcgemm_operand_t *x, int64_
     const int64_t lines = tcgemm_operand_lines(x, rows, cols);
     const bool is_whole = tcgemm_gpu_alignment(NULL, x->dtype, lines, ld, q->g->batch,
                                                x->batch_stride) >= WIDEST_LOAD &&
-                          length * tcgemm_dtype_bits(x->dtype) % (8 * WIDEST_LOAD) == 0;
+                          length * tcgemm_bits_of_dtype(x->dtype) % (8 * WIDEST_LOAD) == 0;
     return is_whole || is_dense(ld, length, lines, x->batch_stride, q->g->batch) ? 1.0
                                                                                  : q->cost->narrow;
 }
@@ -343,7 +358,7 @@ static double bytes_of_items(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
     const double batch = (double)g->batch, m = (double)g->m, n = (double)g->n, k = (double)g->k;
     const bool is_stream = is_dense(g->ldd, g->n, g->m, g->stride_d, g->batch) ||
-                           g->n * tcgemm_dtype_bits(g->type->d) / 8 % WIDEST_LOAD == 0;
+                           g->n * tcgemm_bits_of_dtype(g->type->d) / 8 % WIDEST_LOAD == 0;
     return m * k * bytes_of(g->a.dtype) * (g->a.batch_stride ? batch : 1.0) +
            k * n * bytes_of(g->b.dtype) * (g->b.batch_stride ? batch : 1.0) +
            m * n * bytes_of(g->type->d) * batch * (is_stream ? 1.0 : unaligned_d);
@@ -417,7 +432,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (q.row->items_a_warp)
         return time_of_items(&q, bandwidth);
     const double rows = in_pairs ? 2.0 * readers_of_b(&q) : readers_of_b(&q);
-    const double tiles = rows * ceil_f64((double)g->n / q.row->bn) * batch;
+    const double tiles = rows * q.tiles_n * batch;
     const double resident = resident_blocks(&q);
     const double full = floor_f64(tiles / resident);
     const double rest = tiles - full * resident;
