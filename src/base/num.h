@@ -39,4 +39,9 @@ static inline int64_t round_up(int64_t x, int64_t multiple) {
     return ceil_div(x, multiple) * multiple;
 }
 
+/* The same for a multiple that is a power of two: no division. */
+static inline int64_t round_up_to_power(int64_t x, int64_t power) {
+    return (x + power - 1) & -power;
+}
+
 #endif
