@@ -362,10 +362,15 @@ static void try_choice(const task_t *t, choice_t c, choice_t *best) {
         *best = c;
 }
 
+/* Whether k has blocks for two parts. */
+static bool is_deep(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
+    return g->k > (2 * (int64_t)LEAST_BLOCKS - 1) * row->gpu->bk;
+}
+
 /* Whether k can be split at all. */
 static bool splits_k(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
-    return row->gpu->splits_k && row->needs != TCGEMM_FLAG_F16_ACCUMULATE &&
-           g->k > (2 * (int64_t)LEAST_BLOCKS - 1) * row->gpu->bk && row_of_sums(row);
+    return row->gpu->splits_k && row->needs != TCGEMM_FLAG_F16_ACCUMULATE && is_deep(row, g) &&
+           row_of_sums(row);
 }
 
 static double tiles_of(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g) {
@@ -666,14 +671,41 @@ bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
     return good || !row->gpu->tensor_maps;
 }
 
-double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
-                          double limit) {
-    if (limit < HUGE_VAL) {
-        const tcgemm_canonical_t g = tcgemm_choice_problem(&plan->g);
-        const double floor = tcgemm_gpu_floor(row, &g, plan->device);
-        if (floor > limit)
-            return floor;
+/* The least of what is packed beside what must be, to any avail: where threads load A and B, the
+ * slower one holds up both, and two that are equally slow are packed both or neither. */
+static double least_packing(const task_t *t) {
+    if (t->may == (TCGEMM_OPERAND_A | TCGEMM_OPERAND_B) && !t->row->gpu->tensor_maps &&
+        alignment_of(&t->g->a) == alignment_of(&t->g->b))
+        return packing_seconds(t, t->may);
+    const double a = t->may & TCGEMM_OPERAND_A ? t->a_bytes : HUGE_VAL;
+    const double b = t->may & TCGEMM_OPERAND_B ? t->b_bytes : HUGE_VAL;
+    return step_seconds(min_f64(a, b), t->must != 0, t->device);
+}
+
+/* Each way that choose() tries takes the steps that pack what must be packed, and one of four kinds
+ * of products, with what its kind takes more, at its least: two parts of k to be added up, or, of a
+ * tail, who knows how little; one operand to be packed. */
+double tcgemm_gpu_bound(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+    tcgemm_canonical_t own, own_read;
+    task_t t;
+    set_task(row, choice_problem(plan, &own), plan->device, &t);
+    const tcgemm_gpu_floors_t floors =
+        tcgemm_gpu_floors(row, with_packed(&t, t.must, &own_read), t.may != 0, plan->device);
+    double other = HUGE_VAL, copied = floors.copied;
+    if (is_deep(row, t.g)) {
+        const double sums = !row->gpu->splits_k    ? 0.0
+                            : floors.may_have_tail ? tcgemm_gpu_move_seconds(0.0, t.device)
+                                                   : reduce_seconds(t.g, 2, t.device);
+        other = sums + floors.shared;
+        copied = min_f64(copied, sums + floors.copied_shared);
     }
+    if (t.may)
+        other = min_f64(other, least_packing(&t) + copied);
+    const double packing = packing_seconds(&t, t.must);
+    return min_f64(packing + floors.whole, just_below(packing + other));
+}
+
+double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
     return choose(row, plan).seconds;
 }
 
