@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/types.h"
 #include "tcgemm/tcgemm.h"
 
 static inline uint32_t tcgemm_bits_of_f32(float x) {
@@ -95,6 +96,18 @@ static inline float tcgemm_f32_of_e4m3(uint8_t q) {
         tcgemm_f32_of_bits(rest + (121u << 23)) - tcgemm_f32_of_bits(121u << 23);
     const uint32_t finite = (q & 0x78u) ? normal : tcgemm_bits_of_f32(subnormal);
     return tcgemm_f32_of_bits(sign | ((q & 0x7Fu) == 0x7Fu ? 0x7FC00000u : finite));
+}
+
+/* tcgemm_dtype_bits of a known dtype, for planners that ask a thousand times. */
+static inline int tcgemm_bits_of_dtype(tcgemm_dtype_t dtype) {
+    static const unsigned char bits[] = {
+        [TCGEMM_DTYPE_F64] = TCGEMM_BITS_F64,   [TCGEMM_DTYPE_F32] = TCGEMM_BITS_F32,
+        [TCGEMM_DTYPE_F16] = TCGEMM_BITS_F16,   [TCGEMM_DTYPE_BF16] = TCGEMM_BITS_BF16,
+        [TCGEMM_DTYPE_E4M3] = TCGEMM_BITS_E4M3, [TCGEMM_DTYPE_E5M2] = TCGEMM_BITS_E5M2,
+        [TCGEMM_DTYPE_S32] = TCGEMM_BITS_S32,   [TCGEMM_DTYPE_S8] = TCGEMM_BITS_S8,
+        [TCGEMM_DTYPE_U8] = TCGEMM_BITS_U8,     [TCGEMM_DTYPE_S4] = TCGEMM_BITS_S4,
+        [TCGEMM_DTYPE_U4] = TCGEMM_BITS_U4,     [TCGEMM_DTYPE_B1] = TCGEMM_BITS_B1};
+    return bits[dtype];
 }
 
 /* 1 if the dtype is one of the integers (b1 included). */

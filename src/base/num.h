@@ -18,6 +18,11 @@ static inline int64_t min_i64(int64_t x, int64_t y) {
     return x < y ? x : y;
 }
 
+/* Less than any sum of the terms of x, in whatever order they are added up. */
+static inline double just_below(double x) {
+    return x * (1.0 - 1e-12);
+}
+
 /* Of numbers from 0 on: instructions, where floor and ceil are calls. From 2^52 on all are whole.
  */
 static inline double floor_f64(double x) {
@@ -37,6 +42,11 @@ static inline int64_t ceil_div(int64_t x, int64_t y) {
 /* x, or the next multiple of `multiple` above it. */
 static inline int64_t round_up(int64_t x, int64_t multiple) {
     return ceil_div(x, multiple) * multiple;
+}
+
+/* The same for a multiple that is a power of two: no division. */
+static inline int64_t round_up_to_power(int64_t x, int64_t power) {
+    return (x + power - 1) & -power;
 }
 
 #endif

@@ -27,10 +27,9 @@ static const struct {
 
 /* The newest architecture that is not newer than the device's. */
 static int find(int cc) {
-    int found = 0;
-    for (int i = 0; i < (int)(sizeof architectures / sizeof architectures[0]); ++i)
-        if (architectures[i].cc <= cc)
-            found = i;
+    int found = (int)(sizeof architectures / sizeof architectures[0]) - 1;
+    while (found > 0 && architectures[found].cc > cc)
+        --found;
     return found;
 }
 

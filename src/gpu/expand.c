@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/num.h"
 #include "gpu/launch.h"
 #include "gpu/measured.h"
@@ -56,7 +57,7 @@ typedef struct tail {
 } tail_t;
 
 typedef struct choice {
-    bool pack_a, pack_b;
+    unsigned packs; /* TCGEMM_OPERAND_A, _B */
     int64_t splits, split_k;
     int ranks; /* of a cluster, that share each part */
     bool in_pairs;
@@ -65,7 +66,7 @@ typedef struct choice {
 } choice_t;
 
 static int64_t bytes_of(tcgemm_dtype_t dtype) {
-    return tcgemm_dtype_bits(dtype) / 8;
+    return tcgemm_bits_of_dtype(dtype) / 8;
 }
 
 /* ---- packing ---- */
@@ -79,36 +80,40 @@ static bool needs_turning(const tcgemm_kernel_t *row, const tcgemm_operand_t *x,
     return !tcgemm_gpu_takes_layout(row->gpu, is_b, has_k_rows(x, is_b));
 }
 
-/* The operand in a packed copy: rows on 16-byte boundaries (of 128 bytes where boxes are fetched),
- * of the same layout or, if the kernel wants that, with k contiguous; in the dtype that its code
- * reads. */
-static tcgemm_operand_t packed(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b,
-                               int64_t rows, int64_t cols) {
-    const bool turns = needs_turning(row, x, is_b);
-    const bool in_rows = (x->col_stride == 1) != turns;
-    const int64_t boundary = row->gpu->tensor_maps ? TCGEMM_TENSOR_ROW : PIECE;
-    tcgemm_operand_t p = *x;
+/* Makes the operand that of a packed copy: rows on 16-byte boundaries (of 128 bytes where boxes are
+ * fetched), of the same layout or, if the kernel wants that, with k contiguous; in the dtype that
+ * its code reads. */
+static void pack(const tcgemm_kernel_t *row, bool is_b, int64_t rows, int64_t cols,
+                 tcgemm_operand_t *x) {
+    const bool in_rows = (x->col_stride == 1) != needs_turning(row, x, is_b);
+    const int64_t length = in_rows ? cols : rows, lines = in_rows ? rows : cols;
     if (tcgemm_gpu_widens(row->gpu))
-        p.dtype = tcgemm_type_info(row->gpu->code)->a;
-    const int64_t pitch = round_up(in_rows ? cols : rows, boundary / bytes_of(p.dtype));
-    p.row_stride = in_rows ? pitch : 1;
-    p.col_stride = in_rows ? 1 : pitch;
+        x->dtype = tcgemm_type_info(row->gpu->code)->a;
+    const int boundary = row->gpu->tensor_maps ? TCGEMM_TENSOR_ROW : PIECE;
+    const int64_t pitch = round_up_to_power(length, boundary / (int)bytes_of(x->dtype));
+    x->row_stride = in_rows ? pitch : 1;
+    x->col_stride = in_rows ? 1 : pitch;
     if (x->batch_stride)
-        p.batch_stride = (in_rows ? rows : cols) * pitch;
-    p.padded = true;
-    return p;
+        x->batch_stride = lines * pitch;
+    x->padded = true;
 }
 
-static size_t packed_bytes(const tcgemm_operand_t *p, int64_t rows, int64_t cols, int64_t batch) {
+static int64_t packed_elements(const tcgemm_operand_t *p, int64_t rows, int64_t cols,
+                               int64_t batch) {
     const int64_t item = tcgemm_operand_lines(p, rows, cols) * tcgemm_operand_ld(p);
-    return (size_t)(item * (p->batch_stride ? batch : 1) * bytes_of(p->dtype));
+    return item * (p->batch_stride ? batch : 1);
 }
 
 /* Of the operand, once, and of its copy. */
 static double moved_bytes(const tcgemm_operand_t *x, const tcgemm_operand_t *p, int64_t rows,
                           int64_t cols, int64_t batch) {
-    const double written = (double)packed_bytes(p, rows, cols, batch);
-    return written + written * (double)bytes_of(x->dtype) / (double)bytes_of(p->dtype);
+    return (double)(packed_elements(p, rows, cols, batch) *
+                    (bytes_of(x->dtype) + bytes_of(p->dtype)));
+}
+
+/* Of its rows, wherever it begins: more than one, and more than one item. */
+static uint32_t alignment_of(const tcgemm_operand_t *x) {
+    return tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride);
 }
 
 /* Whether a copy could be read faster than the operand itself. */
@@ -117,9 +122,7 @@ static bool is_narrow(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, int
     if (row->gpu->tensor_maps)
         return tcgemm_operand_ld(x) * bytes_of(x->dtype) % (TCGEMM_TENSOR_ROW / 2) != 0;
     const int64_t length = tcgemm_operand_length(x, rows, cols);
-    return tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride) <
-               PIECE ||
-           length * bytes_of(x->dtype) % PIECE != 0;
+    return alignment_of(x) < PIECE || length * bytes_of(x->dtype) % PIECE != 0;
 }
 
 /* Whether the kernel cannot read the operand, rows x cols, but from a copy. */
@@ -131,9 +134,14 @@ static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, boo
         return false;
     if (row->gpu->whole_rows && !x->padded && is_narrow(row, x, rows, cols))
         return true;
-    return needs_turning(row, x, is_b) ||
-           (row->gpu->tensor_maps && tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x),
-                                                          2, x->batch_stride) < PIECE);
+    return needs_turning(row, x, is_b) || (row->gpu->tensor_maps && alignment_of(x) < PIECE);
+}
+
+/* Whether a kernel that need not may yet be faster with a copy. */
+static bool may_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b, int64_t rows,
+                     int64_t cols) {
+    return (row->gpu->pads_rows || row->gpu->tensor_maps) &&
+           !tcgemm_gpu_may_gather(row->gpu, is_b) && is_narrow(row, x, rows, cols);
 }
 
 /* The operand for pointers that are not on a 16-byte boundary: as if its rows were not. */
@@ -142,16 +150,6 @@ static void spoil(tcgemm_operand_t *x) {
         x->row_stride |= 1;
     else
         x->col_stride |= 1;
-}
-
-static tcgemm_canonical_t with_packed(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                                      const choice_t *c) {
-    tcgemm_canonical_t p = *g;
-    if (c->pack_a)
-        p.a = packed(row, &g->a, false, g->m, g->k);
-    if (c->pack_b)
-        p.b = packed(row, &g->b, true, g->k, g->n);
-    return p;
 }
 
 /* Whether one kernel packs A and B: then one launch does. */
@@ -166,17 +164,61 @@ static double step_seconds(double bytes, bool joins, const tcgemm_device_t *devi
     return joins ? tcgemm_gpu_copy_seconds(bytes, device) : tcgemm_gpu_move_seconds(bytes, device);
 }
 
-static double packing_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                              const choice_t *c, const tcgemm_device_t *device) {
-    if (!c->pack_a && !c->pack_b)
-        return 0.0;
-    const tcgemm_canonical_t p = with_packed(row, g, c);
+/* What the choice is about, and what all of its ways to pack have in common. Sets of operands are
+ * of TCGEMM_OPERAND_A and _B. */
+typedef struct task {
+    const tcgemm_kernel_t *row;
+    const tcgemm_canonical_t *g;
+    const tcgemm_device_t *device;
+    unsigned must, may;        /* be packed; others for which that may be worth it */
+    bool joins;                /* the packing of B that of A */
+    tcgemm_canonical_t copies; /* the problem with all of these packed, ... */
+    double a_bytes, b_bytes;   /* ... which moves so many */
+} task_t;
+
+static void set_task(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
+                     const tcgemm_device_t *device, task_t *t) {
+    const bool a = must_pack(row, &g->a, false, g->m, g->k);
+    const bool b = must_pack(row, &g->b, true, g->k, g->n);
+    t->row = row;
+    t->g = g;
+    t->device = device;
+    t->must = (a ? TCGEMM_OPERAND_A : 0) | (b ? TCGEMM_OPERAND_B : 0);
+    t->may = (!a && may_pack(row, &g->a, false, g->m, g->k) ? TCGEMM_OPERAND_A : 0) |
+             (!b && may_pack(row, &g->b, true, g->k, g->n) ? TCGEMM_OPERAND_B : 0);
+    t->joins = packs_alike(row, g);
+    t->copies = *g;
+    if ((t->must | t->may) & TCGEMM_OPERAND_A) {
+        pack(row, false, g->m, g->k, &t->copies.a);
+        t->a_bytes = moved_bytes(&g->a, &t->copies.a, g->m, g->k, g->batch);
+    }
+    if ((t->must | t->may) & TCGEMM_OPERAND_B) {
+        pack(row, true, g->k, g->n, &t->copies.b);
+        t->b_bytes = moved_bytes(&g->b, &t->copies.b, g->k, g->n, g->batch);
+    }
+}
+
+/* The problem with a set of operands packed, in `own` if it is nowhere yet. */
+static const tcgemm_canonical_t *with_packed(const task_t *t, unsigned packs,
+                                             tcgemm_canonical_t *own) {
+    if (packs == 0)
+        return t->g;
+    if (packs == (t->must | t->may))
+        return &t->copies;
+    *own = *t->g;
+    if (packs & TCGEMM_OPERAND_A)
+        own->a = t->copies.a;
+    else
+        own->b = t->copies.b;
+    return own;
+}
+
+static double packing_seconds(const task_t *t, unsigned packs) {
     double seconds = 0.0;
-    if (c->pack_a)
-        seconds += step_seconds(moved_bytes(&g->a, &p.a, g->m, g->k, g->batch), false, device);
-    if (c->pack_b)
-        seconds += step_seconds(moved_bytes(&g->b, &p.b, g->k, g->n, g->batch),
-                                c->pack_a && packs_alike(row, g), device);
+    if (packs & TCGEMM_OPERAND_A)
+        seconds += step_seconds(t->a_bytes, false, t->device);
+    if (packs & TCGEMM_OPERAND_B)
+        seconds += step_seconds(t->b_bytes, packs & TCGEMM_OPERAND_A && t->joins, t->device);
     return seconds;
 }
 
@@ -272,13 +314,11 @@ static double product_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical
 }
 
 /* Of the product, or of both. */
-static double products_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                               const tcgemm_device_t *device, const choice_t *c) {
-    tcgemm_canonical_t copies;
-    if (c->pack_a || c->pack_b) {
-        copies = with_packed(row, g, c);
-        g = &copies;
-    }
+static double products_seconds(const task_t *t, const choice_t *c) {
+    const tcgemm_kernel_t *const row = t->row;
+    const tcgemm_device_t *const device = t->device;
+    tcgemm_canonical_t own;
+    const tcgemm_canonical_t *const g = with_packed(t, c->packs, &own);
     if (c->tail.lines == 0)
         return product_seconds(row, g, c->splits, c->split_k, c->ranks, c->in_pairs, device);
     const tcgemm_area_t first = area_of_rest(g, &c->tail), last = area_of_tail(g, &c->tail);
@@ -288,15 +328,14 @@ static double products_seconds(const tcgemm_kernel_t *row, const tcgemm_canonica
 }
 
 /* Of all other steps. */
-static double other_seconds(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                            const tcgemm_device_t *device, const choice_t *c) {
-    double seconds = packing_seconds(row, g, c, device);
+static double other_seconds(const task_t *t, const choice_t *c) {
+    double seconds = packing_seconds(t, c->packs);
     if (c->splits > 1)
-        seconds += reduce_seconds(g, c->splits, device);
+        seconds += reduce_seconds(t->g, c->splits, t->device);
     if (c->tail.lines > 0) {
-        const tcgemm_area_t area = area_of_tail(g, &c->tail);
-        const tcgemm_canonical_t tail = with_area(g, &area);
-        seconds += reduce_seconds(&tail, c->tail.splits, device);
+        const tcgemm_area_t area = area_of_tail(t->g, &c->tail);
+        const tcgemm_canonical_t tail = with_area(t->g, &area);
+        seconds += reduce_seconds(&tail, c->tail.splits, t->device);
     }
     return seconds;
 }
@@ -312,58 +351,64 @@ static bool is_hot_and_small(const tcgemm_kernel_t *row, double seconds) {
            bytes_of(tcgemm_type_info(r->code)->a) > 1 && seconds > least_seconds_of_heat;
 }
 
-static void try_choice(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                       const tcgemm_device_t *device, choice_t c, choice_t *best) {
-    c.seconds = other_seconds(row, g, device, &c);
+static void try_choice(const task_t *t, choice_t c, choice_t *best) {
+    c.seconds = other_seconds(t, &c);
     if (c.seconds + tcgemm_gpu_least_seconds() >= best->seconds)
         return; /* however long the product takes */
-    c.seconds += products_seconds(row, g, device, &c);
-    if (c.tail.lines > 0 && is_hot(row))
+    c.seconds += products_seconds(t, &c);
+    if (c.tail.lines > 0 && is_hot(t->row))
         c.seconds *= heat_of_tail;
     if (c.seconds < best->seconds)
         *best = c;
 }
 
+/* Whether k has blocks for two parts. */
+static bool is_deep(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
+    return g->k > (2 * (int64_t)LEAST_BLOCKS - 1) * row->gpu->bk;
+}
+
 /* Whether k can be split at all. */
 static bool splits_k(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
-    return row->gpu->splits_k && row->needs != TCGEMM_FLAG_F16_ACCUMULATE &&
-           g->k > (2 * (int64_t)LEAST_BLOCKS - 1) * row->gpu->bk && row_of_sums(row);
+    return row->gpu->splits_k && row->needs != TCGEMM_FLAG_F16_ACCUMULATE && is_deep(row, g) &&
+           row_of_sums(row);
+}
+
+static double tiles_of(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g) {
+    return ceil_f64((double)g->m / row->bm) * ceil_f64((double)g->n / row->bn);
 }
 
 /* As many parts as make so many waves of resident blocks, each whole blocks of k. */
-static void try_splits(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                       const tcgemm_device_t *device, choice_t *best) {
-    const tcgemm_gpu_row_t *r = row->gpu;
-    const double tiles =
-        ceil_f64((double)g->m / r->bm) * ceil_f64((double)g->n / r->bn) * (double)g->batch;
-    const double resident = tcgemm_gpu_resident_blocks(r, 1, device);
+static void try_splits(const task_t *t, choice_t *best) {
+    const tcgemm_gpu_row_t *const r = t->row->gpu;
+    const tcgemm_canonical_t *const g = t->g;
+    const double tiles = tiles_of(r, g) * (double)g->batch;
+    const double resident = tcgemm_gpu_resident_blocks(r, 1, t->device);
     const int64_t blocks = ceil_div(g->k, r->bk);
-    const choice_t whole = *best;
-    if (tiles >= resident || !splits_k(row, g))
+    choice_t c = *best; /* unsplit */
+    if (tiles >= resident || !splits_k(t->row, g))
         return;
     for (size_t i = 0; i < sizeof waves / sizeof waves[0]; ++i) {
         const int64_t wanted = min_i64((int64_t)(waves[i] * resident / tiles), MOST_SPLITS);
         const int64_t most = min_i64(wanted, blocks / LEAST_BLOCKS);
-        if (most < 2)
+        const int64_t split_k = most < 2 ? g->k : ceil_div(blocks, most) * r->bk;
+        if (split_k == c.split_k)
             continue;
-        choice_t c = whole;
-        c.split_k = ceil_div(blocks, most) * r->bk;
+        c.split_k = split_k;
         c.splits = ceil_div(g->k, c.split_k);
         if (c.splits > 1 && partial_bytes(g, c.splits) <= most_partial_bytes)
-            try_choice(row, g, device, c, best);
+            try_choice(t, c, best);
     }
 }
 
 /* Or as many ranks of a cluster as share a tile, which need no other step. Both at once, parts that
  * are clusters' sums, is slower than parts alone (bench/results/notes.md). */
-static void try_clusters(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                         const tcgemm_device_t *device, const choice_t *whole, choice_t *best) {
-    const int64_t blocks = ceil_div(g->k, row->gpu->bk);
+static void try_clusters(const task_t *t, const choice_t *whole, choice_t *best) {
+    const int64_t blocks = ceil_div(t->g->k, t->row->gpu->bk);
     choice_t c = *whole;
     c.in_pairs = false;
-    for (c.ranks = 2; c.ranks <= row->gpu->max_ranks; c.ranks *= 2)
+    for (c.ranks = 2; c.ranks <= t->row->gpu->max_ranks; c.ranks *= 2)
         if (blocks >= (int64_t)c.ranks * LEAST_BLOCKS)
-            try_choice(row, g, device, c, best);
+            try_choice(t, c, best);
 }
 
 /* The parts of k that give each resident block its share of so many tiles; 1: none. */
@@ -377,11 +422,12 @@ static int64_t parts_of_tail(const tcgemm_kernel_t *row, const tcgemm_canonical_
 }
 
 /* A tail behind as many whole rounds of tiles as there are: rows of tiles, or columns. */
-static void try_tail(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                     const tcgemm_device_t *device, choice_t *best) {
+static void try_tail(const task_t *t, choice_t *best) {
+    const tcgemm_kernel_t *const row = t->row;
+    const tcgemm_canonical_t *const g = t->g;
     const int64_t tiles_m = ceil_div(g->m, row->gpu->bm), tiles_n = ceil_div(g->n, row->gpu->bn);
     const double tiles = (double)tiles_m * (double)tiles_n;
-    const double resident = tcgemm_gpu_resident_blocks(row->gpu, 1, device);
+    const double resident = tcgemm_gpu_resident_blocks(row->gpu, 1, t->device);
     const double rounds = floor_f64(tiles / resident);
     const choice_t whole = *best;
     if (whole.ranks > 1 || rounds < 1.0 || rounds > MOST_ROUNDS ||
@@ -402,84 +448,104 @@ static void try_tail(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
         c.tail.split_k = ceil_div(ceil_div(g->k, row->gpu->bk), parts) * row->gpu->bk;
         c.tail.splits = ceil_div(g->k, c.tail.split_k);
         if (c.tail.splits > 1)
-            try_choice(row, g, device, c, best);
+            try_choice(t, c, best);
     }
 }
 
 /* Two blocks fetch each block of B together, which is worth while where they wait for boxes. */
-static bool may_pair(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                     const tcgemm_device_t *device, const choice_t *c) {
-    if (g->m <= row->gpu->bm)
+static bool may_pair(const task_t *t, const choice_t *c) {
+    if (!t->row->gpu->pairs || t->g->m <= t->row->gpu->bm)
         return false;
-    const tcgemm_canonical_t p = with_packed(row, g, c);
-    return tcgemm_gpu_waits_for_boxes(row, &p, device);
+    tcgemm_canonical_t own;
+    return tcgemm_gpu_waits_for_boxes(t->row, with_packed(t, c->packs, &own), t->device);
 }
 
-static void try_pairs(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                      const tcgemm_device_t *device, choice_t c, choice_t *best) {
+static void try_pairs(const task_t *t, choice_t c, choice_t *best) {
     c.in_pairs = true;
-    if (row->gpu->pairs && may_pair(row, g, device, &c))
-        try_choice(row, g, device, c, best);
+    if (may_pair(t, &c))
+        try_choice(t, c, best);
+}
+
+static bool is_reproducible(const struct tcgemm_plan *plan) {
+    return (plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE) != 0;
+}
+
+/* tcgemm_choice_problem: the plan's own, or, where they differ, in `own`. */
+static const tcgemm_canonical_t *choice_problem(const struct tcgemm_plan *plan,
+                                                tcgemm_canonical_t *own) {
+    if (!is_reproducible(plan))
+        return &plan->g;
+    *own = tcgemm_choice_problem(&plan->g);
+    return own;
 }
 
 /* Packs neither operand, one or both; blocks in pairs, or each for itself. */
-static void choose_packing(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
-                           const tcgemm_device_t *device, choice_t *best) {
-    best->pack_a = must_pack(row, &g->a, false, g->m, g->k);
-    best->pack_b = must_pack(row, &g->b, true, g->k, g->n);
+static void choose_packing(const task_t *t, choice_t *best) {
+    best->packs = t->must;
     best->in_pairs = false;
-    best->seconds = other_seconds(row, g, device, best) + products_seconds(row, g, device, best);
-    if (!row->gpu->pads_rows && !row->gpu->tensor_maps)
-        return;
-    const bool a = !tcgemm_gpu_may_gather(row->gpu, false) && is_narrow(row, &g->a, g->m, g->k);
-    const bool b = !tcgemm_gpu_may_gather(row->gpu, true) && is_narrow(row, &g->b, g->k, g->n);
+    best->seconds = other_seconds(t, best) + products_seconds(t, best);
     const choice_t as_it_is = *best;
-    try_pairs(row, g, device, as_it_is, best);
-    for (int which = 1; which < 4; ++which) {
+    try_pairs(t, as_it_is, best);
+    for (unsigned more = 1; more <= t->may; ++more) {
         choice_t c = as_it_is;
-        c.pack_a = as_it_is.pack_a || (which & 1) != 0;
-        c.pack_b = as_it_is.pack_b || (which & 2) != 0;
-        if ((!a && c.pack_a != as_it_is.pack_a) || (!b && c.pack_b != as_it_is.pack_b))
+        if (more & ~t->may)
             continue;
-        try_choice(row, g, device, c, best);
-        try_pairs(row, g, device, c, best);
+        c.packs = t->must | more;
+        try_choice(t, c, best);
+        try_pairs(t, c, best);
     }
 }
 
-/* The parts of k, which decide the bits, come from the problem that stands for it; the packing,
- * which does not, from the problem itself. */
-static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
-                       bool pointers_are_aligned) {
-    const bool is_reproducible = (plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE) != 0;
-    tcgemm_canonical_t g = tcgemm_choice_problem(&plan->g);
-    choice_t best = {.splits = 1, .split_k = g.k, .ranks = 1};
-    if (!pointers_are_aligned && !is_reproducible) {
-        spoil(&g.a);
-        spoil(&g.b);
-    }
-    choose_packing(row, &g, plan->device, &best);
+static choice_t in_one_go(const tcgemm_canonical_t *g) {
+    return (choice_t){.splits = 1, .split_k = g->k, .ranks = 1};
+}
+
+static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+    tcgemm_canonical_t own;
+    task_t t;
+    set_task(row, choice_problem(plan, &own), plan->device, &t);
+    choice_t best = in_one_go(t.g);
+    choose_packing(&t, &best);
     const choice_t whole = best;
-    try_splits(row, &g, plan->device, &best);
-    try_clusters(row, &g, plan->device, &whole, &best);
-    if (!is_reproducible) /* a row of D would know how many there are */
-        try_tail(row, &g, plan->device, &best);
+    try_splits(&t, &best);
+    try_clusters(&t, &whole, &best);
+    if (!is_reproducible(plan)) /* a row of D would know how many there are */
+        try_tail(&t, &best);
     if (is_hot_and_small(row, best.seconds))
         best.seconds *= heat_of_small_tile;
     return best;
 }
 
-static choice_t choose_for(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
-                           bool pointers_are_aligned) {
-    choice_t best = choose(row, plan, pointers_are_aligned);
-    if (!(plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE))
-        return best;
-    tcgemm_canonical_t g = plan->g;
-    if (!pointers_are_aligned) {
-        spoil(&g.a);
-        spoil(&g.b);
+/* The parts of k, which decide the bits, come from the problem that stands for it; the packing,
+ * which does not, from the problem itself. */
+static choice_t choose_for(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+    choice_t best = choose(row, plan);
+    if (is_reproducible(plan)) {
+        task_t t;
+        set_task(row, &plan->g, plan->device, &t);
+        choose_packing(&t, &best);
     }
-    choose_packing(row, &g, plan->device, &best);
     return best;
+}
+
+/* The same for pointers that are not on a boundary: only the packing is another, for the bits of D
+ * do not depend on where the matrices lie. */
+static choice_t choose_unaligned(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
+                                 const choice_t *aligned) {
+    tcgemm_canonical_t g = plan->g;
+    choice_t c = *aligned;
+    spoil(&g.a);
+    spoil(&g.b);
+    if (tcgemm_operand_ld(&g.a) == tcgemm_operand_ld(&plan->g.a) &&
+        tcgemm_operand_ld(&g.b) == tcgemm_operand_ld(&plan->g.b))
+        return c;
+    task_t t;
+    set_task(row, &g, plan->device, &t);
+    choice_t packing = is_reproducible(plan) ? c : in_one_go(&g);
+    choose_packing(&t, &packing);
+    c.packs = packing.packs;
+    c.in_pairs = packing.in_pairs;
+    return c;
 }
 
 /* ---- the steps ---- */
@@ -506,8 +572,9 @@ static void add_packing(tcgemm_steps_t *s, const tcgemm_kernel_t *row, tcgemm_st
     const int64_t rows = is_b ? g->k : g->m, cols = is_b ? g->n : g->k;
     tcgemm_step_t *step = append(s, kind);
     step->a = *operand;
-    operand->at = packed(row, &step->a.at, is_b, rows, cols);
-    const size_t bytes = packed_bytes(&operand->at, rows, cols, plan->g.batch);
+    pack(row, is_b, rows, cols, &operand->at);
+    const size_t bytes = (size_t)(packed_elements(&operand->at, rows, cols, plan->g.batch) *
+                                  bytes_of(operand->at.dtype));
     operand->home = TCGEMM_HOME_WORKSPACE;
     operand->offset = reserve(s, bytes);
     step->d = *operand;
@@ -567,25 +634,23 @@ static void add_product(tcgemm_steps_t *s, const struct tcgemm_plan *plan,
         add_reduction(s, plan);
 }
 
-static tcgemm_steps_t steps_of(const struct tcgemm_plan *plan, const tcgemm_kernel_t *row,
-                               const choice_t *c) {
-    tcgemm_steps_t s;
-    memset(&s, 0, sizeof s);
-    tcgemm_step_t product = tcgemm_single_step(plan, 0.0).step[0];
+static void set_steps(const struct tcgemm_plan *plan, const tcgemm_kernel_t *row, const choice_t *c,
+                      tcgemm_steps_t *s) {
+    memset(s, 0, sizeof *s);
+    tcgemm_step_t product = tcgemm_whole_product(plan);
     const tcgemm_area_t rest = area_of_rest(&plan->g, &c->tail);
-    const bool joins = c->pack_a && packs_alike(row, &plan->g);
-    if (c->pack_a)
-        add_packing(&s, row, TCGEMM_STEP_PACK_A, &product.a, false, plan);
-    if (c->pack_b)
-        add_packing(&s, row, TCGEMM_STEP_PACK_B, &product.b, joins, plan);
+    const bool joins = c->packs & TCGEMM_OPERAND_A && packs_alike(row, &plan->g);
+    if (c->packs & TCGEMM_OPERAND_A)
+        add_packing(s, row, TCGEMM_STEP_PACK_A, &product.a, false, plan);
+    if (c->packs & TCGEMM_OPERAND_B)
+        add_packing(s, row, TCGEMM_STEP_PACK_B, &product.b, joins, plan);
     if (c->tail.lines == 0 || (rest.rows > 0 && rest.cols > 0))
-        add_product(&s, plan, row, &product, rest, c->splits, c->split_k, c->ranks, c->in_pairs);
+        add_product(s, plan, row, &product, rest, c->splits, c->split_k, c->ranks, c->in_pairs);
     if (c->tail.lines > 0)
-        add_product(&s, plan, row, &product, area_of_tail(&plan->g, &c->tail), c->tail.splits,
+        add_product(s, plan, row, &product, area_of_tail(&plan->g, &c->tail), c->tail.splits,
                     c->tail.split_k, 1, false);
-    for (int i = 0; i < s.count; ++i)
-        s.seconds += s.step[i].seconds;
-    return s;
+    for (int i = 0; i < s->count; ++i)
+        s->seconds += s->step[i].seconds;
 }
 
 /* ---- for families ---- */
@@ -606,30 +671,53 @@ bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
     return good || !row->gpu->tensor_maps;
 }
 
-double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
-                          double limit) {
-    if (limit < HUGE_VAL) {
-        const tcgemm_canonical_t g = tcgemm_choice_problem(&plan->g);
-        const double floor = tcgemm_gpu_floor(row, &g, plan->device);
-        if (floor > limit)
-            return floor;
+/* The least of what is packed beside what must be, to any avail: where threads load A and B, the
+ * slower one holds up both, and two that are equally slow are packed both or neither. */
+static double least_packing(const task_t *t) {
+    if (t->may == (TCGEMM_OPERAND_A | TCGEMM_OPERAND_B) && !t->row->gpu->tensor_maps &&
+        alignment_of(&t->g->a) == alignment_of(&t->g->b))
+        return packing_seconds(t, t->may);
+    const double a = t->may & TCGEMM_OPERAND_A ? t->a_bytes : HUGE_VAL;
+    const double b = t->may & TCGEMM_OPERAND_B ? t->b_bytes : HUGE_VAL;
+    return step_seconds(min_f64(a, b), t->must != 0, t->device);
+}
+
+/* Each way that choose() tries takes the steps that pack what must be packed, and one of four kinds
+ * of products, with what its kind takes more, at its least: two parts of k to be added up, or, of a
+ * tail, who knows how little; one operand to be packed. */
+double tcgemm_gpu_bound(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+    tcgemm_canonical_t own, own_read;
+    task_t t;
+    set_task(row, choice_problem(plan, &own), plan->device, &t);
+    const tcgemm_gpu_floors_t floors =
+        tcgemm_gpu_floors(row, with_packed(&t, t.must, &own_read), t.may != 0, plan->device);
+    double other = HUGE_VAL, copied = floors.copied;
+    if (is_deep(row, t.g)) {
+        const double sums = !row->gpu->splits_k    ? 0.0
+                            : floors.may_have_tail ? tcgemm_gpu_move_seconds(0.0, t.device)
+                                                   : reduce_seconds(t.g, 2, t.device);
+        other = sums + floors.shared;
+        copied = min_f64(copied, sums + floors.copied_shared);
     }
-    return choose(row, plan, true).seconds;
+    if (t.may)
+        other = min_f64(other, least_packing(&t) + copied);
+    const double packing = packing_seconds(&t, t.must);
+    return min_f64(packing + floors.whole, just_below(packing + other));
+}
+
+double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+    return choose(row, plan).seconds;
 }
 
 void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
-    const choice_t c = choose_for(row, plan, true);
+    const choice_t c = choose_for(row, plan);
     plan->num_threads = plan->max_threads;
-    plan->steps = steps_of(plan, row, &c);
+    set_steps(plan, row, &c, &plan->steps);
     if (!row->gpu->pads_rows && !row->gpu->tensor_maps)
         return;
-    choice_t other = choose_for(row, plan, false);
-    other.splits = c.splits; /* the bits of D do not depend on where the matrices lie */
-    other.split_k = c.split_k;
-    other.ranks = c.ranks;
-    other.tail = c.tail;
-    if (other.pack_a != c.pack_a || other.pack_b != c.pack_b || other.in_pairs != c.in_pairs)
-        plan->if_unaligned = steps_of(plan, row, &other);
+    const choice_t other = choose_unaligned(row, plan, &c);
+    if (other.packs != c.packs || other.in_pairs != c.in_pairs)
+        set_steps(plan, row, &other, &plan->if_unaligned);
 }
 
 /* What a panel has of the tail of the whole. */
@@ -650,8 +738,9 @@ void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, const tcgemm_area_t
                             struct tcgemm_plan *panel) {
     const tcgemm_step_t *product = tcgemm_plan_product(whole);
     const tcgemm_canonical_t *g = &panel->g;
-    const choice_t c = {.pack_a = must_pack(whole->kernel, &g->a, false, g->m, g->k),
-                        .pack_b = must_pack(whole->kernel, &g->b, true, g->k, g->n),
+    const bool a = must_pack(whole->kernel, &g->a, false, g->m, g->k);
+    const bool b = must_pack(whole->kernel, &g->b, true, g->k, g->n);
+    const choice_t c = {.packs = (a ? TCGEMM_OPERAND_A : 0) | (b ? TCGEMM_OPERAND_B : 0),
                         .splits = ceil_div(panel->g.k, product->split_k),
                         .split_k = product->split_k,
                         .ranks = product->ranks,
@@ -659,5 +748,5 @@ void tcgemm_gpu_expand_like(const struct tcgemm_plan *whole, const tcgemm_area_t
     panel->device = whole->device;
     panel->kernel = whole->kernel;
     panel->num_threads = panel->max_threads = whole->num_threads;
-    panel->steps = steps_of(panel, whole->kernel, &c);
+    set_steps(panel, whole->kernel, &c, &panel->steps);
 }

@@ -11,7 +11,8 @@ bool tcgemm_gpu_fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device);
 bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g);
 #define TCGEMM_GPU_TAKES_WHAT "sizes below 2^31 and rows below 2^40 bytes"
 void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan);
-double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, double limit);
+double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
+double tcgemm_gpu_bound(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
 
 /* Makes `panel`, a part of the problem of a plan for the same device with other m, n, strides and
  * items, which lies `at` that place of its D, into a plan with the same kernels and the same parts

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/num.h"
 
 enum {
@@ -12,7 +13,8 @@ enum {
     MAX_TILES = INT32_MAX,
     MOVE_BLOCKS_PER_SM = 8,
     PACK_BLOCKS_PER_SM = 12, /* of 3 or 4 at a time: all rounds are full */
-    PIECE = 16               /* bytes that a thread of the reduction adds up */
+    PIECE = 16,              /* bytes that a thread of the reduction adds up */
+    WIDEST = 16              /* bytes of a load */
 };
 
 /* Shorter products gain nothing: an SM gives its memory another shape first. */
@@ -54,16 +56,15 @@ tcgemm_occupancy_t tcgemm_gpu_occupancy(const tcgemm_gpu_row_t *row, int registe
 
 uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
                               int64_t batch, int64_t stride) {
-    const uint64_t bits = (uint64_t)tcgemm_dtype_bits(dtype);
+    const uint64_t bits = (uint64_t)tcgemm_bits_of_dtype(dtype);
     uint64_t offsets = (uint64_t)(uintptr_t)data * 8;
     if (lines > 1)
         offsets |= (uint64_t)ld * bits;
     if (batch > 1)
         offsets |= (uint64_t)stride * bits;
-    for (uint32_t bytes = 16; bytes > 1; bytes /= 2)
-        if (offsets % (8 * (uint64_t)bytes) == 0)
-            return bytes;
-    return 1;
+    offsets |= 8 * WIDEST;
+    const uint32_t lowest = (uint32_t)(offsets & (~offsets + 1)) / 8;
+    return lowest > 1 ? lowest : 1;
 }
 
 int64_t tcgemm_gpu_tile_rows(const tcgemm_step_t *step, int64_t m) {

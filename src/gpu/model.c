@@ -27,6 +27,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/num.h"
 #include "gpu/launch.h"
 #include "gpu/measured.h"
@@ -42,6 +43,7 @@ static const double copying = 1.15;    /* times longer: what one block an SM bri
 static const double again = 0.2;       /* bytes of a box that another block has read, too */
 static const double unaligned_d = 3.4; /* D whose rows begin inside a sector */
 static const double unaligned_finish = 3.3; /* and `finish` then, of kernels without boxes */
+static const double ragged_end = 1.5;       /* times longer: rows that end inside a wide load */
 static const double beyond = 1.0;           /* rows of boxes beyond an edge, to the other side's */
 /* From the request of a box to its arrival: a ring that is full of requests brings one ring's worth
  * in that time, and no SM draws more. Operands from memory, and those below a third of the L2. */
@@ -73,7 +75,7 @@ enum {
 };
 
 static double bytes_of(tcgemm_dtype_t dtype) {
-    return tcgemm_dtype_bits(dtype) / 8.0;
+    return tcgemm_bits_of_dtype(dtype) / 8.0;
 }
 
 /* What is asked about: one row for one problem on one device. */
@@ -84,15 +86,31 @@ typedef struct question {
     const tcgemm_device_t *device;
     int ranks; /* blocks of a cluster that share k */
     bool in_pairs;
-    double macs; /* multiply-adds a cycle and SM that the row reaches on the device */
+    double macs;             /* multiply-adds a cycle and SM that the row reaches on the device */
+    double tiles_m, tiles_n; /* rows and columns of tiles of D */
+    double slower;           /* times longer D takes to write than on an H200 */
 } question_t;
+
+static double slower_memory(const tcgemm_device_t *device) {
+    const double bytes_per_clock = device->bandwidth / device->num_sms / device->clock_hz;
+    return bytes_per_clock > 0.0 ? max_f64(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
+}
 
 static question_t ask(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g, int ranks,
                       bool in_pairs, const tcgemm_device_t *device) {
-    question_t q = {kernel->gpu, tcgemm_gpu_cost_of(kernel), g, device, ranks, in_pairs, 0.0};
-    const double peak = part_of_peak * tcgemm_device_macs(device, q.row->code);
-    q.macs = peak > 0.0 && peak < q.cost->macs ? peak : q.cost->macs;
-    return q;
+    const tcgemm_gpu_row_t *const row = kernel->gpu;
+    const tcgemm_gpu_cost_t *const cost = tcgemm_gpu_cost_of(kernel);
+    const double peak = part_of_peak * tcgemm_device_macs(device, row->code);
+    return (question_t){.row = row,
+                        .cost = cost,
+                        .g = g,
+                        .device = device,
+                        .ranks = ranks,
+                        .in_pairs = in_pairs,
+                        .macs = peak > 0.0 && peak < cost->macs ? peak : cost->macs,
+                        .tiles_m = ceil_f64((double)g->m / row->bm),
+                        .tiles_n = ceil_f64((double)g->n / row->bn),
+                        .slower = slower_memory(device)};
 }
 
 /* A cluster lies on the SMs of one GPC, whose number is not a multiple of four or eight: an H200
@@ -107,29 +125,35 @@ static double resident_blocks(const question_t *q) {
     return tcgemm_gpu_resident_blocks(q->row, q->in_pairs ? 2 : q->ranks, q->device);
 }
 
-/* What the sum of a tile by a cluster, or the meetings of a pair, add to the product. */
-static double cluster_seconds(const question_t *q) {
+/* What the sum of a tile by a cluster adds to the product. */
+static double sum_seconds(const question_t *q) {
     const double bytes = 4.0 * q->row->bm * q->row->bn;
-    return q->in_pairs ? pair_barriers
-           : q->ranks == 1
-               ? 0.0
-               : cluster_barriers + bytes / (cluster_bytes_per_clock * q->device->clock_hz);
+    return cluster_barriers + bytes / (cluster_bytes_per_clock * q->device->clock_hz);
+}
+
+/* That, or the meetings of a pair. */
+static double cluster_seconds(const question_t *q) {
+    return q->in_pairs ? pair_barriers : q->ranks == 1 ? 0.0 : sum_seconds(q);
 }
 
 /* ---- bytes ---- */
 
 /* The resident blocks cover group x width tiles; they read least if that is nearly a square. */
 static uint32_t raster_group(const question_t *q) {
-    const double tiles_m = ceil_f64((double)q->g->m / q->row->bm), bm = q->row->bm;
+    const double bm = q->row->bm;
     const double columns = resident_blocks(q) * q->row->bn;
-    const double square = min_f64(sqrt(columns / bm), min_f64(MAX_GROUP, tiles_m));
+    const double square = min_f64(sqrt(columns / bm), min_f64(MAX_GROUP, q->tiles_m));
     const double rows = max_f64(1.0, floor_f64(square)), more = max_f64(1.0, ceil_f64(square));
     return (uint32_t)(more * bm + columns / more < rows * bm + columns / rows ? more : rows);
 }
 
 static double d_factor(const question_t *q) {
-    const bool is_aligned = q->g->n * tcgemm_dtype_bits(q->g->type->d) / 8 % WIDEST_LOAD == 0;
+    const bool is_aligned = q->g->n * tcgemm_bits_of_dtype(q->g->type->d) / 8 % WIDEST_LOAD == 0;
     return is_aligned ? 1.0 : unaligned_d;
+}
+
+static double d_bytes(const question_t *q) {
+    return (double)q->g->m * (double)q->g->n * bytes_of(q->g->type->d);
 }
 
 /* Bytes from memory: a sweep of `group` tile rows reads its rows of A once and all of B. Rows of D
@@ -139,7 +163,7 @@ static double memory_bytes(const question_t *q) {
     const double k = (double)g->k;
     const double a = (double)g->m * k * bytes_of(g->a.dtype);
     const double b = k * (double)g->n * bytes_of(g->b.dtype);
-    const double d = (double)g->m * (double)g->n * bytes_of(g->type->d);
+    const double d = d_bytes(q);
     const bool b_stays = b < 0.5 * (double)q->device->l2_bytes;
     const double sweeps =
         b_stays ? 1.0 : ceil_f64((double)g->m / (q->row->bm * (double)raster_group(q)));
@@ -149,20 +173,19 @@ static double memory_bytes(const question_t *q) {
 /* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist. */
 static double box_waste(const question_t *q) {
     const double m = (double)q->g->m, n = (double)q->g->n, bm = q->row->bm, bn = q->row->bn;
-    return 1.0 + beyond * ((bm - m / ceil_f64(m / bm)) / bn + (bn - n / ceil_f64(n / bn)) / bm);
+    return 1.0 + beyond * ((bm - m / q->tiles_m) / bn + (bn - n / q->tiles_n) / bm);
 }
 
 /* Rows of tiles that read B. */
 static double readers_of_b(const question_t *q) {
-    const double rows = ceil_f64((double)q->g->m / q->row->bm);
-    return q->in_pairs ? ceil_f64(rows / 2.0) : rows;
+    return q->in_pairs ? ceil_f64(q->tiles_m / 2.0) : q->tiles_m;
 }
 
 /* Bytes that blocks read after another one has. */
 static double bytes_again(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
     const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
-    return k * (m * bytes_of(g->a.dtype) * (ceil_f64(n / q->row->bn) - 1.0) +
+    return k * (m * bytes_of(g->a.dtype) * (q->tiles_n - 1.0) +
                 n * bytes_of(g->b.dtype) * (readers_of_b(q) - 1.0));
 }
 
@@ -177,10 +200,17 @@ static bool is_near(const question_t *q, double share) {
     return operand_bytes(q) < share * (double)q->device->l2_bytes;
 }
 
+static double box_latency_for(const question_t *q) {
+    return is_near(q, near_share) ? near_latency : box_latency;
+}
+
 /* Of the memory, bytes a second. */
+static double bandwidth_at(double efficiency, const tcgemm_device_t *device) {
+    return device->bandwidth > 0.0 ? efficiency * device->bandwidth : 1e11;
+}
+
 static double bandwidth_for(const question_t *q) {
-    const double efficiency = is_near(q, 1.0) ? near_efficiency : memory_efficiency;
-    return q->device->bandwidth > 0.0 ? efficiency * q->device->bandwidth : 1e11;
+    return bandwidth_at(is_near(q, 1.0) ? near_efficiency : memory_efficiency, q->device);
 }
 
 /* How often the ring of a block is filled for one tile. */
@@ -213,7 +243,7 @@ static const double most_box_bytes = 70.0;
 /* Bytes a clock that an SM draws by boxes whose rows are so many bytes apart: such as do not begin
  * with a line of the L2, or a sector, take more of them (measured, whatever the row and type). */
 static double box_bytes_per_clock(const tcgemm_operand_t *x) {
-    const int64_t pitch = tcgemm_operand_ld(x) * tcgemm_dtype_bits(x->dtype) / 8;
+    const int64_t pitch = tcgemm_operand_ld(x) * tcgemm_bits_of_dtype(x->dtype) / 8;
     return pitch % 128 == 0  ? most_box_bytes
            : pitch % 64 == 0 ? 44.0
            : pitch % 32 == 0 ? 40.0
@@ -224,16 +254,21 @@ static double box_bytes_per_clock(const tcgemm_operand_t *x) {
  * load element by element, the others as wide as cp.async can, down to 4 bytes: twice as long for 8
  * bytes and three times for 4, as measured. Rows that end inside 16 bytes leave the pipelined loop,
  * too; so do those of a whole matrix that starts off a boundary. */
-static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_t length) {
-    const double aligned = tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2,
-                                                x->batch_stride); /* more rows than one */
-    const bool ends =
-        q->row->pads_rows && !x->padded && length * tcgemm_dtype_bits(x->dtype) % 128 != 0;
+static double narrow_factor(const question_t *q, const tcgemm_operand_t *x) {
+    const uint32_t aligned = tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2,
+                                                  x->batch_stride); /* more rows than one */
     if (aligned >= WIDEST_LOAD)
-        return ends ? min_f64(q->cost->narrow, 1.5) : 1.0;
+        return 1.0;
     if (q->row->smem_bytes == 0 || aligned < NARROWEST_COPY)
         return q->cost->narrow;
-    return min_f64(q->cost->narrow, 1.0 + log2(WIDEST_LOAD / aligned));
+    return min_f64(q->cost->narrow, aligned > NARROWEST_COPY ? 2.0 : 3.0);
+}
+
+static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_t length) {
+    const double factor = narrow_factor(q, x);
+    const bool ends =
+        q->row->pads_rows && !x->padded && length * tcgemm_bits_of_dtype(x->dtype) % 128 != 0;
+    return factor == 1.0 && ends ? min_f64(q->cost->narrow, ragged_end) : factor;
 }
 
 /* Of a kernel that streams an operand: that one alone counts, and its lines side by side need no
@@ -266,27 +301,41 @@ static double boxes_factor(const question_t *q) {
     return max_f64(1.0, loads / cycles_per_k(q, blocks));
 }
 
+/* NN, NT, TN, TT. */
+static int layout_index(const tcgemm_canonical_t *g) {
+    return 2 * (g->a.col_stride != 1) + (g->b.col_stride != 1);
+}
+
 static double layout_factor(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
     if (q->row->streams)
         return stream_factor(q);
-    const bool a_in_rows = g->a.col_stride == 1;
-    const bool b_in_rows = g->b.col_stride == 1;
-    const double layout = q->cost->layout[2 * !a_in_rows + !b_in_rows];
+    const double layout = q->cost->layout[layout_index(g)];
     if (q->row->tensor_maps)
         return layout * boxes_factor(q);
-    const double a = load_factor(q, &g->a, a_in_rows ? g->k : g->m);
-    const double b = load_factor(q, &g->b, b_in_rows ? g->n : g->k);
+    const double a = load_factor(q, &g->a, tcgemm_operand_length(&g->a, g->m, g->k));
+    const double b = load_factor(q, &g->b, tcgemm_operand_length(&g->b, g->k, g->n));
     if (a > 1.0 || b > 1.0) /* in a ring of stages the slower copy holds up both */
         return q->row->smem_bytes == 0 ? (a + b) / 2.0 : max_f64(a, b);
     return layout;
 }
 
+/* What the kernel takes of k at a time. */
+static int step_of_k(const tcgemm_gpu_row_t *row) {
+    return row->streams ? row->bk * row->threads / 32 : row->bk;
+}
+
+/* k in whole steps. */
+static double whole_k(const question_t *q) {
+    const int bk = step_of_k(q->row);
+    return ceil_f64((double)q->g->k / bk) * bk;
+}
+
 /* Elements of k as if all were loaded wide. Without shared memory the last, ragged step is not. */
 static double weighted_k(const question_t *q) {
     const double layout = layout_factor(q);
-    const int bk = q->row->streams ? q->row->bk * q->row->threads / 32 : q->row->bk;
-    const double whole = ceil_f64((double)q->g->k / bk) * bk * layout;
+    const int bk = step_of_k(q->row);
+    const double whole = whole_k(q) * layout;
     const bool is_slow = q->row->smem_bytes == 0 && q->g->k % bk != 0;
     return whole + (is_slow ? bk * max_f64(0.0, q->cost->narrow - layout) : 0.0);
 }
@@ -303,19 +352,18 @@ static double edge_seconds(const question_t *q) {
 
 /* ---- the whole ---- */
 
+/* How much longer `finish` takes where rows of D begin inside a sector. */
+static double finish_factor(const question_t *q) {
+    const double factor = d_factor(q);
+    return q->row->tensor_maps || factor == 1.0 ? factor : unaligned_finish;
+}
+
 /* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */
 static void add_rounds(const question_t *q, double k, double count, double blocks, double share,
                        tcgemm_gpu_time_t *t) {
-    const tcgemm_device_t *device = q->device;
-    const double bytes_per_clock = device->bandwidth / device->num_sms / device->clock_hz;
-    const double slower =
-        bytes_per_clock > 0.0 ? max_f64(1.0, measured_bytes_per_clock / bytes_per_clock) : 1.0;
-    const double seconds = count / device->clock_hz;
+    const double seconds = count / q->device->clock_hz;
     t->start += seconds * q->cost->start;
-    t->finish += seconds * q->cost->finish * blocks * share * slower *
-                 (q->row->tensor_maps ? d_factor(q)
-                  : d_factor(q) > 1.0 ? unaligned_finish
-                                      : 1.0);
+    t->finish += seconds * q->cost->finish * blocks * share * q->slower * finish_factor(q);
     t->wait += seconds * k * q->cost->wait;
     t->multiply += seconds * k * (cycles_per_k(q, blocks) - q->cost->wait);
 }
@@ -334,7 +382,7 @@ static double item_factor(const question_t *q, const tcgemm_operand_t *x, int64_
     const int64_t lines = tcgemm_operand_lines(x, rows, cols);
     const bool is_whole = tcgemm_gpu_alignment(NULL, x->dtype, lines, ld, q->g->batch,
                                                x->batch_stride) >= WIDEST_LOAD &&
-                          length * tcgemm_dtype_bits(x->dtype) % (8 * WIDEST_LOAD) == 0;
+                          length * tcgemm_bits_of_dtype(x->dtype) % (8 * WIDEST_LOAD) == 0;
     return is_whole || is_dense(ld, length, lines, x->batch_stride, q->g->batch) ? 1.0
                                                                                  : q->cost->narrow;
 }
@@ -343,7 +391,7 @@ static double bytes_of_items(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
     const double batch = (double)g->batch, m = (double)g->m, n = (double)g->n, k = (double)g->k;
     const bool is_stream = is_dense(g->ldd, g->n, g->m, g->stride_d, g->batch) ||
-                           g->n * tcgemm_dtype_bits(g->type->d) / 8 % WIDEST_LOAD == 0;
+                           g->n * tcgemm_bits_of_dtype(g->type->d) / 8 % WIDEST_LOAD == 0;
     return m * k * bytes_of(g->a.dtype) * (g->a.batch_stride ? batch : 1.0) +
            k * n * bytes_of(g->b.dtype) * (g->b.batch_stride ? batch : 1.0) +
            m * n * bytes_of(g->type->d) * batch * (is_stream ? 1.0 : unaligned_d);
@@ -373,7 +421,6 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     const double loads =
         max_f64(item_factor(q, &g->a, g->m, g->k), item_factor(q, &g->b, g->k, g->n));
     const double macs = 32.0 * q->row->im * q->row->in;
-    const int layout = 2 * (g->a.col_stride != 1) + (g->b.col_stride != 1);
     tcgemm_gpu_time_t t;
     memset(&t, 0, sizeof t);
     t.launch = launch_seconds;
@@ -381,7 +428,7 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     t.start = q->cost->start / clock;
     t.wait = t.rounds * k * q->cost->wait / clock;
     t.finish = groups * q->cost->finish * loads / clock;
-    t.multiply = groups * k * macs / q->macs * q->cost->layout[layout] / clock;
+    t.multiply = groups * k * macs / q->macs * q->cost->layout[layout_index(g)] / clock;
     t.memory = bytes_of_items(q) / bandwidth;
     t.total = t.launch + t.start + max_f64(t.wait + t.multiply + t.finish, t.memory);
     return t;
@@ -417,7 +464,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (q.row->items_a_warp)
         return time_of_items(&q, bandwidth);
     const double rows = in_pairs ? 2.0 * readers_of_b(&q) : readers_of_b(&q);
-    const double tiles = rows * ceil_f64((double)g->n / q.row->bn) * batch;
+    const double tiles = rows * q.tiles_n * batch;
     const double resident = resident_blocks(&q);
     const double full = floor_f64(tiles / resident);
     const double rest = tiles - full * resident;
@@ -440,9 +487,9 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (copies_by_warps(&q) && min_f64(tiles, resident) <= device->num_sms)
         t.memory *= copying;
     if (q.row->tensor_maps)
-        t.memory = max_f64(
-            t.memory * box_waste(&q) * q.cost->narrow + again * batch * bytes_again(&q) / bandwidth,
-            t.rounds * rings(&q) * (is_near(&q, near_share) ? near_latency : box_latency));
+        t.memory = max_f64(t.memory * box_waste(&q) * q.cost->narrow +
+                               again * batch * bytes_again(&q) / bandwidth,
+                           t.rounds * rings(&q) * box_latency_for(&q));
     if (gathers(&q))
         t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
                                          ceil_f64((double)g->k / q.row->bk));
@@ -462,20 +509,131 @@ uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_can
     return raster_group(&q);
 }
 
-/* As tcgemm_gpu_time has it, term by term: layouts that a copy may turn into one another, tiles
- * that end where their SMs do. Items that warps share out are another matter. */
-double tcgemm_gpu_floor(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
-                        const tcgemm_device_t *device) {
-    const question_t q = ask(kernel, g, 1, false, device);
-    const double *x = q.cost->layout;
-    const double layout =
-        min_f64(min_f64(1.0, q.cost->narrow), min_f64(min_f64(x[0], x[1]), min_f64(x[2], x[3])));
-    const double tiles =
-        ceil_f64((double)g->m / q.row->bm) * ceil_f64((double)g->n / q.row->bn) * (double)g->batch;
-    const double cycles =
-        tiles / device->num_sms * (double)g->k * layout * q.row->bm * q.row->bn / q.macs;
-    return q.row->items_a_warp ? launch_seconds
-                               : max_f64(least_seconds, launch_seconds + cycles / device->clock_hz);
+/* ---- bounds from below ---- */
+
+/* tcgemm_gpu_time has one way to do a product; there are many: parts of k, ranks of clusters,
+ * tails, pairs. Bounds have its terms, each at the least that any of them makes of it:
+ *
+ *     whole    tiles, each multiplied by one block, in pairs or not: rounds and blocks are known
+ *     shared   tiles: many parts of k are as much as the whole, on all SMs from first to last, in
+ * no less than the rounds that this takes, and one start; each part writes a D, of which there are
+ * two at least. Where D may have a tail, nothing is known of how large it is: it may fit in the L2,
+ * its rows be aligned, its boxes small.
+ */
+typedef struct spread {
+    double rounds, blocks;             /* of whole tiles; blocks of the SM that has the most */
+    double least_rounds, least_blocks; /* of shared ones */
+    bool may_have_tail;                /* D fills a round */
+    double cycles;                     /* of a block alone, for an element of k */
+} spread_t;
+
+static spread_t spread_of(const question_t *q) {
+    const tcgemm_gpu_row_t *const row = q->row;
+    const double tiles = q->tiles_m * q->tiles_n * (double)q->g->batch;
+    const double resident = tcgemm_gpu_resident_blocks(row, 1, q->device);
+    const double share = tiles / resident;
+    const double full = floor_f64(share), rest = tiles - full * resident;
+    return (spread_t){.rounds = full + (rest > 0.0),
+                      .blocks = full * row->blocks_per_sm +
+                                (rest > 0.0 ? blocks_of_rest(q, full, rest) : 0.0),
+                      .least_rounds = share,
+                      .least_blocks = tiles / q->device->num_sms,
+                      .may_have_tail = share >= 1.0,
+                      .cycles = row->bm * row->bn / q->macs};
+}
+
+/* layout_factor, if what need not be packed is: no row is narrow, but some may end inside a load.
+ */
+static double copied_layout(const question_t *q) {
+    const double as_stored = q->cost->layout[layout_index(q->g)];
+    return q->row->pads_rows ? min_f64(as_stored, min_f64(ragged_end, q->cost->narrow)) : as_stored;
+}
+
+/* layout_factor where tiles are shared: parts of k end on boundaries, as the whole may not; a tail
+ * may have fewer lines than a box, or than a kernel streams at full speed. */
+static double shared_layout(const question_t *q, const spread_t *s) {
+    const double *const layout = q->cost->layout;
+    if (q->row->streams)
+        return min_f64(layout_factor(q),
+                       s->may_have_tail ? min_f64(q->cost->narrow, layout[2]) : HUGE_VAL);
+    if (q->row->tensor_maps)
+        return s->may_have_tail ? copied_layout(q) : layout_factor(q);
+    const double narrow = max_f64(narrow_factor(q, &q->g->a), narrow_factor(q, &q->g->b));
+    return narrow > 1.0 ? narrow : copied_layout(q);
+}
+
+/* Without the sweeps that read B again; what boxes read again, for pairs if the row has them. */
+static double whole_memory(const question_t *q, const spread_t *s) {
+    const double batch = (double)q->g->batch, bandwidth = bandwidth_for(q);
+    const double bytes = operand_bytes(q) + batch * d_bytes(q) * d_factor(q);
+    if (!q->row->tensor_maps)
+        return bytes / bandwidth;
+    return max_f64((bytes * box_waste(q) * q->cost->narrow + again * batch * bytes_again(q)) /
+                       bandwidth,
+                   s->rounds * rings(q) * box_latency_for(q));
+}
+
+static double shared_memory(const question_t *q, const spread_t *s) {
+    const tcgemm_gpu_row_t *const row = q->row;
+    const double d = (double)q->g->batch * d_bytes(q);
+    const double bytes = operand_bytes(q) + (s->may_have_tail ? d : 2.0 * d * d_factor(q));
+    const double bandwidth =
+        s->may_have_tail ? bandwidth_at(near_efficiency, q->device) : bandwidth_for(q);
+    const double latency = s->may_have_tail ? near_latency : box_latency_for(q);
+    if (!row->tensor_maps)
+        return bytes / bandwidth;
+    return max_f64(bytes * q->cost->narrow / bandwidth,
+                   s->least_rounds * (double)q->g->k / (row->bk * row->stages) * latency);
+}
+
+/* Cycles of `start` and `finish`. */
+static double whole_ends(const question_t *q, const spread_t *s) {
+    const tcgemm_gpu_cost_t *const cost = q->cost;
+    return q->row->streams ? cost->start + s->rounds * cost->finish
+                           : s->rounds * cost->start +
+                                 s->least_blocks * cost->finish * q->slower * finish_factor(q);
+}
+
+static double shared_ends(const question_t *q, const spread_t *s) {
+    const double parts = s->may_have_tail ? 1.0 : 2.0;
+    const double finish = q->row->streams ? 1.0 : parts * s->least_blocks * q->slower;
+    return q->cost->start + finish * q->cost->finish;
+}
+
+/* With copy_seconds at its chord, 2^(1/4) - 1: no root. */
+static double floor_of(const question_t *q, double cycles, double memory) {
+    const double products = cycles / q->device->clock_hz;
+    const double longer = max_f64(products, memory), part = min_f64(products, memory) / longer;
+    const double copy = copies_by_warps(q) ? 0.1892 * longer * part * part * part * part : 0.0;
+    return max_f64(least_seconds, just_below(launch_seconds + longer + copy));
+}
+
+tcgemm_gpu_floors_t tcgemm_gpu_floors(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                                      bool may_copy, const tcgemm_device_t *device) {
+    const tcgemm_gpu_row_t *const row = kernel->gpu;
+    const question_t q = ask(kernel, g, 1, row->pairs, device);
+    tcgemm_gpu_floors_t floors = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL, false};
+    if (row->items_a_warp) {
+        floors.whole = just_below(time_of_items(&q, bandwidth_for(&q)).total);
+        return floors;
+    }
+    const spread_t s = spread_of(&q);
+    const double whole = whole_k(&q) * (s.rounds * q.cost->wait + s.blocks * s.cycles);
+    const double ends = whole_ends(&q, &s), memory = whole_memory(&q, &s);
+    floors.may_have_tail = s.may_have_tail;
+    floors.whole = floor_of(&q, ends + whole * layout_factor(&q), memory);
+    if (may_copy)
+        floors.copied = floor_of(&q, ends + whole * copied_layout(&q), memory);
+    if (!row->splits_k && row->max_ranks <= 1)
+        return floors;
+    const double part = (double)g->k * (s.least_rounds * q.cost->wait + s.least_blocks * s.cycles);
+    const double part_ends = shared_ends(&q, &s), part_memory = shared_memory(&q, &s);
+    const double sums = row->max_ranks > 1 ? sum_seconds(&q) : 0.0;
+    floors.shared = sums + floor_of(&q, part_ends + part * shared_layout(&q, &s), part_memory);
+    if (may_copy)
+        floors.copied_shared =
+            sums + floor_of(&q, part_ends + part * copied_layout(&q), part_memory);
+    return floors;
 }
 
 bool tcgemm_gpu_waits_for_boxes(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
@@ -489,7 +647,7 @@ double tcgemm_gpu_least_seconds(void) {
 }
 
 double tcgemm_gpu_copy_seconds(double bytes, const tcgemm_device_t *device) {
-    return bytes / (device->bandwidth > 0.0 ? step_efficiency * device->bandwidth : 1e11);
+    return bytes / bandwidth_at(step_efficiency, device);
 }
 
 double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device) {

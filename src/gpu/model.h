@@ -29,10 +29,17 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
 bool tcgemm_gpu_waits_for_boxes(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                 const tcgemm_device_t *device);
 
-/* What all steps of a product take at least, whatever is packed, split or shared: its launch and
- * its multiply-adds, on all SMs from first to last. */
-double tcgemm_gpu_floor(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
-                        const tcgemm_device_t *device);
+/* What the product takes at least, both if there is a tail, for less than tcgemm_gpu_time costs.
+ * `g` has the operands as they must be packed; m, n and batch are not 0. */
+typedef struct tcgemm_gpu_floors {
+    double whole;  /* each tile of D by one block */
+    double shared; /* k, or that of a tail, in parts, without what adds them up; or by clusters */
+    double copied, copied_shared; /* the same, if others are packed, too: may_copy */
+    bool may_have_tail;           /* else all that is shared is k of the whole */
+} tcgemm_gpu_floors_t;
+
+tcgemm_gpu_floors_t tcgemm_gpu_floors(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
+                                      bool may_copy, const tcgemm_device_t *device);
 
 /* No product with its launch takes less, items of a batch that warps share out excepted. */
 double tcgemm_gpu_least_seconds(void);

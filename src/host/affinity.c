@@ -22,7 +22,8 @@ int tcgemm_cpu_count(void) {
     if (!tcgemm_affinity_get(&mask))
         count = (int)sysconf(_SC_NPROCESSORS_ONLN);
     for (int i = 0; i < TCGEMM_MASK_CPUS / WORD_BITS; ++i)
-        count += __builtin_popcountl(mask.words[i]);
+        if (mask.words[i]) /* a call, where the processor's instruction may not be used */
+            count += __builtin_popcountl(mask.words[i]);
     return count > 0 ? count : 1;
 }
 

@@ -142,7 +142,10 @@ struct tcgemm_plan {
     void *scale;    /* CUfunction of D = beta * C */
 };
 
-/* The product as the only step. */
+/* The product as one step, which takes no time yet. */
+tcgemm_step_t tcgemm_whole_product(const struct tcgemm_plan *plan);
+
+/* ... and as the only one. */
 tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds);
 
 /* The step that multiplies; the first, if there is a tail. */

@@ -100,15 +100,16 @@ static bool has_tile(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
 
 typedef struct wanted {
     const char *algo; /* "auto": any fast one */
+    bool is_auto;
     const char *tile; /* NULL: any */
 } wanted_t;
 
-static bool is_auto(wanted_t w) {
-    return strcmp(w.algo, "auto") == 0;
+static wanted_t want(const char *algo, const char *tile) {
+    return (wanted_t){algo, strcmp(algo, "auto") == 0, tile};
 }
 
 static bool is_wanted(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, wanted_t w) {
-    const bool good = is_auto(w) ? !row->family->by_name_only : strcmp(row->algo, w.algo) == 0;
+    const bool good = w.is_auto ? !row->family->by_name_only : strcmp(row->algo, w.algo) == 0;
     return good && has_place(row, plan->device) && does_type(row, &plan->g) && takes(row, &plan->g);
 }
 
@@ -132,7 +133,7 @@ static tcgemm_status_t unknown_algo(const char *algo) {
 
 /* The types that the algorithm does there. */
 static void list_types(const struct tcgemm_plan *plan, wanted_t w, char *buffer, size_t size) {
-    const bool any = is_auto(w);
+    const bool any = w.is_auto;
     for (int type = 1; type <= tcgemm_type_count(); ++type)
         for (int i = 0; i < tcgemm_num_kernels(); ++i) {
             const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
@@ -156,7 +157,7 @@ static tcgemm_status_t no_such_type(const struct tcgemm_plan *plan, wanted_t w) 
 static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     const char *const type = plan->g.type->name;
     char tiles[320] = "";
-    bool is_known = is_auto(w);
+    bool is_known = w.is_auto;
     bool is_elsewhere = false;
     const tcgemm_kernel_t *choosy = NULL; /* a row that would do, but for the problem's sizes */
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
@@ -186,7 +187,30 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     return no_such_type(plan, w);
 }
 
-/* The best row so far. Of equals the later one: the table goes from the general to the special. */
+static bool is_candidate(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, wanted_t w) {
+    return is_wanted(row, plan, w) && fits(row, plan->device) && has_tile(row, &plan->g, w.tile);
+}
+
+/* The rows among which time or rate decides, in the order of the table. */
+typedef struct candidates {
+    int count;
+    const tcgemm_kernel_t *row[TCGEMM_MOST_ROWS];
+    bool by_time_alone; /* all predict one, and none has sums that were asked for */
+} candidates_t;
+
+static void find_candidates(const struct tcgemm_plan *plan, wanted_t w, candidates_t *c) {
+    const tcgemm_kernel_t *const *row =
+        tcgemm_kernels_for(plan->g.type->type, plan->device != NULL);
+    c->count = 0;
+    c->by_time_alone = true;
+    for (; *row && c->count < TCGEMM_MOST_ROWS; ++row)
+        if (is_candidate(*row, plan, w)) {
+            c->row[c->count++] = *row;
+            c->by_time_alone = c->by_time_alone && (*row)->family->predict && !(*row)->needs;
+        }
+}
+
+/* The best row so far. */
 typedef struct best {
     const tcgemm_kernel_t *row;
     double seconds;
@@ -196,60 +220,80 @@ static double rate_of(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan
     return row->family->rate ? row->family->rate(row, plan) : (double)row->macs_per_cycle;
 }
 
-static void compare(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, double limit,
-                    best_t *best) {
-    const double seconds = row->family->predict ? row->family->predict(row, plan, limit) : 0.0;
-    bool is_better = !best->row;
-    if (seconds > limit)
+/* Of equals in rate the later one: the table goes from the general to the special. */
+static void compare_rates(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
+                          best_t *best) {
+    if (!best->row || rate_of(row, plan) >= rate_of(best->row, plan))
+        best->row = row;
+}
+
+/* Products of no element take no time that has a bound. */
+static bool is_empty(const tcgemm_canonical_t *g) {
+    return g->m == 0 || g->n == 0 || g->batch == 0;
+}
+
+/* Who allows cheaper sums gets them where they are; else the first of the fastest. */
+static void compare_times(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
+                          best_t *best) {
+    const bool by_sums =
+        best->row && row->needs != best->row->needs && row->algo == best->row->algo;
+    const bool by_time = best->row && !by_sums;
+    if (by_sums && row->needs == 0)
         return;
-    if (best->row && row->needs != best->row->needs && row->algo == best->row->algo)
-        is_better = row->needs != 0; /* who allows cheaper sums gets them where they are */
-    else if (best->row)
-        is_better = row->family->predict ? seconds < best->seconds
-                                         : rate_of(row, plan) >= rate_of(best->row, plan);
-    if (is_better)
+    if (by_time && !is_empty(&plan->g) && row->family->bound(row, plan) >= best->seconds)
+        return;
+    const double seconds = row->family->predict(row, plan);
+    if (!by_time || seconds < best->seconds)
         *best = (best_t){row, seconds};
 }
 
-static bool is_candidate(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, wanted_t w) {
-    return is_wanted(row, plan, w) && fits(row, plan->device) && has_tile(row, &plan->g, w.tile);
+/* One row after another. */
+static const tcgemm_kernel_t *find_best_in_order(const candidates_t *c,
+                                                 const struct tcgemm_plan *plan) {
+    best_t best = {NULL, 0.0};
+    for (int i = 0; i < c->count; ++i)
+        if (c->row[i]->family->predict)
+            compare_times(c->row[i], plan, &best);
+        else
+            compare_rates(c->row[i], plan, &best);
+    return best.row;
 }
 
-/* Whether the bounds of rows lie apart: shorter products take little more than a launch each. */
-static bool is_long(const tcgemm_canonical_t *g) {
-    return (double)g->m * (double)g->n * (double)g->k * (double)g->batch > 4e9;
+/* The candidate with the least bound of those that may be faster than the fastest so far, or as
+ * fast and before it; -1: none. */
+static int most_promising(const candidates_t *c, const double *bound, int fastest, double seconds) {
+    int next = -1;
+    for (int i = 0; i < c->count; ++i)
+        if ((bound[i] < seconds || (bound[i] == seconds && i < fastest)) &&
+            (next < 0 || bound[i] < bound[next]))
+            next = i;
+    return next;
 }
 
-/* A time that no row need take more than to be chosen: that of the row whose bound from below is
- * the least, for most others cannot be faster. Without limit where not time alone decides. */
-static double limit_of(const tcgemm_kernel_t *const *row, const struct tcgemm_plan *plan,
-                       wanted_t w) {
-    const tcgemm_kernel_t *likely = NULL;
+/* The first of the fastest. Rows are asked for their time in the order of their bounds, until no
+ * bound is below the best time: most need not be asked. */
+static const tcgemm_kernel_t *find_fastest(const candidates_t *c, const struct tcgemm_plan *plan) {
+    double bound[TCGEMM_MOST_ROWS];
     double least = HUGE_VAL;
-    for (; *row; ++row) {
-        if (!is_candidate(*row, plan, w))
-            continue;
-        if (!(*row)->family->predict || (*row)->needs != 0)
-            return HUGE_VAL;
-        const double bound = (*row)->family->predict(*row, plan, 0.0);
-        if (bound < least) {
-            likely = *row;
-            least = bound;
+    int fastest = 0, next;
+    for (int i = 0; i < c->count; ++i)
+        bound[i] = c->row[i]->family->bound(c->row[i], plan);
+    while ((next = most_promising(c, bound, fastest, least)) >= 0) {
+        const double seconds = c->row[next]->family->predict(c->row[next], plan);
+        bound[next] = HUGE_VAL;
+        if (seconds < least || (seconds == least && next < fastest)) {
+            least = seconds;
+            fastest = next;
         }
     }
-    return likely ? likely->family->predict(likely, plan, HUGE_VAL) : HUGE_VAL;
+    return c->count > 0 ? c->row[fastest] : NULL;
 }
 
-/* The fastest row of the algorithm by the model. */
 static const tcgemm_kernel_t *find_best(const struct tcgemm_plan *plan, wanted_t w) {
-    const tcgemm_kernel_t *const *row =
-        tcgemm_kernels_for(plan->g.type->type, plan->device != NULL);
-    best_t best = {NULL, 0.0};
-    const double limit = plan->device && is_long(&plan->g) ? limit_of(row, plan, w) : HUGE_VAL;
-    for (; *row; ++row)
-        if (is_candidate(*row, plan, w))
-            compare(*row, plan, best.row && limit < HUGE_VAL ? best.seconds : limit, &best);
-    return best.row;
+    candidates_t c;
+    find_candidates(plan, w, &c);
+    return c.by_time_alone && !is_empty(&plan->g) ? find_fastest(&c, plan)
+                                                  : find_best_in_order(&c, plan);
 }
 
 /* The algorithm that takes the place of one whose rows do not fit, or NULL. */
@@ -262,17 +306,15 @@ static const char *fallback_of(const char *algo) {
 
 static tcgemm_status_t choose(const tcgemm_plan_options_t *options, struct tcgemm_plan *plan,
                               const tcgemm_kernel_t **kernel) {
-    const wanted_t w = {options && options->algo ? options->algo : "auto",
-                        options ? options->tile : NULL};
-    const char *const fallback =
-        plan->device && !w.tile && !is_auto(w) ? fallback_of(w.algo) : NULL;
+    const wanted_t w =
+        want(options && options->algo ? options->algo : "auto", options ? options->tile : NULL);
+    const char *const fallback = plan->device && !w.tile && !w.is_auto ? fallback_of(w.algo) : NULL;
     plan->reason = plan->device
                        ? "least time by the model among the kernels for this type and GPU"
                        : "most multiply-adds a cycle among the kernels for this type and processor";
     *kernel = find_best(plan, w);
     if (!*kernel && fallback) {
-        const wanted_t other = {fallback, NULL};
-        *kernel = find_best(plan, other);
+        *kernel = find_best(plan, want(fallback, NULL));
         plan->reason = "the algorithm asked for has no kernel for this type that fits into this "
                        "GPU's shared memory, so its fallback takes its place";
     }

@@ -3,31 +3,31 @@
 
 #include "base/dtype.h"
 
-tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds) {
+tcgemm_step_t tcgemm_whole_product(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
-    return (tcgemm_steps_t){
-        .count = 1,
-        .step[0] =
-            {
-                .kind = TCGEMM_STEP_PRODUCT,
-                .kernel = plan->kernel,
-                .a = {.home = TCGEMM_HOME_A, .at = g->a},
-                .b = {.home = TCGEMM_HOME_B, .at = g->b},
-                .d = {.home = TCGEMM_HOME_D,
-                      .at = {.dtype = g->type->d,
-                             .row_stride = g->ldd,
-                             .col_stride = 1,
-                             .batch_stride = g->stride_d}},
-                .area = {.rows = g->m, .cols = g->n},
-                .splits = 1,
-                .ranks = 1,
-                .split_k = g->k,
-                .written_bytes = (size_t)((double)g->batch * (double)g->m * (double)g->n *
-                                          tcgemm_dtype_bits(g->type->d) / 8.0),
-                .seconds = seconds,
-            },
-        .seconds = seconds,
+    return (tcgemm_step_t){
+        .kind = TCGEMM_STEP_PRODUCT,
+        .kernel = plan->kernel,
+        .a = {.home = TCGEMM_HOME_A, .at = g->a},
+        .b = {.home = TCGEMM_HOME_B, .at = g->b},
+        .d = {.home = TCGEMM_HOME_D,
+              .at = {.dtype = g->type->d,
+                     .row_stride = g->ldd,
+                     .col_stride = 1,
+                     .batch_stride = g->stride_d}},
+        .area = {.rows = g->m, .cols = g->n},
+        .splits = 1,
+        .ranks = 1,
+        .split_k = g->k,
+        .written_bytes = (size_t)((double)g->batch * (double)g->m * (double)g->n *
+                                  tcgemm_dtype_bits(g->type->d) / 8.0),
     };
+}
+
+tcgemm_steps_t tcgemm_single_step(const struct tcgemm_plan *plan, double seconds) {
+    tcgemm_steps_t s = {.count = 1, .step[0] = tcgemm_whole_product(plan), .seconds = seconds};
+    s.step[0].seconds = seconds;
+    return s;
 }
 
 const tcgemm_step_t *tcgemm_plan_product(const struct tcgemm_plan *plan) {

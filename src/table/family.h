@@ -36,10 +36,12 @@ typedef struct tcgemm_kernel_family {
      * macs_per_cycle. */
     double (*rate)(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
 
-    /* The time that expand would predict, or, where that is more than `limit`, some number that is
-     * more than `limit` and not more than the time, which costs less to know: with a limit of 0 a
-     * bound from below. NULL: rows are ranked by their rates. */
-    double (*predict)(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, double limit);
+    /* The time that expand would predict. NULL: rows are ranked by their rates. */
+    double (*predict)(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
+
+    /* For rows that predict: no more than that time, but known much sooner; of products with
+     * elements. */
+    double (*bound)(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
 } tcgemm_kernel_family_t;
 
 #define FAMILY(name) extern const tcgemm_kernel_family_t tcgemm_family_##name;

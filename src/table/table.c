@@ -32,10 +32,12 @@ const tcgemm_kernel_t *tcgemm_kernel_at(int index) {
 int tcgemm_kernel_index(const tcgemm_kernel_t *kernel) {
     int before = 0;
     for (int f = 0; f < NUM_FAMILIES; ++f) {
-        if (kernel && kernel->family == families[f] && kernel >= families[f]->rows &&
-            kernel < families[f]->rows + families[f]->num_rows)
-            return before + (int)(kernel - families[f]->rows);
-        before += families[f]->num_rows;
+        const int rows = families[f]->num_rows;
+        if (kernel && kernel->family == families[f])
+            return kernel >= families[f]->rows && kernel < families[f]->rows + rows
+                       ? before + (int)(kernel - families[f]->rows)
+                       : -1;
+        before += rows;
     }
     return -1;
 }

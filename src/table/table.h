@@ -37,6 +37,7 @@ const tcgemm_kernel_t *tcgemm_kernel_at(int index);
 /* The rows that do the type, of the CPU (the reference, too) or of GPUs, in the order of the table;
  * NULL behind the last. For a planner that must not look at them all. */
 const tcgemm_kernel_t *const *tcgemm_kernels_for(tcgemm_type_t type, bool gpu);
+enum { TCGEMM_MOST_ROWS = 128 }; /* they are no more than that */
 
 /* The index of a row of the table; -1 for any other. */
 int tcgemm_kernel_index(const tcgemm_kernel_t *kernel);

@@ -233,11 +233,22 @@ static void convert_statuses(void **state) {
     assert_int_equal(tcgemm_convert(f32, NULL, f32, NULL, 0), TCGEMM_STATUS_OK);
 }
 
+static void widths(void **state) {
+    (void)state;
+    for (int d = TCGEMM_DTYPE_F64; d <= TCGEMM_DTYPE_B1; ++d)
+        assert_int_equal(tcgemm_bits_of_dtype((tcgemm_dtype_t)d),
+                         tcgemm_dtype_bits((tcgemm_dtype_t)d));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values),       cmocka_unit_test(every_pattern_decodes_and_returns),
-        cmocka_unit_test(every_rounding),     cmocka_unit_test(fast_roundings),
-        cmocka_unit_test(convert_every_pair), cmocka_unit_test(convert_statuses),
+        cmocka_unit_test(known_values),
+        cmocka_unit_test(every_pattern_decodes_and_returns),
+        cmocka_unit_test(every_rounding),
+        cmocka_unit_test(fast_roundings),
+        cmocka_unit_test(convert_every_pair),
+        cmocka_unit_test(convert_statuses),
+        cmocka_unit_test(widths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,4 +28,5 @@ const tcgemm_kernel_family_t tcgemm_family_batched = {
     .takes_what = "D of up to 32 rows and columns, without TCGEMM_FLAG_REPRODUCIBLE",
     .expand = tcgemm_gpu_expand,
     .predict = tcgemm_gpu_predict,
+    .bound = tcgemm_gpu_bound,
 };

@@ -44,4 +44,5 @@ const tcgemm_kernel_family_t tcgemm_family_stream = {
     .takes_what = "D with as few rows or columns as its tile, without TCGEMM_FLAG_REPRODUCIBLE",
     .expand = tcgemm_gpu_expand,
     .predict = tcgemm_gpu_predict,
+    .bound = tcgemm_gpu_bound,
 };

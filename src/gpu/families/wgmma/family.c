@@ -50,4 +50,5 @@ const tcgemm_kernel_family_t tcgemm_family_wgmma = {
     .takes_what = TCGEMM_GPU_TAKES_WHAT,
     .expand = tcgemm_gpu_expand,
     .predict = tcgemm_gpu_predict,
+    .bound = tcgemm_gpu_bound,
 };

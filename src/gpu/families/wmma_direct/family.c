@@ -22,4 +22,5 @@ const tcgemm_kernel_family_t tcgemm_family_wmma_direct = {
     .fits = tcgemm_gpu_fits,
     .expand = tcgemm_gpu_expand,
     .predict = tcgemm_gpu_predict,
+    .bound = tcgemm_gpu_bound,
 };
