@@ -238,6 +238,26 @@ static void check_on(const testcase_t *t, operands_t *x) {
     operands_free(x);
 }
 
+/* A row of A that tiles would read where it lies, and whose only number is a subnormal bf16 that B
+ * makes large. */
+static void subnormal_in_tiles(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    enum { ROW = 37, AT = 41 };
+    if (!strstr(info->name, "amx") || tcgemm_type_info(type)->a != TCGEMM_DTYPE_BF16)
+        return;
+    for (int i = 0; i < 2; ++i) {
+        testcase_t t = testcase_make(NULL, tcgemm_problem(type, 64 << i, 203, 256 << i), 77);
+        operands_t x;
+        t.num_threads = 1 + 3 * i;
+        operands_make(&t, &x);
+        for (int64_t k = 0; k < t.p.k; ++k)
+            oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, ROW, k),
+                       k == AT ? 0x1p-130 : 0.0);
+        for (int64_t j = 0; j < t.p.n; ++j)
+            oracle_set(x.b.dtype, x.b.data, matrix_index(&x.b, 0, AT, j), 0x1p40);
+        check_on(&t, &x);
+    }
+}
+
 /* NaN, infinities, subnormal and largest numbers in some rows and columns, as the judge has them.
  */
 static void specials(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
@@ -261,6 +281,7 @@ static void specials(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
 static void specials_go_where_the_formula_sends_them(void **state) {
     (void)state;
     for_each_type(specials);
+    for_each_type(subnormal_in_tiles);
 }
 
 /* The same bits on one thread and on three. */
