@@ -23,7 +23,7 @@ except ImportError:
     torch = None  # the suite `busy` does without
 
 SQUARES = [(s, s, s) for s in (256, 512, 1024, 2048, 4096)] + [(16, 4096, 4096)]
-SERVER = [(s, s, s) for s in (4096, 2048, 1024, 128, 64)] + [(16, 4096, 4096), (1, 4096, 4096)]
+SERVER = [(s, s, s) for s in (4096, 2048, 1024, 512, 256, 128, 64)] + [(16, 4096, 4096), (1, 4096, 4096)]
 BUSY = [(32, 32, 32), (128, 128, 128), (512, 512, 512), (16, 4096, 4096)]
 ALL_TYPES = ["f32_f32", "f64_f64", "bf16_bf16", "f16_f16", "s8_s32"]
 ALL_LAYOUTS = ["NN", "NT", "TN", "TT"]
