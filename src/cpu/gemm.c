@@ -21,9 +21,9 @@
  *            thread 0  [pack]|[unit 0][unit 2][pack]|[unit 0] ...
  *            thread 1  [pack]|[unit 1   ][unit 3][p]|[unit 1] ...
  *
- * What would take longer to come from the core that packed it than to pack, panels of matrix tiles
- * of products that are no larger than the caches of the cores, is packed by each thread for the one
- * unit that it takes (`packs_both`):
+ * What would take longer to come from the core that packed it than to pack, panels of products that
+ * have room in the caches of the cores, is packed by each thread for the one unit that it takes,
+ * the same in each call if it comes in time (`packs_both`):
  *
  *            thread 0  [pack A0 B0][unit 0, 0]
  *            thread 1  [pack A0 B1][unit 0, 1]
@@ -92,7 +92,7 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const int64_t cols = ceil_div(min_i64(s->nc, g->n), u->nr) * u->nr;
     const int64_t packed_cols =
         s->packs_units || s->packs_both ? own_columns(plan) * packers(plan) : cols;
-    const int64_t flagged_rows = s->packs_both ? packed_rows : rows;
+    const int64_t noted_rows = s->packs_both ? packed_rows : rows;
     const int64_t steps = ceil_div(min_i64(s->kc, g->k), u->ku);
     const int64_t b_steps = s->packs_units ? ceil_div(s->kb, u->ku) : steps;
     const int64_t flags = u->exact != NULL;
@@ -103,9 +103,9 @@ static layout_t layout_of(const struct tcgemm_plan *plan) {
     const bool pack_b = s->pack_b && !g->b.packed_bytes;
     l.b = l.a + tcgemm_align64(pack_a ? packed_rows * steps * u->lane_bytes : 0);
     l.a_terms = l.b + tcgemm_align64(pack_b ? packed_cols * b_steps * u->lane_bytes : 0);
-    l.b_terms = l.a_terms + tcgemm_align64(pack_a ? integer * rows * 4 : 0);
+    l.b_terms = l.a_terms + tcgemm_align64(pack_a ? integer * noted_rows * 4 : 0);
     l.a_special = l.b_terms + tcgemm_align64(pack_b ? integer * packed_cols * 4 : 0);
-    l.b_special = l.a_special + tcgemm_align64(pack_a ? flags * flagged_rows / u->mr : 0);
+    l.b_special = l.a_special + tcgemm_align64(pack_a ? flags * noted_rows / u->mr : 0);
     l.partials = l.b_special + tcgemm_align64(pack_b ? flags * packed_cols / u->nr : 0);
     l.packed = l.partials + (s->packs_units ? (size_t)packers(plan) * partials_of_unit(plan) : 0);
     l.sums = s->overlaps ? 2 * l.packed : l.packed;
@@ -1072,6 +1072,8 @@ static step_t step_of_unit(const product_t *x, int64_t unit, int t) {
     own.block.cols = min_i64(s->nb, x->now.block.cols - at.col);
     own.buffers.a += rows * line_bytes;
     own.buffers.b += cols * line_bytes;
+    own.buffers.a_terms += rows;
+    own.buffers.b_terms += cols;
     own.buffers.a_special += rows / x->u->mr;
     own.buffers.b_special += cols / x->u->nr;
     own.buffers.sums += at.row * x->ld_sums + at.col;

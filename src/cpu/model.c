@@ -415,39 +415,6 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     }
 }
 
-/* One unit for each thread or for fewer, whose operands the thread packs for itself, if they have
- * room in its second-level cache: of all ways to cut rows and columns the one that is done first.
- * Measured on a Xeon with AMX: products of 32 x 32 x 32 bf16 in a unit, and lines of a cache
- * packed. */
-static bool share_out_apart(struct tcgemm_plan *plan, int max_threads) {
-    enum { CYCLES_OF_STEP = 140, CYCLES_OF_PANEL = 280, CYCLES_OF_THREAD = 400 };
-    const tcgemm_canonical_t *g = &plan->g;
-    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    tcgemm_cpu_blocking_t *s = &plan->cpu;
-    const int64_t threads = min_i64(max_threads, TCGEMM_MOST_UNITS_APART);
-    const double steps = (double)ceil_div(g->k, u->ku);
-    double least = INFINITY;
-    if (!is_matrix(u) || threads < 2 || s->split_batch || s->dots || plan->packs || s->mt < g->m ||
-        s->nc < g->n)
-        return false;
-    for (int64_t down = 1; down <= threads; ++down) {
-        const int64_t rows = round_up(ceil_div(g->m, down), u->mr);
-        const int64_t cols = round_up(ceil_div(g->n, threads / down), u->nr);
-        const int64_t units = ceil_div(g->m, rows) * ceil_div(g->n, cols);
-        const double tiles = (double)(rows / u->mr) * (double)(cols / u->nr);
-        const double panels = (double)(rows / u->mr + cols / u->nr);
-        const double time = steps * (tiles * CYCLES_OF_STEP + panels * CYCLES_OF_PANEL) +
-                            (double)(units * CYCLES_OF_THREAD);
-        if ((rows + cols) * line_bytes(plan) <= MATRIX_PANEL_BYTES && time < least) {
-            least = time;
-            s->mc = rows;
-            s->nb = cols;
-            s->packs_units = false;
-        }
-    }
-    return least < INFINITY;
-}
-
 /* Whether many threads have so little to do that their turns at the pool's word show. */
 static bool is_brief(const struct tcgemm_plan *plan, double cycles, int num_threads) {
     enum { LEAST_THREADS = 4, BRIEF_CYCLES = 14000 };
@@ -632,6 +599,50 @@ static double macs_of(const tcgemm_kernel_t *kernel) {
     return theoretical > 0.0 ? efficiency * theoretical : (double)kernel->macs_per_cycle;
 }
 
+/* Whether threads would fetch panels that others have packed for longer than they need to pack them
+ * for themselves: those of matrix tiles, and of other lanes where a thread has less to do than
+ * this. Measured on 2, 4 and 16 threads. */
+static bool is_worth_packing_apart(const struct tcgemm_plan *plan, double cycles, int threads) {
+    enum { MOST_CYCLES = 400000 };
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    return threads > 1 && (s->pack_a || s->pack_b) && !s->split_batch && !s->dots && !plan->packs &&
+           s->mt >= plan->g.m && s->nc >= plan->g.n &&
+           (is_matrix(plan->kernel->cpu) ||
+            (!s->packs_units && cycles < (double)MOST_CYCLES * threads));
+}
+
+/* One unit for each thread or for fewer, whose operands the thread packs for itself, if they have
+ * room in its second-level cache: of all ways to cut rows and columns the one that is done first.
+ * `cycles`: of an item, by one thread. */
+static bool share_out_apart(struct tcgemm_plan *plan, double cycles, int max_threads) {
+    enum { CYCLES_OF_THREAD = 400 };
+    static const double cycles_of_byte = 0.14; /* of a panel: measured on a Xeon with AMX */
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const int threads = (int)min_i64(max_threads, TCGEMM_MOST_UNITS_APART);
+    const double line = (double)line_bytes(plan), macs = macs_of(plan->kernel);
+    double least = INFINITY;
+    if (!is_worth_packing_apart(plan, cycles, threads))
+        return false;
+    for (int64_t down = 1; down <= threads; ++down) {
+        const int64_t rows = round_up(ceil_div(g->m, down), u->mr);
+        const int64_t cols = round_up(ceil_div(g->n, threads / down), u->nr);
+        const int64_t units = ceil_div(g->m, rows) * ceil_div(g->n, cols);
+        const double bytes = (double)((s->pack_a ? rows : 0) + (s->pack_b ? cols : 0)) * line;
+        const double time = (double)rows * (double)cols * (double)g->k / macs +
+                            bytes * cycles_of_byte + (double)units * CYCLES_OF_THREAD;
+        if (rows <= u->mc && cols <= u->nb && bytes <= (double)tcgemm_near_bytes() &&
+            time < least) {
+            least = time;
+            s->mc = rows;
+            s->nb = cols;
+            s->packs_units = false;
+        }
+    }
+    return least < INFINITY;
+}
+
 /* Cycles of one core for one batch item. */
 typedef struct cycles {
     double pack, multiply, store;
@@ -736,11 +747,12 @@ static double choose_threads(struct tcgemm_plan *plan, double item, int max_thre
     plan->cpu.split_batch =
         threads > 1 && plan->g.batch >= 2 * (int64_t)threads && item < SMALL_ITEM_CYCLES;
     share_out(plan, plan->cpu.split_batch ? 1 : threads);
-    plan->cpu.packs_both = share_out_apart(plan, threads);
-    if (is_brief(plan, all, threads)) {
+    const bool is_short = is_brief(plan, all, threads);
+    if (is_short)
         threads = threads < max_threads / 2 ? 2 * threads : max_threads;
+    plan->cpu.packs_both = share_out_apart(plan, item, threads);
+    if (is_short && !plan->cpu.packs_both)
         share_out_briefly(plan, item, threads);
-    }
     const int64_t units = num_units(plan);
     if (!plan->cpu.split_batch && threads > units)
         threads = units > 1 ? (int)units : 1;
