@@ -176,6 +176,8 @@ defect "matrix tiles: rows in place are not looked at for subnormals" cpu/kernel
     's/            note_subnormals(&x, &found);/            (void)x;/' 'amx/check_levels|amx/unit_cpu_pack'
 defect "who packs both operands takes A of the first unit" cpu/gemm.c \
     's/    own.block.row += at.row;/    own.block.row += 0;/' 'amx/check_levels|amx/check_threads'
+defect "who packs both operands packs B for its first unit alone" cpu/gemm.c \
+    's/if (last < 0 || before.col != at.col)/if (last < 0)/' 'amx/check_levels|check/threads'
 defect "who packs both operands packs where another thread does" cpu/gemm.c \
     's/    own.buffers.a += rows \* line_bytes;/    own.buffers.a += 0;/' 'amx/check_levels|amx/check_threads'
 defect "matrix tiles: f16 of few rows are taken for bf16" cpu/kernels/amx_dots.h \

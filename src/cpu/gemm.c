@@ -183,10 +183,10 @@ typedef struct product {
     int a_buffer, b_buffer; /* of `next` */
     int64_t ld_sums;
     tcgemm_signs_t signs;
-    atomic_uint_fast64_t taken[TCGEMM_MOST_UNITS_APART / 64]; /* a bit for each unit (packs_both) */
-    bool a_stays;   /* A is read where it lies after all */
-    bool a_is_late; /* packs_a_late, unless it stays */
-    times_t *times; /* NULL: nobody asks */
+    atomic_ushort owner[TCGEMM_MOST_UNITS_APART]; /* of a unit: 1 + the thread (packs_both) */
+    bool a_stays;                                 /* A is read where it lies after all */
+    bool a_is_late;                               /* packs_a_late, unless it stays */
+    times_t *times;                               /* NULL: nobody asks */
 } product_t;
 
 /* ---- the statistics ---- */
@@ -1080,14 +1080,22 @@ static step_t step_of_unit(const product_t *x, int64_t unit, int t) {
     return own;
 }
 
-static void pack_unit(const product_t *x, int64_t unit, int t) {
+static void pack_all(const product_t *x, const panels_t *p) {
+    for (int64_t group = 0; group < num_groups(p); ++group)
+        pack_group(x, p, group);
+}
+
+/* What the last unit of this thread, -1 if there was none, has left need not be packed again: a
+ * thread that nobody comes to help goes down the rows, with the same columns of B. */
+static void pack_unit(const product_t *x, int64_t unit, int64_t last, int t) {
     const step_t own = step_of_unit(x, unit, t);
+    const tcgemm_unit_t at = unit_at(x, unit), before = unit_at(x, last >= 0 ? last : unit);
     const panels_t a = panels_of_a(x, &own);
     const panels_t b = panels_of_b(x, &own, 0, own.block.cols);
-    for (int64_t group = 0; group < num_groups(&b); ++group)
-        pack_group(x, &b, group);
-    for (int64_t group = 0; group < num_groups(&a); ++group)
-        pack_group(x, &a, group);
+    if (last < 0 || before.col != at.col)
+        pack_all(x, &b);
+    if (last < 0 || before.row != at.row)
+        pack_all(x, &a);
 }
 
 static void multiply_packed_unit(const product_t *x, int64_t unit, int t) {
@@ -1456,12 +1464,12 @@ static int64_t next_phase(void *argument) {
     int64_t count;
     do {
         x->num_units = 0;
-        for (int i = 0; i < TCGEMM_MOST_UNITS_APART / 64; ++i)
-            atomic_store_explicit(&x->taken[i], 0, memory_order_relaxed);
         if (x->has_next) {
             x->now = x->next;
             x->num_units = tcgemm_unit_count(x->now.block.rows, x->now.block.cols, s->mc, s->nb);
         }
+        for (int64_t i = 0; s->packs_both && i < x->num_units; ++i)
+            atomic_store_explicit(&x->owner[i], 0, memory_order_relaxed);
         x->has_next = (s->overlaps || x->num_units == 0) && next_step(x);
         count = x->num_units;
         if (x->has_next) {
@@ -1502,19 +1510,24 @@ static void pack_late(const product_t *x, int64_t unit) {
 }
 
 /* Thread t's own unit, if it is still there, else the next one: in the next call the same part of D
- * lies in the same cache. There are as many takers as units. */
-static int64_t take_unit(product_t *x, int t) {
+ * lies in the same cache. There are as many takers as units. `last`: the one that it had before, or
+ * -1. */
+static int64_t take_unit(product_t *x, int t, int64_t *last) {
+    const unsigned short me = (unsigned short)(t + 1);
+    *last = -1;
     for (int64_t unit = t % x->num_units;; unit = (unit + 1) % x->num_units) {
-        const uint64_t bit = UINT64_C(1) << unit % 64;
-        if ((atomic_fetch_or(&x->taken[unit / 64], bit) & bit) == 0)
+        unsigned short owner = 0;
+        if (atomic_compare_exchange_strong(&x->owner[unit], &owner, me))
             return unit;
+        if (owner == me)
+            *last = unit;
     }
 }
 
 /* What was left to the thread that takes the unit; false: nothing. */
-static bool pack_for_unit(const product_t *x, int64_t unit, int t) {
+static bool pack_for_unit(const product_t *x, int64_t unit, int64_t last, int t) {
     if (x->plan->cpu.packs_both)
-        pack_unit(x, unit, t);
+        pack_unit(x, unit, last, t);
     else if (x->a_is_late && unit_at(x, unit).col == 0)
         pack_late(x, unit);
     else
@@ -1526,9 +1539,10 @@ static void do_item(void *argument, int t, int64_t item) {
     product_t *const x = argument;
     uint64_t start = start_timing(x);
     if (item < x->num_units) {
+        int64_t last = -1;
         if (x->plan->cpu.packs_both)
-            item = take_unit(x, t);
-        if (pack_for_unit(x, item, t)) {
+            item = take_unit(x, t, &last);
+        if (pack_for_unit(x, item, last, t)) {
             stop_timing(x, start, x->times ? &x->times->packing : NULL);
             start = start_timing(x);
         }
