@@ -145,7 +145,8 @@ static void lanes_in_place(const tcgemm_kernel_info_t *info, tcgemm_type_t type)
  * each other, or not; one unit for each thread, or many. */
 static void rows_in_tiles(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t lane = 512 / oracle_bits(tcgemm_type_info(type)->a);
-    if (!strstr(info->name, "amx") || lane < 32 || lane > 64)
+    if (!strstr(info->name, "amx") || (type != TCGEMM_BF16_F32 && type != TCGEMM_BF16_BF16 &&
+                                       type != TCGEMM_F16_F32 && type != TCGEMM_U8S8_S32))
         return;
     for (int i = 0; i < 12; ++i) {
         const bool is_large = i % 4 == 1; /* enough for some threads */
