@@ -522,7 +522,8 @@ bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan) {
         !tcgemm_cpu_has_lanes(plan) || g->a.batch_stride % u->ku != 0)
         return false;
     if (is_matrix(u))
-        return g->a.row_stride * bits / 8 <= NEAR_ROWS_OF_TILES;
+        return g->a.row_stride * bits / 8 <= NEAR_ROWS_OF_TILES &&
+               (double)g->m * (double)g->k * (double)bits / 8.0 <= NEAR_A_OF_TILES;
     return !s->packs_units && tcgemm_is_wide(u) && u->strided && u->pack_rows &&
            (g->k >= LEAST_LONG_ROW || g->n <= MOST_NARROW_PANELS * u->nr) &&
            g->a.row_stride % (BAD_PITCH * 8 / bits) != 0;

@@ -418,8 +418,7 @@ void tcgemm_tile_amx_bf16x32_exact(const tcgemm_tile_t *t) {
 
 #include "cpu/kernels/pack_amx_tmpl.h"
 
-/* Lines that stay where they are, whole lanes of bf16: is one of them subnormal? (`rows` is NULL.)
- */
+/* Lines that stay where they are: is a bf16 of them subnormal? (`rows` is NULL.) */
 bool tcgemm_pack_rows_amx_bf16x32(const tcgemm_pack_t *pack, int lines, void *rows,
                                   uint32_t *terms) {
     halves_t found = {0};
