@@ -12,23 +12,22 @@
 /* precision counts the hidden bit; min_exponent is that of the smallest normal number. */
 static const struct {
     const char *name;
-    int bits;
     int precision;
     int min_exponent;
     double largest;
 } dtype_table[] = {
-    [TCGEMM_DTYPE_F64] = {"f64", 64, 53, -1022, DBL_MAX},
-    [TCGEMM_DTYPE_F32] = {"f32", 32, 24, -126, (double)FLT_MAX},
-    [TCGEMM_DTYPE_F16] = {"f16", 16, 11, -14, 65504.0},
-    [TCGEMM_DTYPE_BF16] = {"bf16", 16, 8, -126, 0x1.FEp127},
-    [TCGEMM_DTYPE_E4M3] = {"e4m3", 8, 4, -6, 448.0},
-    [TCGEMM_DTYPE_E5M2] = {"e5m2", 8, 3, -14, 57344.0},
-    [TCGEMM_DTYPE_S32] = {"s32", 32, 0, 0, 0},
-    [TCGEMM_DTYPE_S8] = {"s8", 8, 0, 0, 0},
-    [TCGEMM_DTYPE_U8] = {"u8", 8, 0, 0, 0},
-    [TCGEMM_DTYPE_S4] = {"s4", 4, 0, 0, 0},
-    [TCGEMM_DTYPE_U4] = {"u4", 4, 0, 0, 0},
-    [TCGEMM_DTYPE_B1] = {"b1", 1, 0, 0, 0},
+    [TCGEMM_DTYPE_F64] = {"f64", 53, -1022, DBL_MAX},
+    [TCGEMM_DTYPE_F32] = {"f32", 24, -126, (double)FLT_MAX},
+    [TCGEMM_DTYPE_F16] = {"f16", 11, -14, 65504.0},
+    [TCGEMM_DTYPE_BF16] = {"bf16", 8, -126, 0x1.FEp127},
+    [TCGEMM_DTYPE_E4M3] = {"e4m3", 4, -6, 448.0},
+    [TCGEMM_DTYPE_E5M2] = {"e5m2", 3, -14, 57344.0},
+    [TCGEMM_DTYPE_S32] = {"s32", 0, 0, 0},
+    [TCGEMM_DTYPE_S8] = {"s8", 0, 0, 0},
+    [TCGEMM_DTYPE_U8] = {"u8", 0, 0, 0},
+    [TCGEMM_DTYPE_S4] = {"s4", 0, 0, 0},
+    [TCGEMM_DTYPE_U4] = {"u4", 0, 0, 0},
+    [TCGEMM_DTYPE_B1] = {"b1", 0, 0, 0},
 };
 
 static int is_dtype(tcgemm_dtype_t dtype) {
@@ -36,7 +35,7 @@ static int is_dtype(tcgemm_dtype_t dtype) {
 }
 
 int tcgemm_dtype_bits(tcgemm_dtype_t dtype) {
-    return is_dtype(dtype) ? dtype_table[dtype].bits : 0;
+    return is_dtype(dtype) ? tcgemm_bits_of_dtype(dtype) : 0;
 }
 
 const char *tcgemm_dtype_name(tcgemm_dtype_t dtype) {

@@ -343,6 +343,11 @@ static void pack_group(const product_t *x, const panels_t *p, int64_t group) {
         pack_by_steps(x, p, group * p->group, min_i64((group + 1) * p->group, p->count));
 }
 
+static void pack_all(const product_t *x, const panels_t *p) {
+    for (int64_t group = 0; group < num_groups(p); ++group)
+        pack_group(x, p, group);
+}
+
 /* Long lanes whose lines lie side by side are packed some panels at a time. */
 static int group_of(const product_t *x, bool along_k) {
     return x->u->lane_bytes == 64 && !along_k ? PANELS_OF_GROUP : 1;
@@ -956,8 +961,7 @@ static void pack_own_panel(const product_t *x, const panels_t *b, own_unit_t *ow
 
 static void pack_own_b(const product_t *x, own_unit_t *own, int64_t k) {
     const panels_t b = own_panels(x, own, k);
-    for (int64_t group = 0; group < num_groups(&b); ++group)
-        pack_group(x, &b, group);
+    pack_all(x, &b);
     for (int64_t j = 0; x->u->exact && j < b.count; ++j)
         own->is_special[j] |= b.special[j];
 }
@@ -1080,11 +1084,6 @@ static step_t step_of_unit(const product_t *x, int64_t unit, int t) {
     return own;
 }
 
-static void pack_all(const product_t *x, const panels_t *p) {
-    for (int64_t group = 0; group < num_groups(p); ++group)
-        pack_group(x, p, group);
-}
-
 /* What the last unit of this thread, -1 if there was none, has left need not be packed again: a
  * thread that nobody comes to help goes down the rows, with the same columns of B. */
 static void pack_unit(const product_t *x, int64_t unit, int64_t last, int t) {
@@ -1170,7 +1169,7 @@ static small_parts_t small_parts(const small_t *x) {
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
     const int64_t row_bytes = x->tile.steps * u->lane_bytes; /* of a panel */
     const bool has_a = x->plan->cpu.pack_a;
-    const int64_t rows = has_a ? (x->plan->g.m + u->mr - 1) & -(int64_t)u->mr : 0;
+    const int64_t rows = has_a ? round_up_to_power(x->plan->g.m, u->mr) : 0;
     small_parts_t p = {.a = x->workspace};
     p.b = p.a + tcgemm_align64(rows * row_bytes);
     if (x->signs.use_a_terms || x->signs.use_b_terms) {

@@ -574,16 +574,9 @@ static double macs_per_lane(tcgemm_family_t family) {
     }
 }
 
-/* Of a core's matrix unit: a product of tiles, 16 x 16 x 64 bytes, takes 16 cycles. */
-static double matrix_macs(tcgemm_family_t family) {
-    return family == TCGEMM_FAMILY_BF16X32 || family == TCGEMM_FAMILY_F16X32 ? 512.0
-           : family == TCGEMM_FAMILY_I8X64                                   ? 1024.0
-                                                                             : 0.0;
-}
-
 double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
-    if (matrix_macs(kernel->cpu->family) > 0.0)
-        return matrix_macs(kernel->cpu->family);
+    if (is_matrix(kernel->cpu)) /* a product of tiles, 16 x 16 x ku, takes 16 cycles */
+        return 16.0 * kernel->cpu->ku;
     const double dots = tcgemm_cpu_bf16_dots_per_cycle();
     if (kernel->cpu->family == TCGEMM_FAMILY_BF16 && dots > 0.0)
         return dots * 32.0;

@@ -111,18 +111,13 @@ static double moved_bytes(const tcgemm_operand_t *x, const tcgemm_operand_t *p, 
                     (bytes_of(x->dtype) + bytes_of(p->dtype)));
 }
 
-/* Of its rows, wherever it begins: more than one, and more than one item. */
-static uint32_t alignment_of(const tcgemm_operand_t *x) {
-    return tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride);
-}
-
 /* Whether a copy could be read faster than the operand itself. */
 static bool is_narrow(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, int64_t rows,
                       int64_t cols) {
     if (row->gpu->tensor_maps)
         return tcgemm_operand_ld(x) * bytes_of(x->dtype) % (TCGEMM_TENSOR_ROW / 2) != 0;
     const int64_t length = tcgemm_operand_length(x, rows, cols);
-    return alignment_of(x) < PIECE || length * bytes_of(x->dtype) % PIECE != 0;
+    return tcgemm_gpu_row_alignment(x) < PIECE || length * bytes_of(x->dtype) % PIECE != 0;
 }
 
 /* Whether the kernel cannot read the operand, rows x cols, but from a copy. */
@@ -134,7 +129,8 @@ static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, boo
         return false;
     if (row->gpu->whole_rows && !x->padded && is_narrow(row, x, rows, cols))
         return true;
-    return needs_turning(row, x, is_b) || (row->gpu->tensor_maps && alignment_of(x) < PIECE);
+    return needs_turning(row, x, is_b) ||
+           (row->gpu->tensor_maps && tcgemm_gpu_row_alignment(x) < PIECE);
 }
 
 /* Whether a kernel that need not may yet be faster with a copy. */
@@ -675,7 +671,7 @@ bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
  * slower one holds up both, and two that are equally slow are packed both or neither. */
 static double least_packing(const task_t *t) {
     if (t->may == (TCGEMM_OPERAND_A | TCGEMM_OPERAND_B) && !t->row->gpu->tensor_maps &&
-        alignment_of(&t->g->a) == alignment_of(&t->g->b))
+        tcgemm_gpu_row_alignment(&t->g->a) == tcgemm_gpu_row_alignment(&t->g->b))
         return packing_seconds(t, t->may);
     const double a = t->may & TCGEMM_OPERAND_A ? t->a_bytes : HUGE_VAL;
     const double b = t->may & TCGEMM_OPERAND_B ? t->b_bytes : HUGE_VAL;

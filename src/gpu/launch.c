@@ -67,6 +67,10 @@ uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t li
     return lowest > 1 ? lowest : 1;
 }
 
+uint32_t tcgemm_gpu_row_alignment(const tcgemm_operand_t *x) {
+    return tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride);
+}
+
 int64_t tcgemm_gpu_tile_rows(const tcgemm_step_t *step, int64_t m) {
     const int64_t rows = ceil_div(m, step->kernel->gpu->bm);
     return step->in_pairs ? round_up(rows, 2) : rows;

@@ -21,6 +21,9 @@ tcgemm_occupancy_t tcgemm_gpu_occupancy(const tcgemm_gpu_row_t *row, int registe
 uint32_t tcgemm_gpu_alignment(const void *data, tcgemm_dtype_t dtype, int64_t lines, int64_t ld,
                               int64_t batch, int64_t stride);
 
+/* The same of an operand, wherever it begins, that has more rows and items than one. */
+uint32_t tcgemm_gpu_row_alignment(const tcgemm_operand_t *x);
+
 /* Whether the operand that the row streams has k contiguous. */
 bool tcgemm_gpu_streams_k(const tcgemm_gpu_row_t *row, const tcgemm_operand_t *a,
                           const tcgemm_operand_t *b);

@@ -255,8 +255,7 @@ static double box_bytes_per_clock(const tcgemm_operand_t *x) {
  * bytes and three times for 4, as measured. Rows that end inside 16 bytes leave the pipelined loop,
  * too; so do those of a whole matrix that starts off a boundary. */
 static double narrow_factor(const question_t *q, const tcgemm_operand_t *x) {
-    const uint32_t aligned = tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2,
-                                                  x->batch_stride); /* more rows than one */
+    const uint32_t aligned = tcgemm_gpu_row_alignment(x);
     if (aligned >= WIDEST_LOAD)
         return 1.0;
     if (q->row->smem_bytes == 0 || aligned < NARROWEST_COPY)
@@ -277,8 +276,7 @@ static double stream_factor(const question_t *q) {
     const bool is_a = q->row->streams == TCGEMM_STREAMS_A;
     const tcgemm_operand_t *x = is_a ? &q->g->a : &q->g->b;
     const bool in_k = tcgemm_gpu_streams_k(q->row, &q->g->a, &q->g->b);
-    const double aligned =
-        tcgemm_gpu_alignment(NULL, x->dtype, 2, tcgemm_operand_ld(x), 2, x->batch_stride);
+    const double aligned = tcgemm_gpu_row_alignment(x);
     const int64_t lines = is_a ? q->g->m : q->g->n;
     const bool is_narrow =
         lines < (is_a ? q->row->bm : q->row->bn) ||

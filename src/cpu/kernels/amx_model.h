@@ -100,14 +100,6 @@ static inline void amx_model_dot_pairs(int c, int a, int b, bool is_bf16) {
     }
 }
 
-static inline void amx_model_dot_bf16(int c, int a, int b) {
-    amx_model_dot_pairs(c, a, b, true);
-}
-
-static inline void amx_model_dot_f16(int c, int a, int b) {
-    amx_model_dot_pairs(c, a, b, false);
-}
-
 static inline uint32_t amx_model_byte(uint32_t word, int h, bool is_signed) {
     const uint32_t byte = word >> (8 * h) & 0xFFu;
     return is_signed ? (byte ^ 0x80u) - 0x80u : byte;

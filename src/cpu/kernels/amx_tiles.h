@@ -58,8 +58,8 @@ _Static_assert(sizeof(amx_config_t) == 64, "the configuration is a line of memor
 #define AMX_STORE(t, p, stride) amx_model_store(t, p, stride)
 #define AMX_STREAM(p, line)     memcpy(p, line, 64)
 #define AMX_FENCE()             (void)0
-#define AMX_DOT_BF16(c, a, b)   amx_model_dot_bf16(c, a, b)
-#define AMX_DOT_F16(c, a, b)    amx_model_dot_f16(c, a, b)
+#define AMX_DOT_BF16(c, a, b)   amx_model_dot_pairs(c, a, b, true)
+#define AMX_DOT_F16(c, a, b)    amx_model_dot_pairs(c, a, b, false)
 #define AMX_DOT_S8S8(c, a, b)   amx_model_dot_bytes(c, a, b, true, true)
 #define AMX_DOT_S8U8(c, a, b)   amx_model_dot_bytes(c, a, b, true, false)
 #define AMX_DOT_U8S8(c, a, b)   amx_model_dot_bytes(c, a, b, false, true)

@@ -235,9 +235,11 @@ static void convert_statuses(void **state) {
 
 static void widths(void **state) {
     (void)state;
-    for (int d = TCGEMM_DTYPE_F64; d <= TCGEMM_DTYPE_B1; ++d)
+    for (int d = TCGEMM_DTYPE_F64; d <= TCGEMM_DTYPE_B1; ++d) {
         assert_int_equal(tcgemm_bits_of_dtype((tcgemm_dtype_t)d),
                          tcgemm_dtype_bits((tcgemm_dtype_t)d));
+        assert_int_equal(tcgemm_bits_of_dtype((tcgemm_dtype_t)d), oracle_bits((tcgemm_dtype_t)d));
+    }
 }
 
 int main(void) {

@@ -27,6 +27,14 @@ static bool is_float(operands_t of) {
     return of == BF16 || of == F16;
 }
 
+static bool a_is_signed(operands_t of) {
+    return of == S8S8 || of == S8U8;
+}
+
+static bool b_is_signed(operands_t of) {
+    return of == S8S8 || of == U8S8;
+}
+
 /* bf16 or f16 of any size, or around one size so that sums cancel and become subnormal. */
 static uint32_t random_half(operands_t of, uint64_t *random, int kind) {
     const uint16_t bits = (uint16_t)random_next(random);
@@ -61,7 +69,7 @@ static void play(int i, int j, operands_t of) {
         if (is_float(of))
             amx_model_dot_pairs(0, 1, 2, of == BF16);
         else
-            amx_model_dot_bytes(0, 1, 2, of == S8S8 || of == S8U8, of == S8S8 || of == U8S8);
+            amx_model_dot_bytes(0, 1, 2, a_is_signed(of), b_is_signed(of));
     }
     amx_model_store(0, &expected[i][j], (int64_t)SIDE * 4);
 }
@@ -85,8 +93,8 @@ static void compare(operands_t of, int kind, uint64_t seed) {
                        .ldd = SIDE,
                        .m = SIDE,
                        .n = SIDE,
-                       .a_is_signed = of == S8S8 || of == S8U8,
-                       .b_is_signed = of == S8S8 || of == U8S8};
+                       .a_is_signed = a_is_signed(of),
+                       .b_is_signed = b_is_signed(of)};
     if (is_float(of))
         t.alpha.f32 = 1.0f;
     else

@@ -161,11 +161,17 @@ static bool has_subnormal(const tcgemm_dots_t *t, int first) {
     return false;
 }
 
-/* Of magnitudes so different that sums are rounded at each step. */
-static void fill_wide(uint64_t *random, uint16_t *bf16, int64_t count) {
-    for (int64_t i = 0; i < count; ++i)
-        bf16[i] = (uint16_t)((random_below(random, 2) << 15) |
-                             ((117 + random_below(random, 20)) << 7) | random_below(random, 128));
+/* Magnitudes so different that sums are rounded at each step; now and then a subnormal. */
+static void fill_halves(uint64_t *random, bool is_bf16, bool some_subnormal, uint16_t *to,
+                        int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+        const unsigned sign_and_mantissa =
+            (unsigned)random_next(random) & (is_bf16 ? 0x807Fu : 0x83FFu);
+        const unsigned exponent = is_bf16 ? (117u + (unsigned)random_below(random, 20)) << 7
+                                          : (5u + (unsigned)random_below(random, 18)) << 10;
+        const bool is_least = some_subnormal && random_below(random, 200) == 0;
+        to[i] = (uint16_t)(sign_and_mantissa | (is_least ? 1u : exponent));
+    }
 }
 
 /* All rows of x by lines first .. first + 15. */
@@ -201,9 +207,10 @@ static void check_pairs(const tcgemm_kernel_t *kernel, int width) {
         uint16_t *const x = (uint16_t *)(void *)guard_place(&x_guard, (size_t)count * 2, true);
         uint16_t *const line =
             (uint16_t *)(uintptr_t)t.lines + random_below(&random, t.num_lines) * t.line_stride;
-        fill_wide(&random, x, count);
+        fill_halves(&random, true, false, x, count);
         for (int l = 0; l < t.num_lines; ++l)
-            fill_wide(&random, (uint16_t *)(uintptr_t)t.lines + l * t.line_stride, t.steps);
+            fill_halves(&random, true, false, (uint16_t *)(uintptr_t)t.lines + l * t.line_stride,
+                        t.steps);
         if (random_below(&random, 3) == 0)
             line[random_below(&random, t.steps)] = (uint16_t)(0x8001 + random_below(&random, 0x7F));
         t.is_exact = random_below(&random, 4) == 0;
@@ -245,19 +252,6 @@ static void pairs_have_the_bits_of_tiles(void **state) {
 /* ---- matrix tiles ---- */
 
 enum { MATRIX = 32, MATRIX_STEPS = (MOST_STEPS + MATRIX - 1) / MATRIX, GROUPS = 2 };
-
-/* Magnitudes so different that sums are rounded at each step; now and then a subnormal. */
-static void fill_halves(uint64_t *random, bool is_bf16, bool some_subnormal, uint16_t *to,
-                        int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-        const unsigned sign_and_mantissa =
-            (unsigned)random_next(random) & (is_bf16 ? 0x807Fu : 0x83FFu);
-        const unsigned exponent = is_bf16 ? (117u + (unsigned)random_below(random, 20)) << 7
-                                          : (5u + (unsigned)random_below(random, 18)) << 10;
-        const bool is_least = some_subnormal && random_below(random, 200) == 0;
-        to[i] = (uint16_t)(sign_and_mantissa | (is_least ? 1u : exponent));
-    }
-}
 
 /* The same product by tiles, lines first .. first + 31 as the rows of a panel of A. */
 static void multiply_panels(const tcgemm_cpu_ukernel_t *u, const tcgemm_dots_t *t,
