@@ -31,8 +31,17 @@ defect "C is read though alpha and beta are 0" problem/check.c \
     's/call->c = call->beta == 0.0 ? NULL : c;/call->c = call->beta == 0.0 \&\& call->alpha != 0.0 ? NULL : c;/' \
     'unit/problem/check|check/semantics'
 defect "the last vector of B read in place is not masked" cpu/kernels/tile_tmpl.h \
-    's/bv\[v\] = packed || v + 1 < nv ? TILE_LOAD/bv[v] = true ? TILE_LOAD/' \
+    's/bv\[v\] = packed || way == WHOLE || v + 1 < nv/bv[v] = true/' \
     'unit/cpu/tile|check/memory'
+defect "an edge of B read in place is taken for whole vectors" cpu/kernels/tile_tmpl.h \
+    's/mr == TILE_MR && t->n == nv \* TILE_LANES/mr == TILE_MR/' \
+    'unit/cpu/tile|check/memory'
+defect "the copy of B's panel lacks its last vector" cpu/kernels/tile_tmpl.h \
+    's/way == COPYING && v < nv; ++v/way == COPYING \&\& v + 1 < nv; ++v/' \
+    'unit/cpu/tile|check/threads'
+defect "the panel that is copied has the columns of the one before" cpu/gemm.c \
+    's/first.b = column_of_b(x, step, j);/first.b = column_of_b(x, step, j > 0 ? j - 1 : 0);/' \
+    'check/threads|check/kernels'
 defect "odd k: A is padded with zero, B with what was there" cpu/kernels/pack_tmpl.h \
     's/if (count & 1)$/if ((count \& 1) \&\& width <= 8)/' \
     'unit/cpu/pack|check/kernels'

@@ -61,7 +61,7 @@ static void count_packing(const struct tcgemm_plan *plan, double k_steps,
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const bool packs_a = plan->cpu.pack_a && !g->a.packed_bytes && !tcgemm_cpu_leaves_a(plan);
-    const bool packs_b = plan->cpu.pack_b && !g->b.packed_bytes;
+    const bool packs_b = plan->cpu.pack_b && !g->b.packed_bytes && !plan->cpu.copies_b;
     const bool a_along = g->a.col_stride == 1, b_along = g->b.row_stride == 1;
     const double lanes = (double)ceil_div(g->k, u->ku);
     const double a = packs_a ? (double)g->m * packed_depth(plan, g->a.dtype) : 0.0;

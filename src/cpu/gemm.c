@@ -145,6 +145,7 @@ typedef struct step {
     tcgemm_call_t item;
     int64_t item_index;
     int64_t a_offset, b_offset; /* of this item in A and B, in elements */
+    bool copies_b;              /* its first row of tiles leaves B's panels */
 } step_t;
 
 /* One operand's panels of a step. */
@@ -576,16 +577,22 @@ static const void *panel_of_a(const product_t *x, const step_t *step, const part
            k / x->u->ku * x->u->mr * x->u->lane_bytes;
 }
 
-static const void *panel_of_b(const product_t *x, const step_t *step, const parts_t *parts,
-                              int64_t j) {
-    if (x->plan->cpu.pack_b)
-        return parts->panels + tcgemm_panel_at(j - parts->first,
-                                               tcgemm_panel_steps(step->block.ks, x->u->ku),
-                                               x->u->lane_bytes);
+/* Column j of B where it lies, ... */
+static const void *column_of_b(const product_t *x, const step_t *step, int64_t j) {
     const tcgemm_operand_t *b = &x->plan->g.b;
     const int64_t index =
         step->b_offset + step->block.k * b->row_stride + (step->block.col + j) * b->col_stride;
     return tcgemm_element_at(step->item.b, index, x->u->lane_bytes);
+}
+
+/* ... or the panel that begins with it. */
+static const void *panel_of_b(const product_t *x, const step_t *step, const parts_t *parts,
+                              int64_t j) {
+    if (!x->plan->cpu.pack_b)
+        return column_of_b(x, step, j);
+    return parts->panels + tcgemm_panel_at(j - parts->first,
+                                           tcgemm_panel_steps(step->block.ks, x->u->ku),
+                                           x->u->lane_bytes);
 }
 
 static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64_t a_panel,
@@ -687,11 +694,10 @@ static next_b_t next_b(const product_t *x, const step_t *step, const tcgemm_unit
     const int64_t ks = min_i64(s->kc, g->k - step->block.k - step->block.ks);
     const int64_t rows = min_i64(s->mc, step->block.rows - unit->row);
     const int64_t tiles = (ceil_div(rows, tile_rows) - 1) * ceil_div(g->n, x->u->nr);
-    const parts_t in_place = {0};
     if (!s->fetches || ks <= 0 || tiles <= 0 || steps_ahead(x) == 0 || g->b.row_stride != g->n ||
         s->nb < g->n)
         return (next_b_t){NULL, 0};
-    return (next_b_t){(const char *)panel_of_b(x, step, &in_place, 0) + step->block.ks * bytes,
+    return (next_b_t){(const char *)column_of_b(x, step, 0) + step->block.ks * bytes,
                       round_up(ceil_div(ks * bytes, tiles), 64)};
 }
 
@@ -859,6 +865,17 @@ static bool keeps_a_panel(const product_t *x, const step_t *step) {
            !x->u->finishes_tiles;
 }
 
+/* A tile of the block's first rows: what will be its panel of B is still to be written. */
+static void multiply_and_copy(const product_t *x, const step_t *step, int64_t j,
+                              const tcgemm_tile_t *tile) {
+    tcgemm_tile_t first = *tile;
+    first.copy = (void *)(uintptr_t)tile->b;
+    first.copy_step = tile->b_step;
+    first.b = column_of_b(x, step, j);
+    first.b_step = x->plan->g.b.row_stride;
+    x->u->strided(&first);
+}
+
 /* As multiply_unit, with a panel of A that stays. */
 static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm_unit_t at) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
@@ -900,7 +917,10 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
                 fetch_next_rows(x, step, i, j - at.col, &at, &tile);
             if (x->u->exact)
                 function = tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr);
-            function(&tile);
+            if (step->copies_b && i == 0)
+                multiply_and_copy(x, step, j, &tile);
+            else
+                function(&tile);
         }
     }
     finish_unit(x, step, at.row, i1 - at.row, at.col, j1 - at.col);
@@ -972,8 +992,7 @@ static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int
     if (x->plan->cpu.pack_b)
         return own->b.data +
                (packs_all_panels(x) ? tcgemm_panel_at(j - own->j0, steps, x->u->lane_bytes) : 0);
-    const parts_t in_place = {0};
-    return (const char *)panel_of_b(x, own->step, &in_place, j) +
+    return (const char *)column_of_b(x, own->step, j) +
            k * x->plan->g.b.row_stride * x->u->lane_bytes;
 }
 
@@ -1133,6 +1152,7 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     tile->a_row = g->a.row_stride;
     tile->a_step = g->a.col_stride;
     tile->b_step = g->b.row_stride;
+    tile->copy = NULL;
     tile->fetches = false;
     tile->ldd = g->ldd;
     tile->ldc = g->ldc;
@@ -1435,6 +1455,12 @@ static bool next_step(product_t *x) {
     return true;
 }
 
+/* Whether the first row of the block's tiles is a whole one, which can leave B's panels. */
+static bool has_whole_rows(const product_t *x, const block_t *block) {
+    const int64_t rows = min_i64(x->plan->cpu.mc, block->rows);
+    return rows >= x->u->mr && rows_of_tile(x, rows) == x->u->mr;
+}
+
 /* Where the panels of x->next go, and which they are. */
 static void choose_panels(product_t *x) {
     const block_t *block = &x->next.block;
@@ -1451,7 +1477,8 @@ static void choose_panels(product_t *x) {
     x->b_panels = panels_of_b(x, &x->next, 0, block->cols);
     if (x->a_is_late || x->plan->cpu.packs_both)
         x->a_panels.count = 0;
-    if (has_b || x->plan->cpu.packs_units || x->plan->cpu.packs_both)
+    x->next.copies_b = x->plan->cpu.copies_b && !has_b && has_whole_rows(x, block);
+    if (has_b || x->next.copies_b || x->plan->cpu.packs_units || x->plan->cpu.packs_both)
         x->b_panels.count = 0;
 }
 

@@ -79,6 +79,8 @@ enum {
     LEAST_DOTS_STEPS = 64,         /* along k, and ... */
     LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
     MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
+    FAR_ROWS_BYTES = 8 << 20,   /* of an operand whose rows tiles have fetched ahead, and of ... */
+    FAR_LINES_BYTES = 48 << 20, /* ... one of f32 or f64 lines along k, or f64 across it, at most */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
     CYCLES_PER_THREAD = 10000,     /* the least work that is worth waking a thread for */
     CYCLES_PER_BARRIER = 5000,
@@ -239,14 +241,22 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     return TCGEMM_DOTS_NONE;
 }
 
-/* A small operand, lines of which lie `pitch` elements apart, is faster in place: by a twentieth
- * for one thread, and two or three times for many, each of which would fetch most panels from the
- * caches of those that packed them. */
-static bool is_near(const struct tcgemm_plan *plan, int64_t pitch, int64_t lines, int max_threads) {
+/* Whether an operand, lines of which lie `pitch` elements apart, is so small. */
+static bool is_near(const struct tcgemm_plan *plan, int64_t pitch, int64_t lines, double most) {
     const int lane_bytes = plan->kernel->cpu->lane_bytes;
-    const int64_t most = max_threads >= MANY_THREADS ? SHARED_BYTES : (int64_t)tcgemm_near_bytes();
     return pitch <= NEAR_PITCH / lane_bytes && pitch * lane_bytes % BAD_PITCH != 0 &&
-           (double)(pitch * lane_bytes) * (double)lines <= (double)most;
+           (double)(pitch * lane_bytes) * (double)lines <= most;
+}
+
+/* Bytes of an operand that is faster in place: by a twentieth for one thread and many rows, where
+ * it leaves most of the second-level cache to the others, and two or three times for many threads,
+ * each of which would fetch most panels from the caches of those that packed them. */
+static double most_near_bytes(const tcgemm_canonical_t *g, int max_threads) {
+    static const double part_of_one = 0.375; /* a little less than a quarter of that cache */
+    if (max_threads >= MANY_THREADS)
+        return SHARED_BYTES;
+    return (double)tcgemm_near_bytes() *
+           (max_threads == 1 && g->m > MOST_FEW_ROWS ? part_of_one : 1.0);
 }
 
 /* Lines, or rows across k, whose distance is a multiple of a way of the first-level cache want one
@@ -286,22 +296,36 @@ bool tcgemm_cpu_is_narrow(const struct tcgemm_plan *plan) {
     return g->n <= (int64_t)more * MOST_NARROW_PANELS * u->nr;
 }
 
+/* Bytes of an operand that is to be fetched ahead: more than a core finds in the last cache, of
+ * which one of many cores has a part, and one that it does not reach soon. */
+static int64_t far_bytes(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const int64_t most = (int64_t)tcgemm_far_bytes();
+    const bool is_double = plan->g.type->type == TCGEMM_F64_F64;
+    if (!s->dots)
+        return min_i64(most, FAR_ROWS_BYTES);
+    return is_double || (lanes_are_elements(&plan->g) && !s->across)
+               ? min_i64(most, FAR_LINES_BYTES)
+               : most;
+}
+
 static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     const double a_bytes = (double)g->m * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
-    s->fetches = fmax(a_bytes, b_bytes) > (double)tcgemm_far_bytes();
     s->dots = dots_of(plan, &s->across);
-    s->is_crowded = is_crowded(plan);
     s->dots_in_lanes = s->dots && !s->across && has_lane_dots(plan) &&
                        (!is_matrix(u) || volume(g) >= LEAST_TILE_DOTS_VOLUME);
     if (!s->dots_in_lanes && !has_vector_dots(u)) {
         s->dots = TCGEMM_DOTS_NONE;
         s->across = false;
     }
+    s->fetches = fmax(a_bytes, b_bytes) > (double)far_bytes(plan);
+    s->is_crowded = is_crowded(plan);
     s->pack_a = s->pack_b = !s->dots;
+    s->copies_b = false;
     if (s->dots || !u->strided || !lanes_are_elements(g))
         return;
     const bool a_ahead = g->a.packed_bytes || plan->packs == TCGEMM_OPERAND_A;
@@ -312,15 +336,18 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const bool stays = tcgemm_is_wide(u) && g->a.col_stride == 1;
     const bool narrow = tcgemm_cpu_is_narrow(plan);
     const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride <= STREAM_PITCH / u->lane_bytes;
-    const bool near_b = tcgemm_is_wide(u) && g->b.col_stride == 1 && !b_ahead &&
-                        is_near(plan, g->b.row_stride, g->k, max_threads);
+    const bool wide_b = tcgemm_is_wide(u) && g->b.col_stride == 1 && !b_ahead;
+    const double most = most_near_bytes(g, max_threads);
+    const bool near_b = wide_b && is_near(plan, g->b.row_stride, g->k, most);
     const bool near_a =
-        near_b && g->a.row_stride == 1 && is_near(plan, g->a.col_stride, g->k, max_threads);
+        near_b && g->a.row_stride == 1 && is_near(plan, g->a.col_stride, g->k, most);
     s->pack_a = a_ahead || !(tiny || few || narrow || stays || near_a);
     /* A vector of B needs its columns side by side. */
     s->pack_b = b_ahead ||
                 !(g->b.col_stride == 1 && (tiny || (few && !tcgemm_cpu_packs_whole_units(plan)) ||
                                            near || near_b || g->m <= u->mr));
+    s->copies_b = s->pack_b && wide_b && max_threads == 1 && g->m > MOST_FEW_ROWS &&
+                  is_near(plan, g->b.row_stride, g->k, (double)tcgemm_near_bytes());
 }
 
 /* Bytes of a packed row of A, or column of B, for a step of k. */
@@ -353,6 +380,8 @@ static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
 static int64_t near_columns(const struct tcgemm_plan *plan, int num_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const int64_t most = num_threads >= MANY_THREADS ? min_i64(u->nb, MANY_COLS) : u->nb;
+    if (plan->cpu.copies_b) /* all of it stays there */
+        return plan->cpu.nc;
     if (!plan->cpu.pack_b || plan->g.m <= u->mc)
         return most;
     const int64_t panels = (int64_t)tcgemm_near_bytes() / line_bytes(plan) / u->nr;
@@ -477,7 +506,7 @@ static bool has_small_items(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
            g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && g->m <= 64 * (int64_t)u->mr &&
-           !g->a.packed_bytes && !g->b.packed_bytes && !s->packs_units &&
+           !g->a.packed_bytes && !g->b.packed_bytes && !s->packs_units && !s->copies_b &&
            (!tcgemm_family_has_terms(u->family) || (u->pack_rows && u->strided));
 }
 

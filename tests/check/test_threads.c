@@ -131,6 +131,22 @@ static void same_bits_where_many_leave_b_in_place(void **state) {
     assert_no_failures();
 }
 
+/* A B whose panels one thread leaves while it multiplies the first rows, and others pack; in two
+ * blocks of rows, or of k, or of both. */
+static void same_bits_where_one_copies_b(void **state) {
+    (void)state;
+    static const int64_t sizes[][3] = {
+        {70, 208, 730}, {300, 100, 1500}, {2100, 208, 730}, {2100, 100, 1500}};
+    for (uint64_t i = 0; i < 16; ++i) {
+        const bool is_double = i / 2 % 2;
+        const int64_t *s = sizes[i / 4];
+        const int64_t shape[] = {s[0], is_double ? s[1] / 2 : s[1], s[2]};
+        testcase_t t = case_of(is_double ? TCGEMM_F64_F64 : TCGEMM_F32_F32, shape, i % 2);
+        compare_thread_counts_of(&t);
+    }
+    assert_no_failures();
+}
+
 /* Many short steps of k: who has no unit left packs for the next step while the last units of this
  * one are multiplied. */
 static void same_bits_with_panels_packed_ahead(void **state) {
@@ -452,6 +468,7 @@ int main(void) {
         cmocka_unit_test(same_bits_with_late_subnormals),
         cmocka_unit_test(same_bits_with_few_times_lines),
         cmocka_unit_test(same_bits_where_many_leave_b_in_place),
+        cmocka_unit_test(same_bits_where_one_copies_b),
         cmocka_unit_test(same_bits_with_panels_packed_ahead),
         cmocka_unit_test(same_bits_at_any_address),
         cmocka_unit_test(same_bits_run_after_run),

@@ -18,6 +18,7 @@
 #define TILE_LANE                 float
 #define TILE_BVEC                 __m512
 #define TILE_LOAD(p)              _mm512_loadu_ps(p)
+#define TILE_STORE(p, x)          _mm512_store_ps(p, x)
 #define TILE_LOAD_MASKED(p, mask) _mm512_maskz_loadu_ps(mask, p)
 #define TILE_BROADCAST(p)         _mm512_set1_ps(*(p))
 #define TILE_MAC(sum, a, b)       _mm512_fmadd_ps(a, b, sum)
@@ -36,6 +37,7 @@
 #define TILE_BVEC                 __m512d
 #define TILE_ZERO()               _mm512_setzero_pd()
 #define TILE_LOAD(p)              _mm512_loadu_pd(p)
+#define TILE_STORE(p, x)          _mm512_store_pd(p, x)
 #define TILE_LOAD_MASKED(p, mask) _mm512_maskz_loadu_pd(mask, p)
 #define TILE_BROADCAST(p)         _mm512_set1_pd(*(p))
 #define TILE_MAC(sum, a, b)       _mm512_fmadd_pd(a, b, sum)

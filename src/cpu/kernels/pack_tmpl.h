@@ -316,7 +316,14 @@ static void copy_steps(const char *source, int64_t stride, int64_t steps, int li
         if (stride >= LEAST_FETCHED_STRIDE)
             fetch_row(source, ROWS_AHEAD, stride, lines, line_bytes);
 #ifdef __AVX512F__
-        for (; i < bytes; i += 64) {
+        for (; i + 64 <= bytes; i += 64)
+            _mm512_storeu_si512(panel + i, _mm512_loadu_si512(source + i));
+        if (i + 32 <= bytes) { /* not by masks, whose vectors would lie across two lines */
+            _mm256_storeu_si256((__m256i *)(panel + i),
+                                _mm256_loadu_si256((const __m256i *)(source + i)));
+            i += 32;
+        }
+        if (i < bytes) {
             const __mmask16 words = first_words(bytes - i);
             _mm512_mask_storeu_epi32(panel + i, words, _mm512_maskz_loadu_epi32(words, source + i));
         }

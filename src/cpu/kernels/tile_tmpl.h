@@ -27,6 +27,7 @@
  *   TILE_STEPS                     steps in a round of the loop, if that is not 1
  *   TILE_IS_PACKED                 false: TILE_PACKED goes by strides, too
  *   TILE_FETCHES                   if TILE_STRIDED heeds tile.fetches: a second copy of the loop
+ *   TILE_STORE(p, x)               if it heeds tile.copy: a third one, of whole tiles
  */
 
 #define TILE_PASTE_(x, y) x##y
@@ -142,23 +143,39 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(fetch)(const tcgemm_tile_t *t, const
     }
 }
 
+#ifndef TILE_TMPL_ONCE
+#define TILE_TMPL_ONCE
 /* Steps that a panel of B, which lies in the second-level cache, is fetched ahead. */
-#ifndef TILE_TMPL_AHEAD
-#define TILE_TMPL_AHEAD
 enum { AHEAD = 16 };
+
+/* How B is read. A mask takes one of two multiply-adds' turns on Intel's processors, 4 % of a whole
+ * tile's time. */
+typedef enum tile_way {
+    PANEL,         /* packed ... */
+    PANEL_FETCHED, /* ... and longer than the first-level cache */
+    WHOLE,         /* by strides, in whole vectors */
+    MASKED,        /* by strides, the last vector by its mask; and so: */
+    COPYING,       /* tile.copy */
+    FETCHING       /* tile.fetches */
+} tile_way_t;
 #endif
 
-/* mr, nv, packed and fetches, of B, are constants wherever this is inlined; and so below. */
+/* mr, nv and way are constants wherever this is inlined; and so below. */
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
                                                       TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
-                                                      const int nv, const bool packed,
-                                                      const bool fetches, TILE_MASK tail) {
+                                                      const int nv, const tile_way_t way,
+                                                      TILE_MASK tail) {
+    const bool packed = way == PANEL || way == PANEL_FETCHED;
+    const bool fetches = way == PANEL_FETCHED || way == FETCHING;
     const TILE_LANE *b = t->b;
     const int64_t a_row = packed ? 1 : t->a_row;
     const int64_t a_step = packed ? TILE_MR : t->a_step;
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const int64_t ahead = packed ? AHEAD * b_step : t->ahead;
     const char *next = t->next;
+#ifdef TILE_STORE
+    TILE_LANE *copy = t->copy;
+#endif
     /* Many rows of A in two halves: as many strides as a processor has registers for. */
     const int half = packed || TILE_MR <= 4 ? mr : (mr + 1) / 2;
     const TILE_LANE *a[2] = {t->a, (const TILE_LANE *)t->a + half * a_row};
@@ -176,8 +193,15 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
         }
         TCGEMM_UNROLL
         for (int v = 0; v < nv; ++v)
-            bv[v] = packed || v + 1 < nv ? TILE_LOAD(b + v * TILE_LANES)
-                                         : TILE_LOAD_MASKED(b + v * TILE_LANES, tail);
+            bv[v] = packed || way == WHOLE || v + 1 < nv
+                        ? TILE_LOAD(b + v * TILE_LANES)
+                        : TILE_LOAD_MASKED(b + v * TILE_LANES, tail);
+#ifdef TILE_STORE
+        TCGEMM_UNROLL
+        for (int v = 0; way == COPYING && v < nv; ++v)
+            TILE_STORE(copy + v * TILE_LANES, bv[v]);
+        copy += way == COPYING ? t->copy_step : 0;
+#endif
         TCGEMM_UNROLL
         for (int i = 0; i < mr; ++i) {
             const TILE_AVEC av = TILE_BROADCAST(a[i >= half] + (i - (i >= half) * half) * a_row);
@@ -195,7 +219,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
                                                   const int nv, const bool packed) {
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
     const TILE_MASK full = TILE_TAIL(TILE_LANES);
-    const bool fetches = packed && sizeof(TILE_VEC) == 64; /* narrower panels fit the first level */
+    const bool is_long = sizeof(TILE_VEC) == 64; /* narrower panels fit the first level */
     TILE_VEC sum[TILE_MR][TILE_NV];
 
     TCGEMM_UNROLL
@@ -212,12 +236,20 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     if (!t->pauses)
         TILE_LOCAL(fetch)(t, mr, nv);
 
-#ifdef TILE_FETCHES
-    if (!packed && t->fetches)
-        TILE_LOCAL(multiply)(t, sum, mr, nv, false, true, tail);
-    else
+    if (packed)
+        TILE_LOCAL(multiply)(t, sum, mr, nv, is_long ? PANEL_FETCHED : PANEL, tail);
+#ifdef TILE_STORE
+    else if (mr == TILE_MR && t->copy)
+        TILE_LOCAL(multiply)(t, sum, mr, nv, COPYING, tail);
 #endif
-        TILE_LOCAL(multiply)(t, sum, mr, nv, packed, fetches, tail);
+#ifdef TILE_FETCHES
+    else if (t->fetches)
+        TILE_LOCAL(multiply)(t, sum, mr, nv, FETCHING, tail);
+#endif
+    else if (mr == TILE_MR && t->n == nv * TILE_LANES)
+        TILE_LOCAL(multiply)(t, sum, mr, nv, WHOLE, tail);
+    else
+        TILE_LOCAL(multiply)(t, sum, mr, nv, MASKED, tail);
 
     if (t->pauses) {
         TILE_LOCAL(pause)(t, sum, mr, nv, full);
@@ -324,3 +356,4 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
 #undef TILE_STEPS
 #undef TILE_IS_PACKED
 #undef TILE_FETCHES
+#undef TILE_STORE

@@ -73,8 +73,10 @@ typedef struct tcgemm_tile {
     const struct tcgemm_finish *finish; /* the sums become this narrow D, and D is not written */
     /* Tiles may stop and go on later (tcgemm_can_pause): mr x nr sums on a 64-byte boundary. */
     void *partial;
-    bool resumes;      /* the sums so far are in `partial` */
-    bool pauses;       /* they are to be left there, and D as it is */
+    bool resumes; /* the sums so far are in `partial` */
+    bool pauses;  /* they are to be left there, and D as it is */
+    void *copy;   /* by strides, mr rows: what is read of B is left here, in whole vectors ... */
+    int64_t copy_step; /* ... and lanes from step to step; NULL: it is not */
     bool fetches;      /* by strides, at each step of k: */
     int64_t ahead;     /* B so many lanes behind it, and ... */
     const void *next;  /* ... what is needed after this tile, so many bytes a step; ... */

@@ -256,24 +256,83 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
                 }
 }
 
+static bool runs_here(const tcgemm_kernel_t *kernel) {
+    return kernel->cpu && kernel->family->fits(kernel, NULL);
+}
+
+/* B's panel, in whole vectors, from a B in place that is to be fetched ahead as well. */
+static void check_copy(const tcgemm_kernel_t *kernel, int n) {
+    enum { BEYOND = 64 };
+    static _Alignas(64) uint8_t panel[STEPS * MAX_NR * 8 + BEYOND];
+    const tcgemm_cpu_ukernel_t *u = kernel->cpu;
+    const int bytes = u->lane_bytes, lanes = tcgemm_vector_bytes(u) / bytes;
+    const int width = (n + lanes - 1) / lanes * lanes;
+    tcgemm_tile_t t = {.steps = STEPS, .m = u->mr, .n = n, .ldd = n, .copy_step = width};
+    set_operands(u, &t, false);
+    set_scalars(u, &t);
+    t.d = guard_place(&guards[3], (size_t)(u->mr * n * bytes), true);
+    t.copy = panel;
+    memset(panel, 0x5A, sizeof panel);
+    u->strided(&t);
+    for (int64_t e = 0; e < (int64_t)u->mr * n; ++e)
+        if (oracle_get(output_dtype(u), t.d, e) != 2.0 * (double)exact_sum(u, e / n, e % n))
+            report_failure("%s: element %lld of D is wrong", current, (long long)e);
+    for (int64_t step = 0; step < STEPS; ++step)
+        for (int64_t j = 0; j < width; ++j) {
+            const uint64_t expected = j < n ? lane_of(u, j + 100, step) : 0;
+            if (memcmp(panel + (step * width + j) * bytes, &expected, (size_t)bytes) != 0)
+                report_failure("%s: column %lld of step %lld is not B's", current, (long long)j,
+                               (long long)step);
+        }
+    for (int64_t at = (int64_t)STEPS * width * bytes; at < (int64_t)sizeof panel; ++at)
+        if (panel[at] != 0x5A)
+            report_failure("%s: byte %lld behind the panel changed", current, (long long)at);
+}
+
+static void tiles_leave_their_panel_of_b(void **state) {
+    (void)state;
+    for (int row = 0; row < tcgemm_num_kernels(); ++row) {
+        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
+        const tcgemm_cpu_ukernel_t *u = kernel->cpu;
+        if (!runs_here(kernel) || !u->strided || !tcgemm_is_wide(u) ||
+            (u->family != TCGEMM_FAMILY_F32 && u->family != TCGEMM_FAMILY_F64))
+            continue;
+        for (int n = 1; n <= u->nr; ++n) {
+            (void)snprintf(current, sizeof current, "%s copy n=%d", kernel->name, n);
+            check_copy(kernel, n);
+        }
+    }
+    assert_no_failures();
+}
+
 static void tiles_keep_within_their_matrices(void **state) {
+    (void)state;
+    for (int row = 0; row < tcgemm_num_kernels(); ++row)
+        if (runs_here(tcgemm_kernel_at(row)))
+            check_kernel(tcgemm_kernel_at(row));
+    assert_no_failures();
+}
+
+static int make_guards(void **state) {
     (void)state;
     for (int i = 0; i < 4; ++i)
         guards[i] = guard_make((size_t)(MAX_MR + 4) * (MAX_NR + 4) * STEPS * MAX_LANE);
     (void)signal(SIGSEGV, on_fault);
-    for (int row = 0; row < tcgemm_num_kernels(); ++row)
-        if (tcgemm_kernel_at(row)->cpu &&
-            tcgemm_kernel_at(row)->family->fits(tcgemm_kernel_at(row), NULL))
-            check_kernel(tcgemm_kernel_at(row));
+    return 0;
+}
+
+static int free_guards(void **state) {
+    (void)state;
     (void)signal(SIGSEGV, SIG_DFL);
     for (int i = 0; i < 4; ++i)
         guard_free(&guards[i]);
-    assert_no_failures();
+    return 0;
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_keep_within_their_matrices),
+        cmocka_unit_test(tiles_leave_their_panel_of_b),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_guards, free_guards);
 }

@@ -17,6 +17,7 @@
 #include "cpu/kernels/ukernel.h"
 #include "device/known_gpus.h"
 #include "gpu/gpu_row.h"
+#include "host/caches.h"
 #include "host/features.h"
 #include "plan/planner.h"
 #include "support/support.h"
@@ -48,10 +49,13 @@ static bool covers_once(int64_t size, int64_t panel, int64_t unit, int64_t tile)
     return next == size;
 }
 
-/* Of units with all rows it is the sums that have to stay in a cache. */
+/* Of units with all rows it is the sums that have to stay in a cache, of a B that is copied all of
+ * it. */
 static bool unit_is_too_wide(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (s->copies_b)
+        return (double)plan->g.n * (double)plan->g.k * u->lane_bytes > (double)tcgemm_near_bytes();
     if (!s->packs_units)
         return s->nb > u->nb;
     return s->kb < 1 || s->kb % u->ku || s->nb > 4096 + u->nr ||
