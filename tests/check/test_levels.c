@@ -450,8 +450,9 @@ static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
 static void some_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     enum { LINES = 517, K = 521, MANY = 70 };
     const bool is_fp8 = type == TCGEMM_E4M3_F32 || type == TCGEMM_E5M2_BF16;
-    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 && type != TCGEMM_F16_F16 &&
-        !(is_fp8 && strstr(info->name, "_f32_"))) /* others add up pairs */
+    const bool is_half = type == TCGEMM_F16_F16;
+    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64 &&
+        !((is_half || is_fp8) && strstr(info->name, "_f32_"))) /* others add up pairs */
         return;
     const tcgemm_dtype_t in = tcgemm_type_info(type)->a;
     const tcgemm_dtype_t dtype = tcgemm_type_info(type)->d;
