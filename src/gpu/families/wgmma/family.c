@@ -22,7 +22,7 @@
         .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks, ranks),        \
         .blocks_per_sm = (blocks), .persistent = (ranks) == 1, .max_ranks = (ranks),               \
         .pairs = TCGEMM_WGMMA_PAIRED(consumers, swap, ranks), .splits_k = (ranks) == 1,            \
-        .tensor_maps = true,                                                                       \
+        .waits = true, .tensor_maps = true,                                                        \
         .takes_a =                                                                                 \
             (swap) ? TAKES_RIGHT(code) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),       \
         .takes_b =                                                                                 \
