@@ -44,7 +44,7 @@ static tcgemm_status_t ask_occupancy(tcgemm_gpu_t *gpu, const tcgemm_gpu_row_t *
 
 static tcgemm_status_t ask_about_row(tcgemm_gpu_t *gpu, const char *name,
                                      const tcgemm_gpu_row_t *row, tcgemm_gpu_kernel_t *kernel) {
-    const size_t most = tcgemm_gpu_smem_alone(row, &gpu->facts);
+    const size_t most = tcgemm_gpu_smem_for(row, 1, &gpu->facts);
     int smem = 0;
     if (most > DEFAULT_SMEM_BYTES)
         TCGEMM_FORWARD(tcgemm_gpu_check(

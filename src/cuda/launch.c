@@ -125,10 +125,11 @@ static bool has_large_copy(const tcgemm_steps_t *steps) {
     return false;
 }
 
-/* The kernels of tensor maps, of packing and of the sum of parts wait by themselves for the launch
- * ahead of them where the hardware lets them begin before its end (gpu/ptx/griddepcontrol.cuh). The
- * first packing does not: it reads and writes what the call before may still use. Beside large
- * copies the product was slower than behind them (bench/results/notes.md). */
+/* The kernels of products (gpu_row.h: `waits`), of packing and of the sum of parts wait by
+ * themselves for the launch ahead of them where the hardware lets them begin before its end
+ * (gpu/ptx/griddepcontrol.cuh). The first packing does not: it reads and writes what the call
+ * before may still use. Beside large copies the product was slower than behind them
+ * (bench/results/notes.md). */
 static bool may_begin_early(const tcgemm_gpu_t *gpu, const tcgemm_steps_t *steps, int i) {
     const tcgemm_step_t *const step = &steps->step[i];
     if (!gpu->facts.takes_tensor_maps)
@@ -138,7 +139,7 @@ static bool may_begin_early(const tcgemm_gpu_t *gpu, const tcgemm_steps_t *steps
     case TCGEMM_STEP_PACK_B:
         return i > 0 && !has_large_copy(steps);
     case TCGEMM_STEP_PRODUCT:
-        return step->kernel->gpu->tensor_maps && !has_large_copy(steps);
+        return step->kernel->gpu->waits && !has_large_copy(steps);
     case TCGEMM_STEP_REDUCE:
     default:
         return true;
@@ -185,10 +186,10 @@ static tcgemm_status_t launch(tcgemm_gpu_t *gpu, void *function, const tcgemm_gp
 }
 
 /* The product, in several launches where one grid cannot hold its tiles: as many tile rows in a
- * launch as it can, and as many items. `spreads`: other steps are ahead of it. */
+ * launch as it can, and as many items. `follows`: other steps are ahead of it. */
 static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                       const tcgemm_step_t *step, const tcgemm_gpu_args_t *args,
-                                      bool early, bool spreads, CUstream stream) {
+                                      bool early, bool follows, CUstream stream) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const int64_t tiles_m = tcgemm_gpu_tile_rows(step, args->m);
     const int64_t tiles_n = ceil_div(args->n, row->bn) * args->splits * step->ranks;
@@ -202,8 +203,8 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
                                         min_i64(rows * row->bm, args->m - i * row->bm));
             TCGEMM_FORWARD(complete(gpu, step, &part));
             tcgemm_gpu_shape_t shape = tcgemm_gpu_shape(plan, step, &part.args);
-            if (early && spreads && shape.spreads)
-                shape.smem_bytes = tcgemm_gpu_smem_alone(row, plan->device);
+            if (early && (follows || !row->tensor_maps))
+                shape.smem_bytes = shape.spread_bytes;
             TCGEMM_FORWARD(launch(gpu, step->gpu.function, &shape, &part, early, stream,
                                   "launching the product"));
         }

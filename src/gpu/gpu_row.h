@@ -36,6 +36,7 @@ typedef struct tcgemm_gpu_row {
     bool splits_k;    /* the kernel knows parts of k (gpu_args.h) */
     bool pads_rows;   /* ... and rows that end in padding of zeros */
     bool whole_rows;  /* ... and none but such, or of whole 16-byte pieces: others are packed */
+    bool waits;       /* it waits by itself for the launch ahead (ptx/griddepcontrol.cuh) */
     bool fp8_mma;     /* multiplies by mma.sync of FP8, which of those devices not all have */
     bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
     tcgemm_takes_t takes_a;    /* A in these layouts, */

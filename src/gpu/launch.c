@@ -17,7 +17,7 @@ enum {
     WIDEST = 16              /* bytes of a load */
 };
 
-/* Shorter products gain nothing: an SM gives its memory another shape first. */
+/* Shorter products of boxes gain nothing: an SM gives its memory another shape first. */
 static const double least_seconds_to_spread = 10e-6;
 
 /* Blocks that an SM keeps track of. */
@@ -147,14 +147,25 @@ static int64_t grid_of_move(const struct tcgemm_plan *plan, const tcgemm_step_t 
                : grid_of(plan->device, units_of_packing(step, args), PACK_BLOCKS_PER_SM);
 }
 
-size_t tcgemm_gpu_smem_alone(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device) {
+size_t tcgemm_gpu_smem_for(const tcgemm_gpu_row_t *row, int64_t blocks,
+                           const tcgemm_device_t *device) {
     enum { UNIT = 1024 }; /* in which an SM shares out its memory, at most */
-    const size_t half = device->smem_sm_bytes / 2 + UNIT;
-    const size_t alone =
-        half > device->smem_reserved_bytes ? half - device->smem_reserved_bytes : 0;
-    return row->tensor_maps && alone > row->smem_bytes && alone <= device->smem_block_bytes
-               ? alone
+    const size_t reserved = device->smem_reserved_bytes;
+    const size_t share = device->smem_sm_bytes / (size_t)(blocks + 1) + UNIT;
+    const size_t bytes = share > reserved ? share - reserved : 0;
+    const bool fits = (bytes + reserved) * (size_t)blocks <= device->smem_sm_bytes &&
+                      bytes <= device->smem_block_bytes;
+    return row->waits && device->takes_tensor_maps && fits && bytes > row->smem_bytes
+               ? bytes
                : row->smem_bytes;
+}
+
+/* Whether all blocks of a launch are resident at once, and an SM could hold more than its share:
+ * `blocks`. */
+static bool is_to_be_spread(const tcgemm_step_t *step, int64_t blocks) {
+    return step->kernel->gpu->tensor_maps ? blocks == 1 && tcgemm_gpu_cluster(step) == 1 &&
+                                                step->seconds > least_seconds_to_spread
+                                          : blocks < step->gpu.blocks_per_sm;
 }
 
 tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
@@ -166,13 +177,14 @@ tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm
     const int64_t tiles = tcgemm_gpu_tile_rows(step, args->m) * ceil_div(args->n, row->bn) *
                           args->splits * args->batch * step->ranks;
     const int64_t grid = tcgemm_gpu_grid(plan, step, tiles);
+    const int64_t share = ceil_div(grid, plan->device->num_sms); /* of an SM */
     return (tcgemm_gpu_shape_t){.grid = grid,
                                 .threads = row->threads,
                                 .smem_bytes = row->smem_bytes,
                                 .ranks = tcgemm_gpu_cluster(step),
-                                .spreads = tcgemm_gpu_cluster(step) == 1 &&
-                                           grid <= plan->device->num_sms &&
-                                           step->seconds > least_seconds_to_spread};
+                                .spread_bytes = is_to_be_spread(step, share)
+                                                    ? tcgemm_gpu_smem_for(row, share, plan->device)
+                                                    : row->smem_bytes};
 }
 
 /* ---- entries ---- */

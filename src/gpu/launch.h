@@ -54,18 +54,20 @@ int64_t tcgemm_gpu_grid(const struct tcgemm_plan *plan, const tcgemm_step_t *ste
 typedef struct tcgemm_gpu_shape {
     int64_t grid;
     int threads;
-    size_t smem_bytes; /* dynamic */
-    int ranks;         /* blocks of a cluster; 1: no clusters */
-    bool spreads;      /* over the SMs: to be launched with tcgemm_gpu_smem_alone */
+    size_t smem_bytes;   /* dynamic */
+    int ranks;           /* blocks of a cluster; 1: no clusters */
+    size_t spread_bytes; /* of which to ask where blocks are to be spread over the SMs */
 } tcgemm_gpu_shape_t;
 tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
                                     const tcgemm_gpu_args_t *args);
 
-/* Dynamic shared memory with which an SM holds one block of the row and no other. A grid that is no
- * larger than the GPU asks for it where it may begin before the launch ahead has ended: the blocks
- * of that one leave some SMs earlier than others, and two blocks that come to one SM then take
- * twice as long as the rest. The row's own where an SM holds no more, or cannot give so much. */
-size_t tcgemm_gpu_smem_alone(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device);
+/* Dynamic shared memory with which an SM holds so many blocks of the row and no more. A grid whose
+ * blocks are all resident at once asks for it where it may begin before the launch ahead has ended:
+ * the blocks of that one leave some SMs earlier than others, which would get more than their share
+ * of this one and hold up the whole. The row's own where an SM holds no more, or cannot give so
+ * much. */
+size_t tcgemm_gpu_smem_for(const tcgemm_gpu_row_t *row, int64_t blocks,
+                           const tcgemm_device_t *device);
 
 /* Blocks of a kernel that reduces or scales, whose blocks take `units` of work, gridDim.x apart. */
 int64_t tcgemm_gpu_move_grid(const tcgemm_device_t *device, double units);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gpu_test.h"
+#include "tcgemm/inspect.h"
 
 /* ---- the few functions of the driver that a caller would use ---- */
 
@@ -319,6 +320,80 @@ static void test_streams_and_graphs(void) {
     free_product(&p);
 }
 
+/* ---- one behind another ---- */
+
+enum { LINKS = 9 }; /* odd: the last one writes D */
+
+/* Products of which each reads what the one before has written, and writes what that has read; with
+ * `waits` one at a time, else as a stream takes them: a launch may begin before the one ahead has
+ * ended, and has to wait by itself. */
+static int run_chain(const tcgemm_plan_t *plan, product_t *p, int by_rows, int waits,
+                     CUstream stream) {
+    matrix_t *const first = by_rows ? &p->a : &p->b;
+    const double alpha = sqrt(3.0 / (double)p->problem.k); /* elements stay as large as they are */
+    int good = tcgemm_device_copy(0, first->device, first->host, first->bytes) == TCGEMM_STATUS_OK;
+    for (int i = 0; i < LINKS && good; ++i) {
+        const void *const from = device_data(i % 2 ? &p->d : first);
+        good = tcgemm_run_async(plan, alpha, by_rows ? from : device_data(&p->a),
+                                by_rows ? device_data(&p->b) : from, 0, NULL,
+                                device_data(i % 2 ? first : &p->d), NULL, 0,
+                                stream) == TCGEMM_STATUS_OK &&
+               (!waits || cu.stream_synchronize(stream) == CUDA_SUCCESS);
+    }
+    return good && cu.stream_synchronize(stream) == CUDA_SUCCESS && fetch_d(p) == 0;
+}
+
+static void check_chain(const tcgemm_kernel_info_t *kernel, tcgemm_type_t type, CUstream stream) {
+    enum { SMALL = 24, SIDE = 520, ITEMS = 3000 };
+    const int is_stream = strcmp(kernel->algo, "stream") == 0;
+    const int is_batch = strcmp(kernel->algo, "batched") == 0;
+    const int by_rows = is_stream && kernel->tile_m < kernel->tile_n;
+    const int64_t side = is_batch ? SMALL : SIDE;
+    tcgemm_plan_options_t options = tcgemm_plan_options();
+    tcgemm_plan_t *plan = NULL;
+    product_t p;
+    options.kernel = kernel->name;
+    p.problem = tcgemm_problem(type, by_rows ? kernel->tile_m : side,
+                               is_stream && !by_rows ? kernel->tile_n : side, side);
+    p.problem.batch = is_batch ? ITEMS : 1;
+    unsigned char *bits = NULL;
+    CHECK(make_product(&p, 0, 0) && (bits = malloc(p.d.bytes)), "memory for %s", kernel->name);
+    CHECK(tcgemm_plan_create(gpu, &p.problem, &options, &plan) == TCGEMM_STATUS_OK, "plan of %s",
+          kernel->name);
+    if (bits && plan) {
+        CHECK(run_chain(plan, &p, by_rows, 1, stream), "%s one at a time", kernel->name);
+        memcpy(bits, p.d.host, p.d.bytes);
+        CHECK(run_chain(plan, &p, by_rows, 0, stream), "%s one behind another", kernel->name);
+        CHECK(memcmp(bits, p.d.host, p.d.bytes) == 0, "%s %s: other bits", kernel->name,
+              tcgemm_type_info(type)->name);
+    }
+    free(bits);
+    tcgemm_plan_destroy(plan);
+    free_product(&p);
+}
+
+static void test_chains(void) {
+    static const tcgemm_type_t squares[] = {TCGEMM_F32_F32, TCGEMM_F64_F64, TCGEMM_F16_F16,
+                                            TCGEMM_BF16_BF16};
+    CUcontext primary = NULL;
+    CUcontext popped = NULL;
+    CUstream stream = NULL;
+    CHECK(cu.init(0) == CUDA_SUCCESS && cu.retain(&primary, 0) == CUDA_SUCCESS &&
+              cu.push(primary) == CUDA_SUCCESS &&
+              cu.stream_create(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS,
+          "a stream");
+    for (int i = 0; i < tcgemm_kernel_count(); ++i) {
+        tcgemm_kernel_info_t kernel = {.struct_size = sizeof kernel};
+        if (tcgemm_kernel_get_info(i, &kernel) != TCGEMM_STATUS_OK || !kernel.runnable ||
+            strcmp(kernel.device, "gpu") != 0 || kernel.needs_flags != 0)
+            continue;
+        for (size_t t = 0; t < sizeof squares / sizeof squares[0]; ++t)
+            if (kernel.types >> (squares[t] - 1) & 1)
+                check_chain(&kernel, squares[t], stream);
+    }
+    CHECK(cu.pop(&popped) == CUDA_SUCCESS, "the context goes");
+}
+
 static void test_automatic(void) {
     tcgemm_plan_info_t info = {.struct_size = sizeof info};
     tcgemm_plan_t *plan = NULL;
@@ -504,11 +579,10 @@ int main(int argc, char **argv) {
                  info.name, info.cc_major, info.cc_minor, info.num_sms, info.clock_hz * 1e-6,
                  info.bandwidth * 1e-9, info.smem_block_bytes >> 10,
                  info.peak[TCGEMM_BF16_F32] * 1e-12);
-    static void (*const tests[])(void) = {test_places,       test_panels,
-                                          test_refusals,     test_scaling,
-                                          test_every_number, test_streams_and_graphs,
-                                          test_automatic,    test_managed,
-                                          test_threads,      test_fork};
+    static void (*const tests[])(void) = {test_places,  test_panels,       test_refusals,
+                                          test_scaling, test_every_number, test_streams_and_graphs,
+                                          test_chains,  test_automatic,    test_managed,
+                                          test_threads, test_fork};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i)
         tests[i]();
     test_fault(argv[0]);

@@ -23,7 +23,9 @@ static int num_that_pair; /* rows that may have their blocks fetch an operand to
 static int num_in_pairs;  /* plans that did */
 
 static int may_pair(const tcgemm_kernel_info_t *k) {
-    return strcmp(k->algo, "wgmma") == 0 && k->tile_m >= 128;
+    return strcmp(k->algo, "wgmma") == 0 &&
+           (k->tile_m >= 128 || strstr(k->name, "64x128x64_share") ||
+            strstr(k->name, "64x128x32_share"));
 }
 
 static void note_pairs(const tcgemm_plan_t *plan) {

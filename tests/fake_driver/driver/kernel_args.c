@@ -225,12 +225,14 @@ static int64_t tiles(int64_t length, int tile) {
     return (length + tile - 1) / tile;
 }
 
-/* The row's own, or so much that an SM holds no other block: of a grid that has an SM for each. */
+/* The row's own, or so much that an SM holds its share of the grid and no more: of a kernel that
+ * may begin before the launch ahead has ended. */
 static bool is_smem_of(const tcgemm_gpu_row_t *row, unsigned grid, size_t smem) {
     const fake_gpu_t *gpu = &fake_current()->facts;
+    const size_t share = (grid + (unsigned)gpu->num_sms - 1) / (unsigned)gpu->num_sms;
     return smem == row->smem_bytes ||
-           (row->tensor_maps && smem > row->smem_bytes && 2 * smem > gpu->smem_block_bytes &&
-            grid <= (unsigned)gpu->num_sms);
+           (row->waits && smem > row->smem_bytes && (share + 1) * smem > gpu->smem_block_bytes &&
+            share * smem <= gpu->smem_block_bytes);
 }
 
 static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t *x, unsigned grid,

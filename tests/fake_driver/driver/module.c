@@ -177,8 +177,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
     return launch(function, gx, 1, bx, smem, stream, params);
 }
 
-/* Launches run one after the other here, so that one which may begin early is like any other; and
- * blocks of a cluster are like any others, if the kernel knows clusters of so many. */
+/* Launches run one after the other here, so that one which may begin early is like any other, if
+ * its kernel waits; and blocks of a cluster are like any others, if the kernel knows clusters of so
+ * many. */
 CUresult cuLaunchKernelEx(const CUlaunchConfig *x, CUfunction function, void **params,
                           void **extra) {
     unsigned ranks = 1;
@@ -189,6 +190,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *x, CUfunction function, void **p
             ranks = a->value.clusterDim.x;
         else if (a->id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
             return CUDA_ERROR_INVALID_VALUE;
+        else if (function && function->kernel.row && !function->kernel.row->waits)
+            fake_complain("%s: may begin early and does not wait", function->name);
     }
     if (x->gridDimY != 1 || x->gridDimZ != 1 || x->blockDimY != 1 || x->blockDimZ != 1 || extra)
         return CUDA_ERROR_INVALID_VALUE;

@@ -32,6 +32,8 @@
  * alignment. The sums go through the stage that was multiplied, so that D is written, and C read,
  * in lines of 32 elements; a group's D, where nothing is between its rows and items, in pieces of
  * 16 bytes, whose boundaries the sums keep in the stage.
+ *
+ * A launch may begin before the one ahead has ended, and waits before its first copy.
  */
 #ifndef TCGEMM_BATCHED_CUH
 #define TCGEMM_BATCHED_CUH
@@ -41,6 +43,7 @@
 #include "gpu/families/batched/shape.h"
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/cp_async.cuh"
+#include "gpu/ptx/griddepcontrol.cuh"
 
 /* Division of numbers below 2^15 by one that is not known before. */
 struct batched_divisor {
@@ -441,6 +444,8 @@ template <class TYPE, int STAGE, bool A_K, bool B_K> struct batched_kernel {
         char *oldest = own, *newest = own + STAGE;
         zero_stages();
         clear();
+        tcgemm_wait_for_grids();
+        tcgemm_let_next_grid_begin();
 #pragma unroll 1
         for (bool is_first = true; group < groups; is_first = false) {
             if (coming < groups)

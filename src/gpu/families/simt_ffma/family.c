@@ -11,7 +11,7 @@ static const tcgemm_kernel_t rows[] = {
                    .im = (wm_) / 8, .in = (wn_) / 4, .ik = 1,                                      \
                    .threads = TCGEMM_FFMA_THREADS(bm_, bn_, wm_, wn_, slices), .stages = 2,        \
                    .smem_bytes = TCGEMM_FFMA_SMEM(bm_, bn_, slices), .blocks_per_sm = (blocks),    \
-                   .splits_k = true, .pads_rows = true)
+                   .splits_k = true, .pads_rows = true, .waits = true)
 #include "gpu/families/simt_ffma/rows.def"
 };
 

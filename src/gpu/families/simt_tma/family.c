@@ -11,8 +11,8 @@ static const tcgemm_kernel_t rows[] = {
                    .im = (wm_) / 8, .in = (wn_) / 4, .ik = 1,                                      \
                    .threads = TCGEMM_SIMT_TMA_THREADS(bm_, bn_, wm_, wn_), .stages = (stages_),    \
                    .smem_bytes = TCGEMM_SIMT_TMA_SMEM(bm_, bn_, bk_, stages_),                     \
-                   .blocks_per_sm = (blocks), .splits_k = true, .tensor_maps = true,               \
-                   .takes_a = TCGEMM_TAKES_MN, .takes_b = TCGEMM_TAKES_MN)
+                   .blocks_per_sm = (blocks), .splits_k = true, .waits = true,                     \
+                   .tensor_maps = true, .takes_a = TCGEMM_TAKES_MN, .takes_b = TCGEMM_TAKES_MN)
 #include "gpu/families/simt_tma/rows.def"
 };
 

@@ -12,7 +12,7 @@
                       .threads = TCGEMM_STREAM_THREADS(warps), .stages = 1,                        \
                       .smem_bytes = TCGEMM_STREAM_SMEM(few, warps, TCGEMM_SUM_BYTES_##type),       \
                       .blocks_per_sm = (blocks), .persistent = true, .splits_k = true,             \
-                      .streams = TCGEMM_STREAMS_##large)
+                      .waits = true, .streams = TCGEMM_STREAMS_##large)
 
 static const tcgemm_kernel_t rows[] = {
 #define ROW(type, sums, min_cc, max_cc, few, bk, warps, blocks)                                    \

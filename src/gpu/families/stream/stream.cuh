@@ -41,6 +41,8 @@
  * by element, in the same order. The last tile begins earlier, so that it is a whole one, too;
  * lines that it shares with the one before are written by that.
  *
+ * A launch may begin before the one ahead has ended, and waits before its first load.
+ *
  * What was learnt on an H200, with the figures: bench/results/notes.md, "Few rows and columns".
  */
 #ifndef TCGEMM_STREAM_CUH
@@ -53,6 +55,7 @@
 #include "gpu/families/stream/shape.h"
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/cp_async.cuh"
+#include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/ldg.cuh"
 #include "gpu/words.cuh"
 #include "tile/split.h"
@@ -434,6 +437,8 @@ template <class TYPE, int FEW, int WARPS, bool IS_K_FORM> struct stream_kernel {
             if (coming.is_wide && at + STEP_K <= coming.k)
                 step.load(coming.from + bytes_to(at), pitch());
         };
+        tcgemm_wait_for_grids();
+        tcgemm_let_next_grid_begin();
         fetch(step_at(0));
 #pragma unroll 1
         for (uint32_t tile = blockIdx.x; tile < end; tile += gridDim.x) {

@@ -21,8 +21,8 @@
         .threads = TCGEMM_WGMMA_THREADS(consumers), .stages = (stages_),                           \
         .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks, ranks),        \
         .blocks_per_sm = (blocks), .persistent = (ranks) == 1, .max_ranks = (ranks),               \
-        .pairs = TCGEMM_WGMMA_PAIRED(consumers, swap, ranks), .splits_k = (ranks) == 1,            \
-        .tensor_maps = true,                                                                       \
+        .pairs = TCGEMM_WGMMA_PAIRED(BITS(code), bn_, consumers, swap, ranks),                     \
+        .splits_k = (ranks) == 1, .waits = true, .tensor_maps = true,                              \
         .takes_a =                                                                                 \
             (swap) ? TAKES_RIGHT(code) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),       \
         .takes_b =                                                                                 \

@@ -85,9 +85,10 @@
  *
  * Nobody leaves before all have read, hence the second meeting; D is written meanwhile.
  *
- * In pairs, clusters of two that a launch of a large tile may ask for, rank r takes row 2 p + r of
- * tiles, and both want the same blocks of B. Each fetches half of them, for both (multicast), so
- * that an SM draws less from the L2. That pays where rows of the operands begin inside its lines:
+ * In pairs, clusters of two that a launch of tiles of 128 columns and more may ask for, rank r
+ * takes row 2 p + r of tiles, and both want the same blocks of B. Each fetches half of them, for
+ * both (multicast), so that an SM draws less from the L2. That pays where rows of the operands
+ * begin inside its lines:
  *
  *     rank 0      waits for emptied | A of its tile | first half of B  -> both
  *     rank 1      waits for emptied | A of its tile | second half of B -> both
@@ -190,7 +191,8 @@ struct wgmma_kernel {
         SUMS_AT = PLACES_AT + CONSUMERS * 4 * 2 * PLACE_BYTES,
         BARRIERS_AT = SUMS_AT + (RANKS > 1 ? PIECES * PIECE_BYTES : 0),
         SMEM_BYTES = BARRIERS_AT + STAGES * 16 + CONSUMERS * 8,
-        PAIRED = TCGEMM_WGMMA_PAIRED(CONSUMERS, SWAP, RANKS), /* it may be, the launch says */
+        /* It may be, the launch says. */
+        PAIRED = TCGEMM_WGMMA_PAIRED(8 * TYPE::ELEMENT_BYTES, RIGHT, CONSUMERS, SWAP, RANKS),
         LEFT_ARRIVE = LEFT_FORM == TCGEMM_FORM_K ? LEFT * ROW : LEFT_BYTES,
         RIGHT_ARRIVE = RIGHT_FORM == TCGEMM_FORM_K ? RIGHT * ROW : RIGHT_BYTES,
         ATOM_BYTES = BK * ROW,
