@@ -41,7 +41,7 @@ typedef struct row {
      blocks,                                                                                       \
      ranks,                                                                                        \
      TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap),            \
-     TCGEMM_WGMMA_PAIRED(consumers, swap, ranks),                                                  \
+     TCGEMM_WGMMA_PAIRED(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn), consumers, swap, ranks),  \
      TCGEMM_WGMMA_GATHERS(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn))},
 static const row_t rows[] = {
 #include "gpu/families/wgmma/rows.def"
