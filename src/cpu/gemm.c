@@ -154,7 +154,8 @@ typedef struct panels {
     int64_t count;
     int64_t lines;
     int width;
-    int group;         /* panels that are packed together */
+    int group;         /* panels that are packed together ... */
+    bool is_one_call;  /* ... by one call, else some steps of each in turn */
     int64_t even_from; /* the line from which panels are about as wide, those of the last unit */
     int64_t base;      /* the line with which `data` begins */
     char *data;
@@ -331,6 +332,26 @@ static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int6
         p->special[at] = found[at - i];
 }
 
+/* Panels [i, end) by one call, and by itself a last one that is no whole one. */
+static void pack_at_once(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
+    const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku), first = i * p->width;
+    const int64_t whole = min_i64(end * p->width, p->lines) / p->width;
+    char *const panel = p->data + tcgemm_panel_at(first - p->base, steps, x->u->lane_bytes);
+    if (whole > i)
+        (void)x->u->pack(&p->pack, first, (int)(whole - i) * p->width, p->width, panel, NULL);
+    if (whole < end)
+        pack_panel(x, p, whole);
+}
+
+static void pack_panels(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
+    if (p->group == 1)
+        pack_panel(x, p, i);
+    else if (p->is_one_call)
+        pack_at_once(x, p, i, end);
+    else
+        pack_by_steps(x, p, i, end);
+}
+
 static int64_t num_groups(const panels_t *p) {
     return ceil_div(p->count, p->group);
 }
@@ -338,10 +359,8 @@ static int64_t num_groups(const panels_t *p) {
 static void pack_group(const product_t *x, const panels_t *p, int64_t group) {
     if (p->stay)
         look_at_rows(x, p, group);
-    else if (p->group == 1)
-        pack_panel(x, p, group);
     else
-        pack_by_steps(x, p, group * p->group, min_i64((group + 1) * p->group, p->count));
+        pack_panels(x, p, group * p->group, min_i64((group + 1) * p->group, p->count));
 }
 
 static void pack_all(const product_t *x, const panels_t *p) {
@@ -354,11 +373,21 @@ static int group_of(const product_t *x, bool along_k) {
     return x->u->lane_bytes == 64 && !along_k ? PANELS_OF_GROUP : 1;
 }
 
+/* Elements of A that lie across k and are lanes as they are, in panels of long vectors, packed by
+ * the one thread that needs them. */
+static bool packs_a_at_once(const product_t *x) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const bool are_lanes = g->type->type == TCGEMM_F32_F32 || g->type->type == TCGEMM_F64_F64;
+    return x->a_is_late && are_lanes && tcgemm_is_wide(x->u) && g->a.col_stride != 1;
+}
+
 /* So are panels of an A that lies across k in long rows, of which each takes a part of a line of
  * memory: it is not near any more when its next panel's turn comes. */
 static int group_of_a(const product_t *x) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const int64_t bits = tcgemm_dtype_bits(g->a.dtype);
+    if (packs_a_at_once(x))
+        return PANELS_OF_GROUP;
     const bool is_across = g->a.row_stride == 1 && g->a.col_stride * bits / 8 >= FAR_PITCH;
     if (!is_across || x->u->lane_bytes == 64 || x->u->ku == 1 || bits < 8 || g->k < LEAST_FAR_STEPS)
         return group_of(x, g->a.col_stride == 1);
@@ -375,6 +404,7 @@ static panels_t panels_of_a(const product_t *x, const step_t *s) {
         .lines = s->block.rows,
         .width = x->u->mr,
         .group = group_of_a(x),
+        .is_one_call = packs_a_at_once(x),
         .even_from = INT64_MAX,
         .data = s->buffers.a,
         .terms = x->signs.use_a_terms ? s->buffers.a_terms : NULL,
@@ -1529,10 +1559,7 @@ static void pack_late(const product_t *x, int64_t unit) {
     a.base = at.row;
     a.count = ceil_div(end, a.width);
     for (int64_t panel = at.row / a.width; panel < a.count; panel += a.group)
-        if (a.group == 1)
-            pack_panel(x, &a, panel);
-        else
-            pack_by_steps(x, &a, panel, min_i64(panel + a.group, a.count));
+        pack_panels(x, &a, panel, min_i64(panel + a.group, a.count));
 }
 
 /* Thread t's own unit, if it is still there, else the next one: in the next call the same part of D

@@ -336,6 +336,24 @@ static void copy_steps(const char *source, int64_t stride, int64_t steps, int li
     }
 }
 
+#ifdef __AVX512F__
+/* So many whole panels, `panel_bytes` long, at a time, whose lines have 32 or 64 bytes of a step:
+ * what is fetched is used up while it is near. */
+static void copy_panels(const char *source, int64_t stride, int64_t steps, int panels, int bytes,
+                        char *out, int64_t panel_bytes) {
+    enum { FAR_AHEAD = 24 }; /* rows: they may come from the last cache */
+    for (int64_t p = 0; p < steps; ++p, source += stride, out += bytes) {
+        if (stride >= LEAST_FETCHED_STRIDE)
+            fetch_row(source, FAR_AHEAD, stride, panels, bytes);
+        for (int i = 0; i < panels; ++i)
+            if (bytes == 64)
+                memcpy(out + i * panel_bytes, source + (int64_t)i * 64, 64);
+            else
+                memcpy(out + i * panel_bytes, source + (int64_t)i * 32, 32);
+    }
+}
+#endif
+
 /* Zeros in the lanes of the lines that the panel has and the matrix has not. */
 static void clear_missing_lines(void *panel, int lane_bytes, int64_t steps, int lines, int width) {
     if (lines == width)
@@ -818,6 +836,14 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
                     uint32_t *terms) {
     float *out = panel;
     (void)terms;
+#ifdef __AVX512F__
+    if (lines > width) {
+        copy_panels((const char *)((const float *)pack->source + line_start(pack, first, 0)),
+                    pack->k_stride * 4, pack->k, lines / width, width * 4, panel,
+                    pack->k * width * 4);
+        return false;
+    }
+#endif
     clear_missing_lines(panel, sizeof *out, pack->k, lines, width);
     const bool is_plain = pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32;
     if (is_plain && pack->k_stride != 1) {
@@ -859,6 +885,13 @@ bool PACK_NAME(f64)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     const double *source = pack->source;
     double *out = panel;
     (void)terms;
+#ifdef __AVX512F__
+    if (lines > width) {
+        copy_panels((const char *)(source + line_start(pack, first, 0)), pack->k_stride * 8,
+                    pack->k, lines / width, width * 8, panel, pack->k * width * 8);
+        return false;
+    }
+#endif
     clear_missing_lines(panel, sizeof *out, pack->k, lines, width);
     if (pack->k_stride != 1) {
         copy_steps((const char *)(source + line_start(pack, first, 0)), pack->k_stride * 8, pack->k,

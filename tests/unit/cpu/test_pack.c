@@ -301,6 +301,42 @@ static void random_packing(const tcgemm_kernel_t *kernel, const tcgemm_type_info
         check_rows(&x);
 }
 
+/* Of lines across k that are lanes as they are: whole panels, one behind the other. */
+static void some_panels(const tcgemm_kernel_t *kernel, const tcgemm_type_info_t *type,
+                        uint64_t seed) {
+    static _Alignas(64) uint8_t panels[MAX_BYTES];
+    const int lane_bytes = kernel->cpu->lane_bytes, width = kernel->mr;
+    uint64_t random = seed;
+    const int count = 2 + (int)random_below(&random, 3);
+    packing_t x = {.kernel = kernel, .what = "panels of A", .width = width, .lines = count * width};
+    x.first = random_below(&random, 3) * width;
+    x.pack.dtype = type->a;
+    x.pack.k = 1 + random_below(&random, 200);
+    place_source(&x, false, &random);
+    fill_source(&x, false, &random);
+    const int64_t lanes = x.pack.k * width;
+    uint8_t *const end = panels + count * lanes * lane_bytes;
+    memset(end, 0xA5, CANARY);
+    (void)kernel->cpu->pack(&x.pack, x.first, x.lines, width, panels, NULL);
+    for (int64_t i = 0; i < count * lanes; ++i) {
+        uint64_t got = 0;
+        memcpy(&got, panels + i * lane_bytes, (size_t)lane_bytes);
+        const int line = (int)(i / lanes * width + i % width);
+        const uint64_t expected = expected_lane(&x, line, i % lanes / width);
+        if (got != expected) {
+            fail_packing(&x, "lane %lld is %#llx, expected %#llx", i, got, expected);
+            return;
+        }
+    }
+    for (int i = 0; i < CANARY; ++i)
+        if (end[i] != 0xA5)
+            fail_packing(&x, "byte %lld behind the panels is %#llx (%llu)", i, end[i], 0);
+}
+
+static bool packs_some_at_once(const tcgemm_kernel_t *kernel, int type) {
+    return tcgemm_is_wide(kernel->cpu) && (type == TCGEMM_F32_F32 || type == TCGEMM_F64_F64);
+}
+
 static void panels_are_what_the_contract_says(void **state) {
     (void)state;
     source = guard_make(400000);
@@ -310,9 +346,13 @@ static void panels_are_what_the_contract_says(void **state) {
         if (!kernel->cpu || !kernel->family->fits(kernel, NULL))
             continue;
         for (int type = 1; type <= tcgemm_type_count(); ++type)
-            for (int64_t i = 0; i < count && (kernel->types >> (type - 1) & 1); ++i)
-                random_packing(kernel, tcgemm_type_info((tcgemm_type_t)type),
-                               (uint64_t)(row * 1000003 + type * 1009 + i));
+            for (int64_t i = 0; i < count && (kernel->types >> (type - 1) & 1); ++i) {
+                const tcgemm_type_info_t *info = tcgemm_type_info((tcgemm_type_t)type);
+                const uint64_t seed = (uint64_t)(row * 1000003 + type * 1009 + i);
+                random_packing(kernel, info, seed);
+                if (packs_some_at_once(kernel, type))
+                    some_panels(kernel, info, seed);
+            }
     }
     guard_free(&source);
     assert_no_failures();
