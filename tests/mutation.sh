@@ -34,7 +34,7 @@ defect "the last vector of B read in place is not masked" cpu/kernels/tile_tmpl.
     's/bv\[v\] = packed || way == WHOLE || v + 1 < nv/bv[v] = true/' \
     'unit/cpu/tile|check/memory'
 defect "an edge of B read in place is taken for whole vectors" cpu/kernels/tile_tmpl.h \
-    's/mr == TILE_MR && t->n == nv \* TILE_LANES/mr == TILE_MR/' \
+    's/nv == TILE_NV && t->n == nv \* TILE_LANES/nv == TILE_NV/' \
     'unit/cpu/tile|check/memory'
 defect "the copy of B's panel lacks its last vector" cpu/kernels/tile_tmpl.h \
     's/way == COPYING && v < nv; ++v/way == COPYING \&\& v + 1 < nv; ++v/' \
@@ -43,7 +43,7 @@ defect "the panel that is copied has the columns of the one before" cpu/gemm.c \
     's/first.b = column_of_b(x, step, j);/first.b = column_of_b(x, step, j > 0 ? j - 1 : 0);/' \
     'check/threads|check/kernels'
 defect "of panels packed at once the second one is the first one again" cpu/kernels/pack_tmpl.h \
-    's/source + (int64_t)i \* 32, 32/source, 32/' \
+    's/source + (int64_t)i \* bytes + at, 32/source + at, 32/' \
     'unit/cpu/pack|check/threads'
 defect "odd k: A is padded with zero, B with what was there" cpu/kernels/pack_tmpl.h \
     's/if (count & 1)$/if ((count \& 1) \&\& width <= 8)/' \

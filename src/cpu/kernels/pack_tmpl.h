@@ -339,17 +339,15 @@ static void copy_steps(const char *source, int64_t stride, int64_t steps, int li
 #ifdef __AVX512F__
 /* So many whole panels, `panel_bytes` long, at a time, whose lines have 32 or 64 bytes of a step:
  * what is fetched is used up while it is near. */
-static void copy_panels(const char *source, int64_t stride, int64_t steps, int panels, int bytes,
-                        char *out, int64_t panel_bytes) {
+static TCGEMM_NEVER_INLINE void copy_panels(const char *source, int64_t stride, int64_t steps,
+                                            int panels, int bytes, char *out, int64_t panel_bytes) {
     enum { FAR_AHEAD = 24 }; /* rows: they may come from the last cache */
     for (int64_t p = 0; p < steps; ++p, source += stride, out += bytes) {
         if (stride >= LEAST_FETCHED_STRIDE)
             fetch_row(source, FAR_AHEAD, stride, panels, bytes);
         for (int i = 0; i < panels; ++i)
-            if (bytes == 64)
-                memcpy(out + i * panel_bytes, source + (int64_t)i * 64, 64);
-            else
-                memcpy(out + i * panel_bytes, source + (int64_t)i * 32, 32);
+            for (int at = 0; at < bytes; at += 32)
+                memcpy(out + i * panel_bytes + at, source + (int64_t)i * bytes + at, 32);
     }
 }
 #endif

@@ -26,8 +26,10 @@
  *   TILE_INTEGER                   1: scale and terms apply
  *   TILE_STEPS                     steps in a round of the loop, if that is not 1
  *   TILE_IS_PACKED                 false: TILE_PACKED goes by strides, too
- *   TILE_FETCHES                   if TILE_STRIDED heeds tile.fetches: a second copy of the loop
- *   TILE_STORE(p, x)               if it heeds tile.copy: a third one, of whole tiles
+ *   TILE_FETCHES                   if TILE_STRIDED heeds tile.fetches, of some rows and vectors: a
+ *                                  second copy of the loop
+ *   TILE_STORE(p, x)               if it heeds tile.copy: a third one, of all rows, and a fourth of
+ *                                  whole tiles
  */
 
 #define TILE_PASTE_(x, y) x##y
@@ -148,8 +150,8 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(fetch)(const tcgemm_tile_t *t, const
 /* Steps that a panel of B, which lies in the second-level cache, is fetched ahead. */
 enum { AHEAD = 16 };
 
-/* How B is read. A mask takes one of two multiply-adds' turns on Intel's processors, 4 % of a whole
- * tile's time. */
+/* How B is read. A mask of a vector of 64 bytes takes one of two multiply-adds' turns on Intel's
+ * processors, 4 % of a whole tile's time. */
 typedef enum tile_way {
     PANEL,         /* packed ... */
     PANEL_FETCHED, /* ... and longer than the first-level cache */
@@ -219,7 +221,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
                                                   const int nv, const bool packed) {
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
     const TILE_MASK full = TILE_TAIL(TILE_LANES);
-    const bool is_long = sizeof(TILE_VEC) == 64; /* narrower panels fit the first level */
+    const bool is_long = sizeof(TILE_VEC) == 64; /* panels of others fit the first level */
     TILE_VEC sum[TILE_MR][TILE_NV];
 
     TCGEMM_UNROLL
@@ -243,11 +245,13 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         TILE_LOCAL(multiply)(t, sum, mr, nv, COPYING, tail);
 #endif
 #ifdef TILE_FETCHES
-    else if (t->fetches)
+    else if (mr > 1 && nv > 1 && t->fetches)
         TILE_LOCAL(multiply)(t, sum, mr, nv, FETCHING, tail);
 #endif
-    else if (mr == TILE_MR && t->n == nv * TILE_LANES)
+#ifdef TILE_STORE
+    else if (mr == TILE_MR && nv == TILE_NV && t->n == nv * TILE_LANES)
         TILE_LOCAL(multiply)(t, sum, mr, nv, WHOLE, tail);
+#endif
     else
         TILE_LOCAL(multiply)(t, sum, mr, nv, MASKED, tail);
 
