@@ -251,12 +251,13 @@ static bool is_near(const struct tcgemm_plan *plan, int64_t pitch, int64_t lines
 /* Bytes of an operand that is faster in place: by a twentieth for one thread and many rows, where
  * it leaves most of the second-level cache to the others, and two or three times for many threads,
  * each of which would fetch most panels from the caches of those that packed them. */
-static double most_near_bytes(const tcgemm_canonical_t *g, int max_threads) {
+static double most_near_bytes(const struct tcgemm_plan *plan, int max_threads) {
     static const double part_of_one = 0.375; /* a little less than a quarter of that cache */
     if (max_threads >= MANY_THREADS)
         return SHARED_BYTES;
+    const bool is_alone = max_threads == 1 && tcgemm_can_copy(plan->kernel->cpu);
     return (double)tcgemm_near_bytes() *
-           (max_threads == 1 && g->m > MOST_FEW_ROWS ? part_of_one : 1.0);
+           (is_alone && plan->g.m > MOST_FEW_ROWS ? part_of_one : 1.0);
 }
 
 /* Lines, or rows across k, whose distance is a multiple of a way of the first-level cache want one
@@ -337,7 +338,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const bool narrow = tcgemm_cpu_is_narrow(plan);
     const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride <= STREAM_PITCH / u->lane_bytes;
     const bool wide_b = tcgemm_is_wide(u) && g->b.col_stride == 1 && !b_ahead;
-    const double most = most_near_bytes(g, max_threads);
+    const double most = most_near_bytes(plan, max_threads);
     const bool near_b = wide_b && is_near(plan, g->b.row_stride, g->k, most);
     const bool near_a =
         near_b && g->a.row_stride == 1 && is_near(plan, g->a.col_stride, g->k, most);
@@ -346,7 +347,8 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     s->pack_b = b_ahead ||
                 !(g->b.col_stride == 1 && (tiny || (few && !tcgemm_cpu_packs_whole_units(plan)) ||
                                            near || near_b || g->m <= u->mr));
-    s->copies_b = s->pack_b && wide_b && max_threads == 1 && g->m > MOST_FEW_ROWS &&
+    s->copies_b = s->pack_b && wide_b && tcgemm_can_copy(u) && max_threads == 1 &&
+                  g->m > MOST_FEW_ROWS &&
                   is_near(plan, g->b.row_stride, g->k, (double)tcgemm_near_bytes());
 }
 

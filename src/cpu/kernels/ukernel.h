@@ -140,7 +140,7 @@ typedef struct tcgemm_pack {
  * beyond k. `terms` (or NULL) receives one sum a line, zero beyond `lines`. Returns true if the
  * panel holds a bf16 subnormal, which VDPBF16PS would take for zero.
  *
- * Of 8 lanes and long vectors (tcgemm_is_wide), f32 or f64 that lie across k and are lanes as they
+ * Of 8 lanes and long vectors (tcgemm_can_copy), f32 or f64 that lie across k and are lanes as they
  * are, `lines` may be a multiple of `width`: whole panels one behind the other. */
 typedef bool tcgemm_pack_fn(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
                             void *panel, uint32_t *terms);
@@ -221,6 +221,17 @@ static inline int tcgemm_vector_bytes(const tcgemm_cpu_ukernel_t *u) {
  * the first-level cache while B's pass, and D is written along its rows. */
 static inline bool tcgemm_is_wide(const tcgemm_cpu_ukernel_t *u) {
     return u->lane_bytes < 64 && u->nr * u->lane_bytes >= 3 * 64;
+}
+
+/* Of these, whose tiles of f32 and f64 heed `copy` and whose packing takes several panels at once:
+ * those of AVX-512, not of SVE. */
+static inline bool tcgemm_can_copy(const tcgemm_cpu_ukernel_t *u) {
+#ifdef __x86_64__
+    return tcgemm_is_wide(u);
+#else
+    (void)u;
+    return false;
+#endif
 }
 
 #endif

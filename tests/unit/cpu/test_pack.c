@@ -334,7 +334,7 @@ static void some_panels(const tcgemm_kernel_t *kernel, const tcgemm_type_info_t 
 }
 
 static bool packs_some_at_once(const tcgemm_kernel_t *kernel, int type) {
-    return tcgemm_is_wide(kernel->cpu) && (type == TCGEMM_F32_F32 || type == TCGEMM_F64_F64);
+    return tcgemm_can_copy(kernel->cpu) && (type == TCGEMM_F32_F32 || type == TCGEMM_F64_F64);
 }
 
 static void panels_are_what_the_contract_says(void **state) {

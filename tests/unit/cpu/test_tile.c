@@ -294,7 +294,7 @@ static void tiles_leave_their_panel_of_b(void **state) {
     for (int row = 0; row < tcgemm_num_kernels(); ++row) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
         const tcgemm_cpu_ukernel_t *u = kernel->cpu;
-        if (!runs_here(kernel) || !u->strided || !tcgemm_is_wide(u) ||
+        if (!runs_here(kernel) || !u->strided || !tcgemm_can_copy(u) ||
             (u->family != TCGEMM_FAMILY_F32 && u->family != TCGEMM_FAMILY_F64))
             continue;
         for (int n = 1; n <= u->nr; ++n) {
