@@ -377,8 +377,8 @@ static int group_of(const product_t *x, bool along_k) {
  * the one thread that needs them. */
 static bool packs_a_at_once(const product_t *x) {
     const tcgemm_canonical_t *g = &x->plan->g;
-    const bool are_lanes = g->type->type == TCGEMM_F32_F32 || g->type->type == TCGEMM_F64_F64;
-    return x->a_is_late && are_lanes && tcgemm_can_copy(x->u) && g->a.col_stride != 1;
+    return x->a_is_late && tcgemm_cpu_lanes_are_elements(g) && tcgemm_can_copy(x->u) &&
+           g->a.col_stride != 1;
 }
 
 /* So are panels of an A that lies across k in long rows, of which each takes a part of a line of

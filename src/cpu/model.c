@@ -105,7 +105,7 @@ static int64_t step_of(const struct tcgemm_plan *plan) {
     return u->kc % step == 0 && step % u->ku == 0 ? step : u->ku;
 }
 
-static bool lanes_are_elements(const tcgemm_canonical_t *g) {
+bool tcgemm_cpu_lanes_are_elements(const tcgemm_canonical_t *g) {
     return g->type->type == TCGEMM_F32_F32 || g->type->type == TCGEMM_F64_F64;
 }
 
@@ -165,7 +165,7 @@ static bool has_dots_type(const struct tcgemm_plan *plan) {
     if (u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_I8X64)
         return has_bytes(g);
     if (u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64)
-        return lanes_are_elements(g) || g->a.dtype == TCGEMM_DTYPE_F16 || is_bf16;
+        return tcgemm_cpu_lanes_are_elements(g) || g->a.dtype == TCGEMM_DTYPE_F16 || is_bf16;
     /* Not the bits of a tile of bf16 or f16: rows must not know there that they are few. */
     const bool is_of_lane = u->family == TCGEMM_FAMILY_F16X32 || is_bf16;
     return is_of_lane && !(g->flags & TCGEMM_FLAG_REPRODUCIBLE);
@@ -215,19 +215,19 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
     const int64_t most_cols = of_bytes
                                   ? most_bytes(plan, g->m, MOST_BYTE_COLUMNS, 2 * MOST_NEAR_BYTES)
-                              : lanes_are_elements(g) ? width
-                              : is_bf16               ? MOST_BF16_COLUMNS
-                                                      : most_dots(plan, g->m);
+                              : tcgemm_cpu_lanes_are_elements(g) ? width
+                              : is_bf16                          ? MOST_BF16_COLUMNS
+                                                                 : most_dots(plan, g->m);
     if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most_rows, g->n))
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
-    *across = !of_bytes && (!lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME);
+    *across = !of_bytes && (!tcgemm_cpu_lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME);
     if (!*across)
         return TCGEMM_DOTS_NONE;
-    const int64_t most_across = matrix                  ? MOST_MATRIX_ACROSS
-                                : lanes_are_elements(g) ? 2 * width
-                                                        : width;
+    const int64_t most_across = matrix                             ? MOST_MATRIX_ACROSS
+                                : tcgemm_cpu_lanes_are_elements(g) ? 2 * width
+                                                                   : width;
     const int64_t most_rows_across = !is_bf16                          ? most_across
                                      : g->a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS_ACROSS
                                                                        : MOST_FP8_ROWS_ACROSS;
@@ -305,7 +305,7 @@ static int64_t far_bytes(const struct tcgemm_plan *plan) {
     const bool is_double = plan->g.type->type == TCGEMM_F64_F64;
     if (!s->dots)
         return min_i64(most, FAR_ROWS_BYTES);
-    return is_double || (lanes_are_elements(&plan->g) && !s->across)
+    return is_double || (tcgemm_cpu_lanes_are_elements(&plan->g) && !s->across)
                ? min_i64(most, FAR_LINES_BYTES)
                : most;
 }
@@ -327,7 +327,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     s->is_crowded = is_crowded(plan);
     s->pack_a = s->pack_b = !s->dots;
     s->copies_b = false;
-    if (s->dots || !u->strided || !lanes_are_elements(g))
+    if (s->dots || !u->strided || !tcgemm_cpu_lanes_are_elements(g))
         return;
     const bool a_ahead = g->a.packed_bytes || plan->packs == TCGEMM_OPERAND_A;
     const bool b_ahead = g->b.packed_bytes || plan->packs == TCGEMM_OPERAND_B;

@@ -21,6 +21,9 @@ double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel);
 /* True if small products (plan.h) pack A as rows of lanes: lines along k that are converted. */
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan);
 
+/* What a tile multiplies lies in memory as it is: f32 and f64, not tf32, which are rounded. */
+bool tcgemm_cpu_lanes_are_elements(const tcgemm_canonical_t *g);
+
 /* True if rows of A are whole lanes of the kernel as they lie, where they begin with one: bf16 in
  * pairs, u8 in fours. */
 bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan);
