@@ -422,8 +422,8 @@ TCGEMM_API tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, c
                                       const void *b, double beta, const void *c, void *d);
 
 /* Where the time of one run went, summed over the steps. With several threads a step lasts until
- * the last of them is through with it; where each thread takes whole items of a batch, the time
- * is that of the slowest thread, divided as the time of all threads is. */
+ * the last of them is through with it; the time on a CPU is that of the slowest thread, divided as
+ * the time that all threads had on cores is. */
 typedef struct tcgemm_run_stats {
     size_t struct_size;
     double pack_seconds;     /* copying and converting A and B into panels, and waiting for it */

@@ -1,4 +1,4 @@
-/* clock.h - time on a clock that only goes forward. */
+/* clock.h - time on a clock that only goes forward, and time that a thread had a core. */
 #ifndef TCGEMM_BASE_CLOCK_H
 #define TCGEMM_BASE_CLOCK_H
 
@@ -14,6 +14,13 @@ static inline double now_seconds(void) {
 static inline uint64_t now_nanoseconds(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Of the calling thread alone: it stands while the thread waits for a core. Costs a system call. */
+static inline uint64_t thread_nanoseconds(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 

@@ -11,7 +11,8 @@
 #include "support/support.h"
 #include "tcgemm/tcgemm.h"
 
-/* Two 512-bit multiply-adds of f32 a cycle at 6 GHz: no processor that we know does more. */
+/* Two 512-bit multiply-adds of f32 a cycle at 6 GHz: no processor that we know does more, save on
+ * matrix tiles, which tf32 has not on a CPU. */
 static const double most_of_a_processor = 2.0 * 2 * 16 * 6e9;
 
 typedef struct data {
@@ -60,7 +61,7 @@ static void check_problem(tcgemm_problem_t problem, int64_t rounds) {
 
 static void no_product_is_faster_than_its_machine(void **state) {
     (void)state;
-    check_problem(tcgemm_problem(TCGEMM_F16_F32, 300, 301, 299), at_level(5, 100, 1000));
+    check_problem(tcgemm_problem(TCGEMM_TF32_F32, 300, 301, 299), at_level(5, 100, 1000));
     check_problem(tcgemm_problem(TCGEMM_F32_F32, 100, 2000, 300),
                   at_level(5, 50, 500)); /* packs B */
     assert_no_failures();
@@ -68,10 +69,10 @@ static void no_product_is_faster_than_its_machine(void **state) {
 
 static void times_of_a_batch_are_those_of_the_slowest(void **state) {
     (void)state;
-    tcgemm_problem_t many = tcgemm_problem(TCGEMM_F16_F32, 40, 41, 42); /* whole items a thread */
+    tcgemm_problem_t many = tcgemm_problem(TCGEMM_TF32_F32, 40, 41, 42); /* whole items a thread */
     many.batch = 200;
     check_problem(many, at_level(3, 50, 500));
-    tcgemm_problem_t few = tcgemm_problem(TCGEMM_F16_F32, 200, 201, 202);
+    tcgemm_problem_t few = tcgemm_problem(TCGEMM_TF32_F32, 200, 201, 202);
     few.batch = 3;
     check_problem(few, at_level(3, 30, 300));
     assert_no_failures();
