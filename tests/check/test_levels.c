@@ -29,10 +29,20 @@ static tcgemm_kernel_info_t kernel_of(tcgemm_type_t type) {
     return info;
 }
 
+/* TCGEMM_TEST_EMULATED: every instruction is played by a program, and large products take minutes.
+ */
+static bool is_emulated(void) {
+    return getenv("TCGEMM_TEST_EMULATED") != NULL;
+}
+
 /* TCGEMM_TEST_KERNEL, a part of a kernel's name: only these, what the level has beyond the one
  * below it. */
+static const char *part_of_levels(void) {
+    return getenv("TCGEMM_TEST_KERNEL");
+}
+
 static void for_each_type(void (*body)(const tcgemm_kernel_info_t *, tcgemm_type_t)) {
-    const char *part = getenv("TCGEMM_TEST_KERNEL");
+    const char *part = part_of_levels();
     for (int type = 1; type <= tcgemm_type_count(); ++type) {
         const tcgemm_kernel_info_t info = kernel_of((tcgemm_type_t)type);
         if (!part || strstr(info.name, part))
@@ -121,8 +131,8 @@ static void lanes_in_place(const tcgemm_kernel_info_t *info, tcgemm_type_t type)
     const bool has_tiles = strstr(info->name, "amx");                 /* rows_in_tiles */
     if (lane != 2 && lane != 4)
         return;
-    const bool is_slow = getenv("TCGEMM_TEST_KERNEL") != NULL; /* qemu plays it */
-    for (int i = 0; i < 16; i += has_tiles || is_slow ? 5 : 1) {
+    const int step = has_tiles ? 5 : is_emulated() ? 10 : 1;
+    for (int i = is_emulated() ? 5 : 0; i < 16; i += step) {
         const int64_t m = i & 1 ? 531 : 64, n = i & 2 ? 70 : 203;
         const int64_t k = (i & 1 ? 32 : 816 * lane) + (i % 8 == 5 ? 1 : 0);
         testcase_t t = testcase_make(NULL, tcgemm_problem(type, m, n, k), 300 + (uint64_t)i);
@@ -319,7 +329,7 @@ static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         return;
     /* Blocks have at most 240 columns and 320 of k; vectors of 512 bits take qemu a minute for
      * more. */
-    const bool is_slow = getenv("TCGEMM_TEST_KERNEL") != NULL;
+    const bool is_slow = is_emulated();
     const int64_t n = is_slow ? 270 : 530, k = is_slow ? 331 : 503, longer = is_slow ? 521 : 801;
     for (int i = 0; i < (is_slow ? 8 : 11); ++i) {
         const tcgemm_problem_t p = i < 6
@@ -342,7 +352,7 @@ static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
 static void few_rows_of_lanes(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t m[] = {1, 7, 19, 40};
     (void)info;
-    if (getenv("TCGEMM_TEST_KERNEL") ||
+    if (part_of_levels() ||
         (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 && type != TCGEMM_S8U8_S32 &&
          type != TCGEMM_U8S8_S32 && type != TCGEMM_BF16_F32 && type != TCGEMM_E4M3_BF16))
         return;
@@ -365,8 +375,8 @@ static void few_rows_of_bytes(const tcgemm_kernel_info_t *info, tcgemm_type_t ty
     static const int64_t few[] = {1, 2, 3, 6, 16, 19, 32};
     enum { NUM_FEW = sizeof few / sizeof *few };
     (void)info;
-    if (getenv("TCGEMM_TEST_KERNEL") || (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 &&
-                                         type != TCGEMM_U8S8_S32 && type != TCGEMM_S8U8_S32))
+    if (part_of_levels() || (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 &&
+                             type != TCGEMM_U8S8_S32 && type != TCGEMM_S8U8_S32))
         return;
     for (int i = 0; i < 2 * NUM_FEW; ++i) {
         const int64_t many = 521 + i, k = 511 + 7 * i;
@@ -388,7 +398,7 @@ static void few_rows_of_bytes(const tcgemm_kernel_info_t *info, tcgemm_type_t ty
  * few steps of each in turn. */
 static void long_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     (void)info;
-    if (getenv("TCGEMM_TEST_KERNEL") ||
+    if (part_of_levels() ||
         (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 && type != TCGEMM_S8U8_S32 &&
          type != TCGEMM_BF16_F32 && type != TCGEMM_E5M2_F32))
         return;
@@ -547,11 +557,11 @@ static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type)
     (void)info;
     if (type != TCGEMM_BF16_F32 && type != TCGEMM_BF16_BF16)
         return;
-    const int64_t rows[] = {5, 20, 600};
+    const int64_t rows[] = {5, 20, is_emulated() ? 110 : 600}, n = is_emulated() ? 200 : 1000;
     for (int i = 0; i < 12; ++i) {
         const bool is_in_a = i % 4 >= 2;
         const int64_t m = rows[i / 4], row = m > 100 ? m - 3 : 0;
-        testcase_t t = testcase_make(NULL, tcgemm_problem(type, m, 1000, k), 8);
+        testcase_t t = testcase_make(NULL, tcgemm_problem(type, m, n, k), 8);
         t.p.op_b = i % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
         operands_t x;
         operands_make(&t, &x);
