@@ -145,6 +145,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .whole = {.dtype = lines->dtype,
                   .fetches = plan->cpu.fetches,
                   .is_crowded = plan->cpu.is_crowded,
+                  .is_roomy = plan->cpu.is_roomy,
                   .steps = g->k,
                   .lines = is_rows ? call->b : call->a,
                   .line_stride = is_rows ? lines->col_stride : lines->row_stride,

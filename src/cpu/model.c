@@ -262,9 +262,10 @@ static double most_near_bytes(const struct tcgemm_plan *plan, int max_threads) {
 
 /* Lines, or rows across k, whose distance is a multiple of a way of the first-level cache want one
  * set of it. Sixteen of them find no room where it has eight ways; with twelve they are read as
- * fast as others (a Zen 5, a Xeon). */
+ * fast as others (a Zen 5, a Xeon), and fastest if they are fetched there (a Xeon). */
+enum { FEW_WAYS = 8 };
+
 static bool is_crowded(const struct tcgemm_plan *plan) {
-    enum { FEW_WAYS = 8 };
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_operand_t *lines = plan->cpu.dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a;
     const tcgemm_ways_t l1 = tcgemm_first_level();
@@ -325,6 +326,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     }
     s->fetches = fmax(a_bytes, b_bytes) > (double)far_bytes(plan);
     s->is_crowded = is_crowded(plan);
+    s->is_roomy = tcgemm_first_level().ways > FEW_WAYS;
     s->pack_a = s->pack_b = !s->dots;
     s->copies_b = false;
     if (s->dots || !u->strided || !tcgemm_cpu_lanes_are_elements(g))

@@ -20,10 +20,11 @@
  *   ACROSS_VECTORS(width)          of lines beside each other: 1, 2 or 4
  */
 
-/* Bytes that each row of k is fetched ahead, and rows of x with which that does not take longer
- * than it gains. */
+/* Bytes that each row of k is fetched ahead, to the second level or to the first one, if it has
+ * room; and rows of x with which that does not take longer than it gains. */
 #ifndef ACROSS_AHEAD
 #define ACROSS_AHEAD        1024
+#define ACROSS_NEAR         512
 #define ACROSS_MOST_FETCHED 8
 #endif
 #define ACROSS_PASTE_(x, y) x##y
@@ -58,7 +59,11 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int
         DOTS_VEC step[4];
         TCGEMM_UNROLL
         for (int v = 0; v < vectors * (int)sizeof(step[0]); v += 64) {
-            if (t->fetches && (width <= ACROSS_MOST_FETCHED || sizeof(ACROSS_ELEMENT) == 2))
+            if (!t->fetches || (width > ACROSS_MOST_FETCHED && sizeof(ACROSS_ELEMENT) != 2))
+                continue;
+            if (t->is_roomy && sizeof(ACROSS_ELEMENT) >= 4)
+                __builtin_prefetch((const char *)line + v + ACROSS_NEAR);
+            else
                 TCGEMM_PREFETCH_FAR((const char *)line + v + ACROSS_AHEAD);
         }
         TCGEMM_UNROLL

@@ -138,6 +138,24 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(store)(const tcgemm_dots_t *t, DOTS_
         DOTS_LOCAL(scatter)(t, product, i, first);
 }
 
+/* A burst of each line, so far ahead: of f32 and f64 less far where the first level has room for
+ * it. */
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(fetch)(const tcgemm_dots_t *t,
+                                                   const DOTS_ELEMENT *line[2][DOTS_LANES],
+                                                   int64_t p, const int width, const int sets) {
+    enum { BURST = 64 / sizeof(DOTS_ELEMENT), IS_DOUBLE = sizeof(DOTS_ELEMENT) == 8 };
+    enum { NEAR = (IS_DOUBLE ? 12 : 8) * BURST };
+    const int64_t far = (IS_DOUBLE && width <= 4 ? 32 : 16) * BURST;
+    if (!t->fetches)
+        return;
+    if (t->is_roomy && sizeof(DOTS_ELEMENT) >= 4)
+        for (int l = 0; l < sets * DOTS_LANES; ++l)
+            __builtin_prefetch(line[l / DOTS_LANES][l % DOTS_LANES] + p + NEAR);
+    else
+        for (int l = 0; l < sets * DOTS_LANES; ++l)
+            TCGEMM_PREFETCH_FAR(line[l / DOTS_LANES][l % DOTS_LANES] + p + far);
+}
+
 /* All whole bursts of two sets of lines that share few sets of the cache: the second one lags
  * behind, so that it needs others. The step behind them. */
 static TCGEMM_ALWAYS_INLINE int64_t DOTS_LOCAL(crowd)(const tcgemm_dots_t *t,
@@ -164,7 +182,6 @@ static TCGEMM_ALWAYS_INLINE int64_t DOTS_LOCAL(crowd)(const tcgemm_dots_t *t,
 static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int first,
                                                   const int width, const int sets) {
     enum { BURST = 64 / sizeof(DOTS_ELEMENT) };
-    const int ahead = (sizeof(DOTS_ELEMENT) == 8 && width <= 4 ? 32 : 16) * BURST;
     const DOTS_ELEMENT *line[2][DOTS_LANES];
     DOTS_VEC sum[2][DOTS_MOST];
     for (int l = 0; l < sets * DOTS_LANES; ++l)
@@ -181,8 +198,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
     if (sets == 2 && DOTS_LANES == 8 && t->is_crowded)
         p = DOTS_LOCAL(crowd)(t, line, width, sum);
     for (; p + BURST <= t->steps; p += BURST) {
-        for (int l = 0; t->fetches && l < sets * DOTS_LANES; ++l)
-            TCGEMM_PREFETCH_FAR(line[l / DOTS_LANES][l % DOTS_LANES] + p + ahead);
+        DOTS_LOCAL(fetch)(t, line, p, width, sets);
         TCGEMM_UNROLL
         for (int set = 0; set < sets; ++set)
             for (int64_t q = p; q < p + BURST; q += DOTS_STEPS)
@@ -207,6 +223,13 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
 
 static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(body)(const tcgemm_dots_t *t, const int width,
                                                   const int sets) {
+    /* One row of eight lines of f64 waits for their chain of multiply-adds: two chains in turn, if
+     * the first-level cache has room for both. */
+    if (DOTS_LANES * sizeof(DOTS_ELEMENT) == 64 && DOTS_LANES == 8 && width == 1 && t->is_roomy) {
+        for (int first = 0; first < t->num_lines; first += 2 * DOTS_LANES)
+            DOTS_LOCAL(sets)(t, first, width, 2);
+        return;
+    }
     for (int first = 0; first < t->num_lines; first += sets * DOTS_LANES)
         DOTS_LOCAL(sets)(t, first, width, sets);
 }

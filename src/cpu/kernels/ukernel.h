@@ -113,7 +113,8 @@ typedef struct tcgemm_dots {
     uint8_t flip;         /* xor to every byte of a line: then one factor is u8, the other s8 */
     const uint32_t *term; /* of each row, added to its sums: undoes the flip */
     bool fetches;         /* lines are to be fetched ahead: they lie beyond the caches ... */
-    bool is_crowded;      /* ... and share so few sets of the first one that few have room there */
+    bool is_crowded;      /* ... and share so few sets of the first one that few have room there, */
+    bool is_roomy;        /* ... or have room there wherever they lie: it is the one to fetch to */
 } tcgemm_dots_t;
 
 typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);

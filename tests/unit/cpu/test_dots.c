@@ -77,7 +77,8 @@ static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcge
                        int width, bool across) {
     const tcgemm_dtype_t sums =
         kernel->cpu->family == TCGEMM_FAMILY_F64 ? TCGEMM_DTYPE_F64 : TCGEMM_DTYPE_F32;
-    static _Alignas(64) uint8_t d[2][MOST_WIDTH * MOST_LINES * sizeof(double)];
+    enum { NEAR, CROWDED, ROOMY, NUM_PLACES }; /* where the lines lie */
+    static _Alignas(64) uint8_t d[NUM_PLACES][MOST_WIDTH * MOST_LINES * sizeof(double)];
     uint64_t random = (uint64_t)dtype * 100 + (uint64_t)width;
     for (int64_t i = 0; i < at_level(4, 20, 100); ++i) {
         tcgemm_dots_t t = random_dots(&random, dtype, sums, width, across);
@@ -86,13 +87,17 @@ static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcge
                        across ? "across" : "along", (int)dtype, width, (int)t.steps, t.num_lines,
                        (int)i);
         memset(d, 0xFF, sizeof d);
-        for (int crowd = 0; crowd < 2; ++crowd) {
-            t.fetches = t.is_crowded = crowd;
-            t.d = d[crowd];
+        for (int place = 0; place < NUM_PLACES; ++place) {
+            t.fetches = place != NEAR;
+            t.is_crowded = place == CROWDED;
+            t.is_roomy = place == ROOMY;
+            t.d = d[place];
             dots(&t);
         }
-        if (memcmp(d[0], d[1], sizeof d[0]) != 0)
+        if (memcmp(d[NEAR], d[CROWDED], sizeof d[NEAR]) != 0)
             report_failure("%s: other bits in a crowd", current);
+        if (memcmp(d[NEAR], d[ROOMY], sizeof d[NEAR]) != 0)
+            report_failure("%s: other bits where there is room", current);
     }
 }
 
