@@ -18,16 +18,12 @@ enum {
     LEAST_PRODUCTS = 2    /* the same of matrix tiles */
 };
 
-static bool is_matrix(const tcgemm_cpu_ukernel_t *u) {
-    return u->lane_bytes == 64;
-}
-
 /* Vectors of multiply-adds, or products of matrix tiles, in a step of a tile. */
 static double step_of_tile(const tcgemm_cpu_ukernel_t *u, int64_t rows, int64_t cols) {
-    const int64_t unit_rows = is_matrix(u) ? 16 : 1;
-    const int64_t unit_cols = is_matrix(u) ? 16 : u->nr / 3;
+    const int64_t unit_rows = tcgemm_is_matrix(u) ? 16 : 1;
+    const int64_t unit_cols = tcgemm_is_matrix(u) ? 16 : u->nr / 3;
     const double products = (double)(ceil_div(rows, unit_rows) * ceil_div(cols, unit_cols));
-    return fmax(products, is_matrix(u) ? LEAST_PRODUCTS : LEAST_MACS);
+    return fmax(products, tcgemm_is_matrix(u) ? LEAST_PRODUCTS : LEAST_MACS);
 }
 
 /* The same of all tiles, those at the edges too. */
@@ -89,7 +85,7 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const int64_t depth = s->packs_units ? min_i64(s->kb, s->kc) : s->kc;
-    const double macs_of_step = is_matrix(u) ? 16.0 * 16.0 * u->ku : u->nr / 3.0 * u->ku;
+    const double macs_of_step = tcgemm_is_matrix(u) ? 16.0 * 16.0 * u->ku : u->nr / 3.0 * u->ku;
     const double macs = tcgemm_cpu_theoretical_macs(plan->kernel);
     const double k_steps = (double)ceil_div(g->k, depth);
     const int64_t whole_down = g->m / u->mr, whole_across = g->n / u->nr;
@@ -115,7 +111,7 @@ static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_C
     const double lines = (double)tcgemm_dots_lines(plan) * (double)g->k;
     const double read = lines * (double)ceil_div(few, tcgemm_dots_at_a_time(plan));
     const double dots = lines * (double)few / 16.0;
-    if (plan->cpu.dots_in_lanes && is_matrix(plan->kernel->cpu)) {
+    if (plan->cpu.dots_in_lanes && tcgemm_is_matrix(plan->kernel->cpu)) {
         count[TCGEMM_COUNT_TILE_LINE] = read;
         count[TCGEMM_COUNT_MULTIPLY] =
             lines * (double)round_up(few, 16) / tcgemm_cpu_theoretical_macs(plan->kernel);
@@ -182,7 +178,7 @@ const double *tcgemm_cpu_costs(const struct tcgemm_plan *plan) {
     const costs_t *const costs = costs_of_this();
     if (costs == &costs_of_intel && row->cpu->family == TCGEMM_FAMILY_BF16)
         return NULL;
-    const int set = is_matrix(row->cpu)                 ? COSTS_amx
+    const int set = tcgemm_is_matrix(row->cpu)          ? COSTS_amx
                     : row->features & TCGEMM_CPU_AVX512 ? COSTS_avx512
                     : row->features & TCGEMM_CPU_AVX2   ? COSTS_avx2
                                                         : NUM_SETS;

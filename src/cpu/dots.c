@@ -29,7 +29,7 @@
 /* Rows of x from `row` on that are packed beside each other. */
 static int width_of_x(const struct tcgemm_plan *plan, int row) {
     const int most = tcgemm_dots_at_a_time(plan);
-    int width = plan->cpu.dots_in_lanes && plan->kernel->cpu->lane_bytes == 64 ? most : 1;
+    int width = plan->cpu.dots_in_lanes && tcgemm_is_matrix(plan->kernel->cpu) ? most : 1;
     while (width < most && width < tcgemm_dots_few(plan) - row)
         width *= 2;
     return width;

@@ -19,7 +19,7 @@ static inline int tcgemm_dots_at_a_time(const struct tcgemm_plan *plan) {
     const bool halves =
         plan->cpu.is_crowded && !plan->cpu.across && plan->g.a.dtype == TCGEMM_DTYPE_F32;
     if (plan->cpu.dots_in_lanes)
-        return u->lane_bytes == 64 ? u->nr : u->dots_width;
+        return tcgemm_is_matrix(u) ? u->nr : u->dots_width;
     return halves && u->dots_width > 8 ? 8 : u->dots_width;
 }
 

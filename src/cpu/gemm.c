@@ -312,7 +312,7 @@ static void continue_terms(tcgemm_pack_t *part) {
  * as one piece. */
 static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
     const int64_t ku = x->u->ku;
-    const int64_t some = x->u->lane_bytes == 64 ? ku : STREAMS;
+    const int64_t some = tcgemm_is_matrix(x->u) ? ku : STREAMS;
     const int64_t steps = tcgemm_panel_steps(p->pack.k, (int)ku);
     tcgemm_pack_t part = p->pack;
     bool found[MOST_OF_GROUP] = {false};
@@ -371,7 +371,7 @@ static void pack_all(const product_t *x, const panels_t *p) {
 
 /* Long lanes whose lines lie side by side are packed some panels at a time. */
 static int group_of(const product_t *x, bool along_k) {
-    return x->u->lane_bytes == 64 && !along_k ? PANELS_OF_GROUP : 1;
+    return tcgemm_is_matrix(x->u) && !along_k ? PANELS_OF_GROUP : 1;
 }
 
 /* Elements of A that lie across k and are lanes as they are, in panels of long vectors, packed by
@@ -387,10 +387,8 @@ static bool packs_a_at_once(const product_t *x) {
 static int group_of_a(const product_t *x) {
     const tcgemm_canonical_t *g = &x->plan->g;
     const int64_t bits = tcgemm_dtype_bits(g->a.dtype);
-    if (packs_a_at_once(x))
-        return PANELS_OF_GROUP;
     const bool is_across = g->a.row_stride == 1 && g->a.col_stride * bits / 8 >= FAR_PITCH;
-    if (!is_across || x->u->lane_bytes == 64 || x->u->ku == 1 || bits < 8 || g->k < LEAST_FAR_STEPS)
+    if (!is_across || tcgemm_is_matrix(x->u) || x->u->ku == 1 || bits < 8 || g->k < LEAST_FAR_STEPS)
         return group_of(x, g->a.col_stride == 1);
     return x->u->mr * bits < 512 ? (int)(512 / (x->u->mr * bits)) : 1;
 }
@@ -398,14 +396,15 @@ static int group_of_a(const product_t *x) {
 static panels_t panels_of_a(const product_t *x, const step_t *s) {
     const bool is_packed_here =
         x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes && !(x->a_stays && !x->u->exact);
+    const bool at_once = packs_a_at_once(x);
     return (panels_t){
         .pack = tcgemm_pack_of_a(&x->plan->g, x->u->family, &x->signs, s->item.a, s->a_offset,
                                  &s->block),
         .count = is_packed_here ? ceil_div(s->block.rows, x->u->mr) : 0,
         .lines = s->block.rows,
         .width = x->u->mr,
-        .group = group_of_a(x),
-        .is_one_call = packs_a_at_once(x),
+        .group = at_once ? PANELS_OF_GROUP : group_of_a(x),
+        .is_one_call = at_once,
         .even_from = INT64_MAX,
         .data = s->buffers.a,
         .terms = x->signs.use_a_terms ? s->buffers.a_terms : NULL,

@@ -114,15 +114,11 @@ static double volume(const tcgemm_canonical_t *g) {
     return (double)g->m * (double)g->n * (double)g->k;
 }
 
-static bool is_matrix(const tcgemm_cpu_ukernel_t *u) {
-    return u->lane_bytes == 64;
-}
-
 bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const bool reads_rows =
         u->ku > 1 || (plan->g.m > VERY_FEW_ROWS && (plan->cpu.fetches || !tcgemm_is_wide(u)));
-    return is_matrix(u) || (reads_rows && plan->g.b.row_stride != 1);
+    return tcgemm_is_matrix(u) || (reads_rows && plan->g.b.row_stride != 1);
 }
 
 /* Few rows against a B that no cache near the core holds: what counts is how B is read. Then units
@@ -182,7 +178,7 @@ static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, 
 /* Rows, or columns, of D that are few beside `many` lines along k. */
 static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    if (is_matrix(u) && !has_lane_dots(plan))
+    if (tcgemm_is_matrix(u) && !has_lane_dots(plan))
         return MOST_MATRIX_ACROSS;
     if (!u->lane_dots)
         return 2 * (int64_t)u->dots_width;
@@ -193,7 +189,7 @@ static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
 /* The same of bytes. Matrix tiles were not measured: half of it. */
 static int64_t most_bytes(const struct tcgemm_plan *plan, int64_t many, int64_t far, int64_t near) {
     const bool are_far = (double)many * (double)plan->g.k >= LEAST_FAR_LINES;
-    return (are_far ? far : near) / (is_matrix(plan->kernel->cpu) ? 2 : 1);
+    return (are_far ? far : near) / (tcgemm_is_matrix(plan->kernel->cpu) ? 2 : 1);
 }
 
 /* A few rows of D against columns of B that lie along k or across it, or a few columns against such
@@ -204,7 +200,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     if (!has_dots_type(plan) || plan->packs || g->a.packed_bytes || g->b.packed_bytes ||
         g->batch != 1)
         return TCGEMM_DOTS_NONE;
-    const bool matrix = is_matrix(plan->kernel->cpu);
+    const bool matrix = tcgemm_is_matrix(plan->kernel->cpu);
     const int width = plan->kernel->cpu->dots_width;
     const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
     const bool of_bytes = has_bytes(g);
@@ -319,7 +315,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
     s->dots = dots_of(plan, &s->across);
     s->dots_in_lanes = s->dots && !s->across && has_lane_dots(plan) &&
-                       (!is_matrix(u) || volume(g) >= LEAST_TILE_DOTS_VOLUME);
+                       (!tcgemm_is_matrix(u) || volume(g) >= LEAST_TILE_DOTS_VOLUME);
     if (!s->dots_in_lanes && !has_vector_dots(u)) {
         s->dots = TCGEMM_DOTS_NONE;
         s->across = false;
@@ -364,7 +360,7 @@ static int64_t line_bytes(const struct tcgemm_plan *plan) {
 /* Rows of a unit of work. */
 static int64_t most_rows(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    if (!is_matrix(u))
+    if (!tcgemm_is_matrix(u))
         return u->mc;
     return min_i64(u->mc, MATRIX_PANEL_BYTES / line_bytes(plan) / u->mr * u->mr);
 }
@@ -373,7 +369,7 @@ static int64_t most_rows(const struct tcgemm_plan *plan) {
  * and no thread waits for others to pack theirs. If there are units enough. */
 static bool packs_units(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t panels = ceil_div(min_i64(plan->cpu.nc, plan->g.n), plan->kernel->cpu->nr);
-    if (!is_matrix(plan->kernel->cpu))
+    if (!tcgemm_is_matrix(plan->kernel->cpu))
         return has_few_rows(plan) && !plan->cpu.dots;
     return plan->cpu.pack_b && !plan->g.b.packed_bytes && plan->g.m > 0 &&
            plan->g.m <= most_rows(plan) && panels >= 4 * (int64_t)num_threads;
@@ -396,15 +392,15 @@ static int64_t near_columns(const struct tcgemm_plan *plan, int num_threads) {
 static int64_t most_columns(const struct tcgemm_plan *plan, int num_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (!plan->cpu.packs_units)
-        return is_matrix(u) ? u->nb : near_columns(plan, num_threads);
+        return tcgemm_is_matrix(u) ? u->nb : near_columns(plan, num_threads);
     if (plan->g.b.row_stride == 1) /* long pieces of the columns of B instead */
         return LEAST_OWN_COLS;
     const bool all = tcgemm_cpu_packs_whole_units(plan);
     const int64_t most_bytes = all ? OWN_SUMS_BYTES : FEW_ROWS_SUMS_BYTES;
     const int64_t by_sums = most_bytes / (tcgemm_sum_bytes(u) * round_up(plan->g.m, u->mr));
-    const int64_t most = is_matrix(u) ? MOST_OWN_COLS
-                         : all        ? TCGEMM_MOST_OWN_PANELS * u->nr
-                                      : FEW_ROWS_COLS;
+    const int64_t most = tcgemm_is_matrix(u) ? MOST_OWN_COLS
+                         : all               ? TCGEMM_MOST_OWN_PANELS * u->nr
+                                             : FEW_ROWS_COLS;
     return min_i64(most, by_sums / u->nr * u->nr);
 }
 
@@ -453,7 +449,7 @@ static bool is_brief(const struct tcgemm_plan *plan, double cycles, int num_thre
     enum { LEAST_THREADS = 4, BRIEF_CYCLES = 14000 };
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     return num_threads >= LEAST_THREADS && !s->split_batch && !s->dots && !s->packs_units &&
-           !is_matrix(plan->kernel->cpu) && cycles < (double)BRIEF_CYCLES * num_threads;
+           !tcgemm_is_matrix(plan->kernel->cpu) && cycles < (double)BRIEF_CYCLES * num_threads;
 }
 
 /* Its units: of all ways to cut rows and columns the one that is done first, if each thread waits
@@ -490,7 +486,7 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     s->direct_output = g->type->d == g->type->accumulator;
     /* Of k, the type and the kernel alone: it decides the bits. */
     s->kc = even_part(g->k, u->kc, step_of(plan));
-    if (is_matrix(u)) {
+    if (tcgemm_is_matrix(u)) {
         s->nc = even_part(g->n, MAX_MATRIX_COLS, u->nr);
         s->mt = even_part(g->m, MAX_MATRIX_ROWS, u->mr);
     } else {
@@ -534,10 +530,10 @@ static bool is_lane_of_tiles(const tcgemm_canonical_t *g) {
 bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_family_t family = plan->kernel->cpu->family;
-    const bool is_lane = is_matrix(plan->kernel->cpu)   ? is_lane_of_tiles(g)
-                         : family == TCGEMM_FAMILY_BF16 ? g->a.dtype == TCGEMM_DTYPE_BF16
-                         : family == TCGEMM_FAMILY_U8S8 ? g->a.dtype == TCGEMM_DTYPE_U8
-                                                        : false;
+    const bool is_lane = tcgemm_is_matrix(plan->kernel->cpu) ? is_lane_of_tiles(g)
+                         : family == TCGEMM_FAMILY_BF16      ? g->a.dtype == TCGEMM_DTYPE_BF16
+                         : family == TCGEMM_FAMILY_U8S8      ? g->a.dtype == TCGEMM_DTYPE_U8
+                                                             : false;
     const int64_t ku = plan->kernel->cpu->ku;
     return is_lane && g->a.col_stride == 1 && g->k % ku == 0 && g->a.row_stride % ku == 0 &&
            !tcgemm_signs_of(g, family).use_a_terms;
@@ -554,7 +550,7 @@ bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan) {
     if (!s->pack_a || s->small_rows > 0 || g->a.packed_bytes || plan->packs ||
         !tcgemm_cpu_has_lanes(plan) || g->a.batch_stride % u->ku != 0)
         return false;
-    if (is_matrix(u))
+    if (tcgemm_is_matrix(u))
         return g->a.row_stride * bits / 8 <= NEAR_ROWS_OF_TILES &&
                (double)g->m * (double)g->k * (double)bits / 8.0 <= NEAR_A_OF_TILES;
     return !s->packs_units && tcgemm_is_wide(u) && u->strided && u->pack_rows &&
@@ -608,7 +604,7 @@ static double macs_per_lane(tcgemm_family_t family) {
 }
 
 double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
-    if (is_matrix(kernel->cpu)) /* a product of tiles, 16 x 16 x ku, takes 16 cycles */
+    if (tcgemm_is_matrix(kernel->cpu)) /* a product of tiles, 16 x 16 x ku, takes 16 cycles */
         return 16.0 * kernel->cpu->ku;
     const double dots = tcgemm_cpu_bf16_dots_per_cycle();
     if (kernel->cpu->family == TCGEMM_FAMILY_BF16 && dots > 0.0)
@@ -622,7 +618,8 @@ double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel) {
 
 static double macs_of(const tcgemm_kernel_t *kernel) {
     const double theoretical = tcgemm_cpu_theoretical_macs(kernel);
-    const double efficiency = is_matrix(kernel->cpu) ? matrix_efficiency : multiply_efficiency;
+    const double efficiency =
+        tcgemm_is_matrix(kernel->cpu) ? matrix_efficiency : multiply_efficiency;
     return theoretical > 0.0 ? efficiency * theoretical : (double)kernel->macs_per_cycle;
 }
 
@@ -634,7 +631,7 @@ static bool is_worth_packing_apart(const struct tcgemm_plan *plan, double cycles
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     return threads > 1 && (s->pack_a || s->pack_b) && !s->split_batch && !s->dots && !plan->packs &&
            s->mt >= plan->g.m && s->nc >= plan->g.n &&
-           (is_matrix(plan->kernel->cpu) ||
+           (tcgemm_is_matrix(plan->kernel->cpu) ||
             (!s->packs_units && cycles < (double)MOST_CYCLES * threads));
 }
 
@@ -702,13 +699,18 @@ static cycles_t item_cycles(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const cost_t *cost = &costs[g->type->type];
     const double k = (double)ceil_div(g->k, u->ku) * u->ku;
-    const int vector = is_matrix(u) ? 16 : u->nr / 3; /* the narrowest tile is one vector wide */
-    const int height = is_matrix(u) ? 16 : 1;
+    const int vector =
+        tcgemm_is_matrix(u) ? 16 : u->nr / 3; /* the narrowest tile is one vector wide */
+    const int height = tcgemm_is_matrix(u) ? 16 : 1;
     const double multiply = (double)ceil_div(g->m, height) * height *
                             ((double)ceil_div(g->n, vector) * vector) * k / macs_of(plan->kernel);
     const double lane = (double)u->lane_bytes / 4.0 / (double)u->ku;
-    const double a = is_matrix(u) ? matrix_pack : g->a.col_stride == 1 ? cost->along : cost->across;
-    const double b = is_matrix(u) ? matrix_pack : g->b.row_stride == 1 ? cost->along : cost->across;
+    const double a = tcgemm_is_matrix(u)    ? matrix_pack
+                     : g->a.col_stride == 1 ? cost->along
+                                            : cost->across;
+    const double b = tcgemm_is_matrix(u)    ? matrix_pack
+                     : g->b.row_stride == 1 ? cost->along
+                                            : cost->across;
     const double pack_a = s->pack_a && !g->a.packed_bytes ? lane * k * a * (double)g->m : 0.0;
     const double pack_b = s->pack_b && !g->b.packed_bytes ? lane * k * b * (double)g->n : 0.0;
     if (plan->packs)
@@ -741,7 +743,7 @@ static bool overlaps(const struct tcgemm_plan *plan) {
 static bool packs_a_late(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     return (plan->num_threads == 1 || s->split_batch) && s->pack_a && !plan->g.a.packed_bytes &&
-           !plan->packs && !s->packs_units && !is_matrix(plan->kernel->cpu);
+           !plan->packs && !s->packs_units && !tcgemm_is_matrix(plan->kernel->cpu);
 }
 
 /* Units of work of a step of k. */
@@ -757,7 +759,7 @@ static int64_t num_units(const struct tcgemm_plan *plan) {
  * through with a small product before others have begun. */
 static int useful_threads(const struct tcgemm_plan *plan, double cycles, int max_threads) {
     enum { CYCLES_ALONE = 40000, CYCLES_PER_THREAD_OF_TILES = 5000 };
-    const bool is_of_tiles = is_matrix(plan->kernel->cpu);
+    const bool is_of_tiles = tcgemm_is_matrix(plan->kernel->cpu);
     if (plan->g.m == 0 || plan->g.n == 0)
         return 1;
     const double useful =

@@ -132,7 +132,7 @@ static double read_packed(const machine_t *x, const panels_t *p, const tcgemm_cp
     const int64_t steps = tcgemm_panel_steps(block->ks, x->u->ku);
     const int within = (int)(line % p->width);
     const char *panel = p->data + tcgemm_panel_at(line - within, steps, x->u->lane_bytes);
-    if (x->u->lane_bytes == 64)
+    if (tcgemm_is_matrix(x->u))
         return read_word(x, p, panel, within, k);
     const int64_t lane = tcgemm_panel_lane(k / x->u->ku, within, p->width);
     return decode(x, p->side, panel + lane * x->u->lane_bytes, (int)(k % x->u->ku));

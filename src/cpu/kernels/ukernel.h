@@ -205,10 +205,15 @@ static inline bool tcgemm_can_pause(tcgemm_family_t family) {
            family == TCGEMM_FAMILY_S16;
 }
 
+/* Whether it multiplies in matrix tiles, whose lanes are rows of them, else in vectors. */
+static inline bool tcgemm_is_matrix(const tcgemm_cpu_ukernel_t *u) {
+    return u->lane_bytes == 64;
+}
+
 /* Of `rows` rows, those of a tile, about as many in each, lest the last one be too small to keep
  * the multiply-adds busy. A matrix tile computes a half of its rows or all. */
 static inline int64_t tcgemm_even_tile_rows(const tcgemm_cpu_ukernel_t *u, int64_t rows) {
-    if (u->lane_bytes == 64 || rows <= u->mr)
+    if (tcgemm_is_matrix(u) || rows <= u->mr)
         return u->mr;
     return ceil_div(rows, ceil_div(rows, u->mr));
 }
@@ -221,7 +226,7 @@ static inline int tcgemm_vector_bytes(const tcgemm_cpu_ukernel_t *u) {
 /* Tiles of long vectors, three side by side: their panel of A, as 8 rows where it lies, stays in
  * the first-level cache while B's pass, and D is written along its rows. */
 static inline bool tcgemm_is_wide(const tcgemm_cpu_ukernel_t *u) {
-    return u->lane_bytes < 64 && u->nr * u->lane_bytes >= 3 * 64;
+    return !tcgemm_is_matrix(u) && u->nr * u->lane_bytes >= 3 * 64;
 }
 
 /* Of these, whose tiles of f32 and f64 heed `copy` and whose packing takes several panels at once:
