@@ -21,6 +21,11 @@ typedef struct amx_model {
 
 static _Thread_local amx_model_t amx_model;
 
+/* What touches a thread's own tiles alone: sanitizers would look at each of some 16,000 steps of a
+ * product. What tiles are loaded from and stored to they see. */
+#define AMX_MODEL_OWN                                                                              \
+    __attribute__((no_sanitize("address"), no_sanitize("thread"), no_sanitize("undefined")))
+
 static inline void amx_model_configure(const amx_config_t *config) {
     memset(&amx_model, 0, sizeof amx_model);
     if (config)
@@ -58,12 +63,12 @@ static inline void amx_model_store(int t, void *p, int64_t stride) {
 }
 
 /* Subnormals, as operands and as results, are zeros of the same sign. */
-static inline float amx_model_flush(float x) {
+AMX_MODEL_OWN static inline float amx_model_flush(float x) {
     return fabsf(x) < FLT_MIN ? copysignf(0.0f, x) : x;
 }
 
 /* bf16 subnormals are zeros; those of f16 are not, and are normal as f32. */
-static inline float amx_model_f32(uint32_t half, bool is_bf16) {
+AMX_MODEL_OWN static inline float amx_model_f32(uint32_t half, bool is_bf16) {
     return is_bf16 ? amx_model_flush(tcgemm_f32_of_bf16((uint16_t)half))
                    : tcgemm_f32_of_f16((uint16_t)half);
 }
@@ -71,12 +76,12 @@ static inline float amx_model_f32(uint32_t half, bool is_bf16) {
 /* Rounded once: the product has no more than 22 bits, so it is exact, and a sum of such numbers
  * that is rounded to the 53 bits of a double first is rounded to 24 as if it were not (Figueroa,
  * "When is double rounding innocuous?", SIGNUM 30(3), 1995). */
-static inline float amx_model_fma(float x, float y, float sum) {
+AMX_MODEL_OWN static inline float amx_model_fma(float x, float y, float sum) {
     return amx_model_flush((float)((double)x * (double)y + (double)sum));
 }
 
 /* The even and the odd halves are summed apart; their sum goes to c. */
-static inline void amx_model_dot_pairs(int c, int a, int b, bool is_bf16) {
+AMX_MODEL_OWN static inline void amx_model_dot_pairs(int c, int a, int b, bool is_bf16) {
     const int words = amx_model_words(a), columns = amx_model_words(c);
     float y[2][16][16];
     for (int h = 0; h < 2; ++h)
@@ -100,12 +105,13 @@ static inline void amx_model_dot_pairs(int c, int a, int b, bool is_bf16) {
     }
 }
 
-static inline uint32_t amx_model_byte(uint32_t word, int h, bool is_signed) {
+AMX_MODEL_OWN static inline uint32_t amx_model_byte(uint32_t word, int h, bool is_signed) {
     const uint32_t byte = word >> (8 * h) & 0xFFu;
     return is_signed ? (byte ^ 0x80u) - 0x80u : byte;
 }
 
-static inline void amx_model_dot_bytes(int c, int a, int b, bool a_is_signed, bool b_is_signed) {
+AMX_MODEL_OWN static inline void amx_model_dot_bytes(int c, int a, int b, bool a_is_signed,
+                                                     bool b_is_signed) {
     const int words = amx_model_words(a), columns = amx_model_words(c);
     uint32_t y[4][16][16];
     for (int h = 0; h < 4; ++h)
