@@ -261,10 +261,9 @@ static double most_near_bytes(const struct tcgemm_plan *plan, int max_threads) {
  * fast as others (a Zen 5, a Xeon), and fastest if they are fetched there (a Xeon). */
 enum { FEW_WAYS = 8 };
 
-static bool is_crowded(const struct tcgemm_plan *plan) {
+static bool is_crowded(const struct tcgemm_plan *plan, tcgemm_ways_t l1) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_operand_t *lines = plan->cpu.dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a;
-    const tcgemm_ways_t l1 = tcgemm_first_level();
     const int64_t pitch = lines->row_stride == 1 ? lines->col_stride : lines->row_stride;
     const int64_t bytes = pitch * tcgemm_dtype_bits(lines->dtype) / 8;
     return plan->cpu.dots && plan->cpu.fetches && l1.ways > 0 && l1.ways <= FEW_WAYS &&
@@ -313,6 +312,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     const double a_bytes = (double)g->m * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
+    const tcgemm_ways_t l1 = tcgemm_first_level();
     s->dots = dots_of(plan, &s->across);
     s->dots_in_lanes = s->dots && !s->across && has_lane_dots(plan) &&
                        (!tcgemm_is_matrix(u) || volume(g) >= LEAST_TILE_DOTS_VOLUME);
@@ -321,8 +321,8 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
         s->across = false;
     }
     s->fetches = fmax(a_bytes, b_bytes) > (double)far_bytes(plan);
-    s->is_crowded = is_crowded(plan);
-    s->is_roomy = tcgemm_first_level().ways > FEW_WAYS;
+    s->is_crowded = is_crowded(plan, l1);
+    s->is_roomy = l1.ways > FEW_WAYS;
     s->pack_a = s->pack_b = !s->dots;
     s->copies_b = false;
     if (s->dots || !u->strided || !tcgemm_cpu_lanes_are_elements(g))
@@ -689,6 +689,11 @@ static cycles_t measured_cycles(const struct tcgemm_plan *plan, const double *co
     return c;
 }
 
+/* Cycles for 4 bytes of a line that lies along k or across it. */
+static double pack_cost(const tcgemm_cpu_ukernel_t *u, const cost_t *cost, bool along_k) {
+    return tcgemm_is_matrix(u) ? matrix_pack : along_k ? cost->along : cost->across;
+}
+
 static cycles_t item_cycles(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     if (plan->kernel->cpu && !plan->packs && tcgemm_cpu_costs(plan))
@@ -699,18 +704,14 @@ static cycles_t item_cycles(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const cost_t *cost = &costs[g->type->type];
     const double k = (double)ceil_div(g->k, u->ku) * u->ku;
-    const int vector =
-        tcgemm_is_matrix(u) ? 16 : u->nr / 3; /* the narrowest tile is one vector wide */
+    /* The narrowest tile is one vector wide. */
+    const int vector = tcgemm_is_matrix(u) ? 16 : u->nr / 3;
     const int height = tcgemm_is_matrix(u) ? 16 : 1;
     const double multiply = (double)ceil_div(g->m, height) * height *
                             ((double)ceil_div(g->n, vector) * vector) * k / macs_of(plan->kernel);
     const double lane = (double)u->lane_bytes / 4.0 / (double)u->ku;
-    const double a = tcgemm_is_matrix(u)    ? matrix_pack
-                     : g->a.col_stride == 1 ? cost->along
-                                            : cost->across;
-    const double b = tcgemm_is_matrix(u)    ? matrix_pack
-                     : g->b.row_stride == 1 ? cost->along
-                                            : cost->across;
+    const double a = pack_cost(u, cost, g->a.col_stride == 1);
+    const double b = pack_cost(u, cost, g->b.row_stride == 1);
     const double pack_a = s->pack_a && !g->a.packed_bytes ? lane * k * a * (double)g->m : 0.0;
     const double pack_b = s->pack_b && !g->b.packed_bytes ? lane * k * b * (double)g->n : 0.0;
     if (plan->packs)

@@ -46,19 +46,7 @@ static TCGEMM_ALWAYS_INLINE void multiply_lines(const tcgemm_dots_t *t, int firs
         }
         const char *const lines = is_whole ? (const char *)rows.base : (const char *)stage[0];
         const int64_t pitch = is_whole ? rows.pitch : LANE;
-        AMX_LOAD(4, lines, pitch);
-        AMX_LOAD(6, x, B_PITCH);
-        if (both_x)
-            AMX_LOAD(7, x + 64, B_PITCH);
-        if (both_lines)
-            AMX_LOAD(5, lines + 16 * pitch, pitch);
-        DOT(kind, 0, 4, 6);
-        if (both_x)
-            DOT(kind, 1, 4, 7);
-        if (both_lines)
-            DOT(kind, 2, 5, 6);
-        if (both_lines && both_x)
-            DOT(kind, 3, 5, 7);
+        multiply_step(lines, pitch, x, kind, both_lines, both_x);
         x += STEP_BYTES;
     }
 }

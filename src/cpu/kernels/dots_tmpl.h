@@ -225,7 +225,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(body)(const tcgemm_dots_t *t, const 
                                                   const int sets) {
     /* One row of eight lines of f64 waits for their chain of multiply-adds: two chains in turn, if
      * the first-level cache has room for both. */
-    if (DOTS_LANES * sizeof(DOTS_ELEMENT) == 64 && DOTS_LANES == 8 && width == 1 && t->is_roomy) {
+    if (sizeof(DOTS_ELEMENT) == 8 && DOTS_LANES == 8 && width == 1 && t->is_roomy) {
         for (int first = 0; first < t->num_lines; first += 2 * DOTS_LANES)
             DOTS_LOCAL(sets)(t, first, width, 2);
         return;

@@ -340,7 +340,7 @@ static void lines_on_matrix_tiles_have_the_bits_of_panels(void **state) {
     (void)signal(SIGSEGV, on_fault);
     for (int row = 0; row < tcgemm_num_kernels(); ++row) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
-        if (kernel->cpu && kernel->cpu->lane_dots && kernel->cpu->lane_bytes == 64 &&
+        if (kernel->cpu && kernel->cpu->lane_dots && tcgemm_is_matrix(kernel->cpu) &&
             kernel->family->fits(kernel, NULL))
             for (int64_t seed = 1; seed <= at_level(30, 100, 1000); ++seed)
                 check_matrix(kernel, kernel->cpu->family == TCGEMM_FAMILY_BF16X32, (uint64_t)seed);

@@ -151,7 +151,7 @@ static void the_choice_is_a_cpu_kernel(void **state) {
 static bool has_tiles(tcgemm_problem_t p, const tcgemm_plan_options_t *o) {
     struct tcgemm_plan plan;
     assert_int_equal(tcgemm_plan_make(&p, o, 1, &plan), TCGEMM_STATUS_OK);
-    return plan.kernel->cpu->lane_bytes == 64;
+    return tcgemm_is_matrix(plan.kernel->cpu);
 }
 
 /* Small products of bytes, whose sums are exact, go to vectors where those have dot products. With
