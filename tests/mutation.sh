@@ -95,10 +95,16 @@ defect "few rows: in a crowd the lines that lag behind end too early" cpu/kernel
     'unit/cpu/dots|check/kernels'
 defect "few rows: an element beyond the last of a line is read" cpu/kernels/avx512_dots.c \
     's/(__mmask16)((1u << n) - 1u), line/(__mmask16)((2u << n) - 1u), line/' 'check/memory'
-defect "few rows of pairs: subnormals of lines are taken for zero" cpu/kernels/avx512_dots.c \
-    's/return _mm512_cmplt_epu16_mask(least.*/return true;/' 'unit/cpu/dots|check/levels|check/semantics'
-defect "few rows of pairs: an odd last element is left out" cpu/kernels/avx512_dots.c \
-    's/(int)(t->steps - p + 1) \/ 2/(int)(t->steps - p) \/ 2/' 'unit/cpu/dots|check/levels|check/kernels'
+defect "few rows of pairs: subnormals of lines are taken for zero" cpu/kernels/avx512_lanes.c \
+    's/return _mm512_cmplt_epu16_mask(least.*/return true;/' 'unit/cpu/dots|unit/cpu/lanes|check/levels|check/semantics'
+defect "few rows in lanes: an odd last element is left out" cpu/kernels/avx512_lanes.c \
+    's/(int)(bytes + 3) \/ 4/(int)bytes \/ 4/' 'unit/cpu/dots|check/levels|check/kernels'
+defect "lines across k in lanes: a missing last row is the one behind it" cpu/kernels/avx512_lanes.c \
+    's/k + i \/ parts < t->steps ? left/k < t->steps ? left/' 'unit/cpu/lanes|check/memory'
+defect "lines across k in lanes: sums are stored in the order of the lanes" cpu/kernels/avx512_lanes.c \
+    's/transpose_quarters(sums, 1);/;/' 'unit/cpu/lanes|check/levels'
+defect "few rows of quads: an item of x has no terms" cpu/dots.c \
+    's/int64_t item = 0; item < items_of_x(run)/int64_t item = 1; item < items_of_x(run)/' 'check/levels|check/kernels'
 defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/' \
     'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'

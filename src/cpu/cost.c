@@ -105,6 +105,11 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
     count[TCGEMM_COUNT_AGAIN] = panels > NEAR_CACHE && again > 0.0 ? again * panels / 64.0 : 0.0;
 }
 
+static bool has_integers(const tcgemm_canonical_t *g) {
+    return g->type->accumulator == TCGEMM_DTYPE_S32;
+}
+
+/* Integers are quads, in lanes or one row after the other. */
 static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_COUNTS]) {
     const tcgemm_canonical_t *g = &plan->g;
     const int64_t few = tcgemm_dots_few(plan);
@@ -118,7 +123,7 @@ static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_C
     } else {
         count[plan->cpu.across ? TCGEMM_COUNT_ACROSS : TCGEMM_COUNT_LINE] = read;
         count[plan->cpu.across ? TCGEMM_COUNT_ACROSS_DOT : TCGEMM_COUNT_DOT] =
-            plan->cpu.dots_in_lanes ? dots / 2.0 : dots; /* pairs */
+            plan->cpu.dots_in_lanes && !has_integers(g) ? dots / 2.0 : dots; /* pairs */
     }
     count[TCGEMM_COUNT_STORE] = (double)g->m * (double)g->n;
 }
@@ -171,7 +176,8 @@ static const costs_t *costs_of_this(void) {
                : &costs_of_zen5;
 }
 
-/* VDPBF16PS, which is slow on Intel's, was not measured there, nor products of f16 on matrix tiles:
+/* Bytes in lanes across k have what they take on a Zen 4 in the other two tables as well.
+ * VDPBF16PS, which is slow on Intel's, was not measured there, nor products of f16 on matrix tiles:
  * they are those of bf16 but for what looks for subnormals. */
 const double *tcgemm_cpu_costs(const struct tcgemm_plan *plan) {
     const tcgemm_kernel_t *row = plan->kernel;

@@ -24,22 +24,39 @@
 #include "cpu/panel.h"
 #include "host/pool.h"
 
+/* Elements of k of an item of x; the fewest rows of bytes that lines along k are transposed for;
+ * lines across k that a kernel takes at once at most. */
+enum { X_OF_ITEM = 512, LEAST_QUADS = 8, MOST_ACROSS = 64 };
+
 /* ---- the workspace ---- */
+
+static bool has_integers(const struct tcgemm_plan *plan) {
+    return plan->g.type->accumulator == TCGEMM_DTYPE_S32;
+}
+
+/* Bytes as lanes of four, or rows of them one behind the other. */
+static bool is_of_quads(const struct tcgemm_plan *plan) {
+    return has_integers(plan) && plan->cpu.dots_in_lanes;
+}
+
+static bool is_of_bytes(const struct tcgemm_plan *plan) {
+    return has_integers(plan) && !plan->cpu.dots_in_lanes;
+}
 
 /* Rows of x from `row` on that are packed beside each other. */
 static int width_of_x(const struct tcgemm_plan *plan, int row) {
     const int most = tcgemm_dots_at_a_time(plan);
-    int width = plan->cpu.dots_in_lanes && tcgemm_is_matrix(plan->kernel->cpu) ? most : 1;
+    int width = 1;
+    if (plan->cpu.dots_in_lanes && tcgemm_is_matrix(plan->kernel->cpu))
+        width = most;
+    else if (is_of_quads(plan) && !plan->cpu.across)
+        width = LEAST_QUADS;
     while (width < most && width < tcgemm_dots_few(plan) - row)
         width *= 2;
     return width;
 }
 
 /* ---- bytes: rows of x one behind the other, and their terms (ukernel.h) ---- */
-
-static bool is_of_bytes(const struct tcgemm_plan *plan) {
-    return plan->g.type->accumulator == TCGEMM_DTYPE_S32;
-}
 
 static int64_t rows_of_bytes(const struct tcgemm_plan *plan) {
     const int64_t few = tcgemm_dots_few(plan);
@@ -64,20 +81,31 @@ static int64_t x_steps(const struct tcgemm_plan *plan) {
     return plan->cpu.dots_in_lanes ? round_up(plan->g.k, plan->kernel->cpu->ku) : plan->g.k;
 }
 
-static int64_t x_bytes(const struct tcgemm_plan *plan) {
+/* Rows of x and those that fill up the last of its panels. */
+static int64_t widths_of_x(const struct tcgemm_plan *plan) {
     int64_t widths = 0;
-    if (is_of_bytes(plan))
-        return rows_of_bytes(plan) * (pitch_of_bytes(plan) + (int64_t)sizeof(uint32_t));
     for (int row = 0; row < tcgemm_dots_few(plan); row += tcgemm_dots_at_a_time(plan))
         widths += width_of_x(plan, row);
-    return widths * x_steps(plan) * x_element_bytes(plan);
+    return widths;
+}
+
+static int64_t x_bytes(const struct tcgemm_plan *plan) {
+    if (is_of_bytes(plan))
+        return rows_of_bytes(plan) * (pitch_of_bytes(plan) + (int64_t)sizeof(uint32_t));
+    return widths_of_x(plan) * x_steps(plan) * x_element_bytes(plan);
+}
+
+/* Terms of quads: for each item of x, by whoever packs it. */
+static int64_t term_bytes(const struct tcgemm_plan *plan) {
+    const int64_t each = widths_of_x(plan) * (int64_t)sizeof(uint32_t);
+    return is_of_quads(plan) ? ceil_div(plan->g.k, X_OF_ITEM) * each : 0;
 }
 
 /* Bytes of the sums of a unit of lines across k: of whole vectors. */
 static size_t partials_of_lines(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const int64_t rows = round_up(tcgemm_dots_few(plan), u->dots_width);
-    return tcgemm_align64(rows * round_up(plan->cpu.lines, 16) * tcgemm_sum_bytes(u));
+    return tcgemm_align64(rows * round_up(plan->cpu.lines, MOST_ACROSS) * tcgemm_sum_bytes(u));
 }
 
 /* The same of those that become f16 or bf16. */
@@ -93,13 +121,14 @@ typedef struct share {
 
 /* Offsets of what lies behind x. */
 typedef struct dots_layout {
-    size_t partials, shares, end;
+    size_t terms, partials, shares, end;
 } dots_layout_t;
 
 static dots_layout_t layout_of(const struct tcgemm_plan *plan) {
     const size_t threads = (size_t)plan->num_threads;
     const size_t each = partials_of_lines(plan) + sums_of_lines(plan);
-    dots_layout_t l = {.partials = tcgemm_align64(x_bytes(plan))};
+    dots_layout_t l = {.terms = tcgemm_align64(x_bytes(plan))};
+    l.partials = l.terms + tcgemm_align64(term_bytes(plan));
     l.shares = l.partials + (plan->cpu.across ? threads * each : 0);
     l.end = l.shares + (threads > 1 ? threads * sizeof(share_t) : 0);
     return l;
@@ -114,7 +143,7 @@ size_t tcgemm_dots_bytes(const struct tcgemm_plan *plan) {
 /* Streams of lines across k that are read side by side: as many as prefetchers follow, or as have
  * room in the first-level cache. */
 enum { ACROSS_STEPS = 16, CROWDED_STEPS = 8 };
-enum { X_OF_ITEM = 512, MOST_DOTS = 32, MOST_X = 32 };
+enum { MOST_DOTS = 32, MOST_X = 32 };
 
 typedef struct dots_run {
     const struct tcgemm_plan *plan;
@@ -122,6 +151,7 @@ typedef struct dots_run {
     tcgemm_dots_t whole;  /* of line 0 on, all steps */
     tcgemm_pack_t pack_x; /* and x, as it comes ... */
     char *x;              /* ... and packed: some rows after the others */
+    uint32_t *terms;      /* of quads */
     char *partials;       /* of lines across k: of each thread's unit, and behind them its sums */
     share_t *shares;      /* of the threads, if there are several */
     atomic_bool *is_special; /* a bf16 subnormal was found in x */
@@ -159,6 +189,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .pack_x = is_rows ? tcgemm_pack_of_a(g, TCGEMM_FAMILY_F32, &signs, call->a, 0, &all)
                           : tcgemm_pack_of_b(g, TCGEMM_FAMILY_F32, &signs, call->b, 0, &all),
         .x = workspace,
+        .terms = (uint32_t *)(void *)(workspace + layout_of(plan).terms),
         .partials = workspace + layout_of(plan).partials,
         .shares = (share_t *)(void *)(workspace + layout_of(plan).shares),
         .is_special = is_special,
@@ -167,13 +198,15 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .d_bytes = tcgemm_dtype_bits(g->type->d) / 8,
         .sum_bytes = is_double ? 8 : 4,
     };
-    if (is_of_bytes(plan)) {
+    if (has_integers(plan)) {
         const bool x_is_signed = run.pack_x.dtype == TCGEMM_DTYPE_S8;
+        run.pack_x.sum_is_signed = x_is_signed;
         run.whole.alpha.s32 = tcgemm_integer_scalar(call->alpha);
         run.whole.beta.s32 = tcgemm_integer_scalar(call->beta);
-        run.whole.x_pitch = pitch_of_bytes(plan);
         run.whole.x_is_signed = x_is_signed;
         run.whole.flip = x_is_signed == (lines->dtype == TCGEMM_DTYPE_S8) ? 0x80 : 0;
+        run.pack_x.sum_factor = run.whole.flip == 0 ? 0 : x_is_signed ? 0u - 128u : 128u;
+        run.whole.x_pitch = pitch_of_bytes(plan);
         run.whole.term =
             (const uint32_t *)(const void *)(run.x + rows_of_bytes(plan) * pitch_of_bytes(plan));
     } else if (is_double) {
@@ -213,16 +246,12 @@ static int64_t next_dots(void *argument) {
  * became 128 more, those that are u8 128 less. */
 static void pack_bytes(const dots_run_t *run, int64_t row) {
     const tcgemm_dots_t *t = &run->whole;
-    const bool is_signed = t->x_is_signed;
     uint8_t *const to = (uint8_t *)run->x + row * t->x_pitch;
     uint32_t *const terms =
         (uint32_t *)(void *)(run->x + rows_of_bytes(run->plan) * t->x_pitch) + row;
-    tcgemm_pack_t pack = run->pack_x;
-    pack.sum_is_signed = is_signed;
-    pack.sum_factor = t->flip == 0 ? 0 : is_signed ? 0u - 128u : 128u;
     memset(to, 0, (size_t)t->x_pitch);
     if (row < run->num_rows)
-        (void)run->plan->kernel->cpu->pack_x(&pack, row, 1, 1, to, terms);
+        (void)run->plan->kernel->cpu->pack_x(&run->pack_x, row, 1, 1, to, terms);
 }
 
 static void pack_x(const dots_run_t *run, int64_t item) {
@@ -237,7 +266,9 @@ static void pack_x(const dots_run_t *run, int64_t item) {
         const int width = width_of_x(plan, row);
         const int rows = (int)min_i64(width, run->num_rows - row);
         char *const panel = run->x + (row * x_steps(plan) + k * width) * x_element_bytes(plan);
-        if (pack_rows(&pack, row, rows, width, panel, NULL))
+        uint32_t *const terms =
+            is_of_quads(plan) ? run->terms + item * widths_of_x(plan) + row : NULL;
+        if (pack_rows(&pack, row, rows, width, panel, terms))
             atomic_store_explicit(run->is_special, true, memory_order_relaxed);
     }
 }
@@ -330,17 +361,37 @@ static void do_bytes(const dots_run_t *run, int row, int64_t line, int num_lines
     finish_dots(run, &t, row, t.num_rows, line, num_lines);
 }
 
-/* Rows of x from `row` on times some lines along k, in the steps of k that tiles take, so that the
- * bits are theirs. */
+/* Steps of k that are summed before D is written: those of tiles, so that the bits are theirs; of
+ * integers all. */
+static int64_t steps_to_d(const dots_run_t *run) {
+    return has_integers(run->plan) ? run->whole.steps : run->plan->cpu.kc;
+}
+
+/* Of quads the terms of rows from `row` on, of all items of x. */
+static void add_terms(const dots_run_t *run, int row, int num_rows, uint32_t terms[MOST_X],
+                      tcgemm_dots_t *t) {
+    const int64_t pitch = widths_of_x(run->plan);
+    if (!is_of_quads(run->plan))
+        return;
+    memset(terms, 0, (size_t)num_rows * sizeof *terms);
+    for (int64_t item = 0; item < items_of_x(run); ++item)
+        for (int i = 0; i < num_rows; ++i)
+            terms[i] += run->terms[item * pitch + row + i];
+    t->term = terms;
+}
+
+/* Rows of x from `row` on times some lines along k. */
 static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_lines) {
     const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
     const bool is_direct = run->plan->cpu.direct_output;
-    const int64_t kc = run->plan->cpu.kc;
+    const int64_t kc = steps_to_d(run);
     float sums[MOST_X * MOST_DOTS];
+    uint32_t terms[MOST_X];
     tcgemm_dots_t t = run->whole;
     t.width = width_of_x(run->plan, row);
     t.num_rows = (int)min_i64(t.width, run->num_rows - row);
     t.num_lines = num_lines;
+    add_terms(run, row, t.num_rows, terms, &t);
     t.is_exact = atomic_load_explicit(run->is_special, memory_order_relaxed);
     t.c = c_of_line(run, row, line);
     t.d = d_of_line(run, row, line);
@@ -361,7 +412,8 @@ static int64_t steps_across(const dots_run_t *run) {
     const bool is_wide = tcgemm_is_wide(run->plan->kernel->cpu);
     const bool is_short = tcgemm_dtype_bits(run->whole.dtype) < 32;
     const bool gains = !is_wide || run->num_rows <= 4 || (run->num_rows > 8 && !is_short);
-    return run->whole.is_crowded && gains ? CROWDED_STEPS : ACROSS_STEPS;
+    const bool in_lanes = run->plan->cpu.dots_in_lanes;
+    return run->whole.is_crowded && gains && !in_lanes ? CROWDED_STEPS : ACROSS_STEPS;
 }
 
 /* Steps k .. k + steps, a few at a time, of all rows of x: what was read for the first of them is
@@ -370,6 +422,8 @@ static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t s
                        char *partials, tcgemm_dots_t *t) {
     const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
     const int bytes = run->plan->cpu.direct_output ? run->d_bytes : (int)sizeof(float);
+    tcgemm_dots_fn *const across = run->plan->cpu.dots_in_lanes ? u->lane_across : u->across;
+    uint32_t terms[MOST_X];
     char *const d = t->d;
     const char *const c = t->c;
     const int64_t each = steps_across(run);
@@ -380,11 +434,14 @@ static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t s
             t->num_rows = (int)min_i64(t->width, run->num_rows - row);
             t->resumes = p > 0;
             t->pauses = p + each < steps;
-            t->partial = partials + row * round_up(t->num_lines, 16) * run->sum_bytes;
+            t->partial = partials + row * round_up(t->num_lines, MOST_ACROSS) * run->sum_bytes;
             t->d = d + row * t->d_row * bytes;
             t->c = c ? c + row * t->c_row * bytes : NULL;
+            t->fetches = run->whole.fetches && row == 0;
             place_step(run, row, line, k + p, t);
-            u->across(t);
+            if (!t->pauses)
+                add_terms(run, row, t->num_rows, terms, t);
+            across(t);
         }
     t->d = d;
     t->c = c;
@@ -402,8 +459,9 @@ static void do_across(const dots_run_t *run, int thread, int64_t line, int num_l
     t.d = d_of_line(run, 0, line);
     if (!is_direct)
         store_sums(run, (float *)(void *)(partials + partials_bytes), num_lines, run->num_rows, &t);
-    for (int64_t k = 0; k < run->whole.steps; k += plan->cpu.kc) {
-        add_across(run, line, k, min_i64(plan->cpu.kc, run->whole.steps - k), partials, &t);
+    t.is_exact = atomic_load_explicit(run->is_special, memory_order_relaxed);
+    for (int64_t k = 0; k < run->whole.steps; k += steps_to_d(run)) {
+        add_across(run, line, k, min_i64(steps_to_d(run), run->whole.steps - k), partials, &t);
         continue_sums(run, &t);
     }
     finish_dots(run, &t, 0, run->num_rows, line, num_lines);

@@ -144,13 +144,15 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define FINISHES_bf16x4  false
 
 /* A few rows times lines along or across k (ukernel.h): the kernels, their rows, the features that
- * they need beyond the row's own, and how x is packed. */
+ * they need beyond the row's own, and how x is packed; and those of x packed as lanes. */
 #define DOTS(kernel, rows, needs, pack)                                                            \
     .dots = tcgemm_dots_##kernel, .across = tcgemm_across_##kernel, .dots_width = (rows),          \
     .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
 #define BYTE_DOTS(kernel, rows, needs, pack)                                                       \
     .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
     .pack_x = tcgemm_pack_##pack,
+#define LANES_ALONG(kernel) .lane_dots = tcgemm_dots_##kernel,
+#define LANES(kernel)       LANES_ALONG(kernel).lane_across = tcgemm_across_##kernel,
 #define NO_DOTS
 #define DOTS_any_f32     NO_DOTS
 #define DOTS_any_f64     NO_DOTS
@@ -161,13 +163,14 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_avx2_f64    DOTS(avx2_f64, 8, 0, avx2_f64)
 #define DOTS_avx512_f32  DOTS(avx512_f32, 16, 0, avx512_f32)
 #define DOTS_avx512_f64  DOTS(avx512_f64, 16, 0, avx512_f64)
-#define DOTS_avx512_bf16 DOTS(avx512_f32, 16, 0, avx512_f32)
-#define DOTS_amx_bf16x32 DOTS(avx512_f32, 16, TCGEMM_CPU_AVX512, avx512_f32)
-#define DOTS_amx_f16x32  DOTS(avx512_f32, 16, TCGEMM_CPU_AVX512, avx512_f32)
+#define DOTS_avx512_bf16 DOTS(avx512_f32, 16, 0, avx512_f32) LANES(avx512_pairs)
+#define DOTS_amx_bf16x32                                                                           \
+    DOTS(avx512_f32, 16, TCGEMM_CPU_AVX512, avx512_f32) LANES_ALONG(amx_bf16x32)
+#define DOTS_amx_f16x32  DOTS(avx512_f32, 16, TCGEMM_CPU_AVX512, avx512_f32) LANES_ALONG(amx_f16x32)
 #define DOTS_any_u8s8    NO_DOTS
 #define DOTS_avx2_u8s8   NO_DOTS
 #define DOTS_neon_u8s8   NO_DOTS
-#define DOTS_avx512_u8s8 BYTE_DOTS(avx512_bytes, 16, 0, avx512_u8s8)
+#define DOTS_avx512_u8s8 BYTE_DOTS(avx512_bytes, 16, 0, avx512_u8s8) LANES(avx512_quads)
 #define DOTS_amx_i8x64                                                                             \
     BYTE_DOTS(avx512_bytes, 16, TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI, avx512_u8s8)
 
@@ -183,20 +186,6 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_OF_i8x4(kernels)    NO_DOTS
 #define DOTS_OF_i8x8(kernels)    NO_DOTS
 #define DOTS_OF_bf16x4(kernels)  NO_DOTS
-
-/* The same of more rows, packed as lanes. */
-#define LANE_DOTS_f32     NULL
-#define LANE_DOTS_f64     NULL
-#define LANE_DOTS_bf16    tcgemm_dots_avx512_pairs
-#define LANE_DOTS_u8s8    NULL
-#define LANE_DOTS_s16     NULL
-#define LANE_DOTS_b1      NULL
-#define LANE_DOTS_bf16x32 tcgemm_dots_amx_bf16x32
-#define LANE_DOTS_f16x32  tcgemm_dots_amx_f16x32
-#define LANE_DOTS_i8x64   NULL
-#define LANE_DOTS_i8x4    NULL
-#define LANE_DOTS_i8x8    NULL
-#define LANE_DOTS_bf16x4  NULL
 
 /* Rows of lanes of what is converted, for strided tiles. */
 #define ROWS_OF_f32(kernels)     tcgemm_pack_rows_##kernels##_f32
@@ -274,8 +263,7 @@ static const tcgemm_kernel_t rows[] = {
          .packed = tcgemm_tile_##isa_##_##lane,                                                    \
          .strided = tcgemm_tile_##isa_##_##strided_,                                               \
          .exact = tcgemm_tile_##isa_##_##exact_,                                                   \
-         DOTS_OF_##lane(kernels).lane_dots = LANE_DOTS_##lane,                                     \
-         .begin = BEGIN_##isa_,                                                                    \
+         DOTS_OF_##lane(kernels).begin = BEGIN_##isa_,                                             \
          .end = END_##isa_,                                                                        \
          .pack = tcgemm_pack_##kernels##_##lane,                                                   \
          .pack_rows = ROWS_OF_##lane(kernels),                                                     \

@@ -62,15 +62,19 @@ enum {
     DOTS_OF_UNIT = 64,                /* lines along k */
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
-    ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k */
+    ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k, ... */
+    LANES_SUMS_BYTES = 1 << 18,  /* ... and with lanes */
     MOST_BF16_ROWS = 16, /* along k: more are worth packing for dot products of pairs; ... */
     MOST_FP8_ROWS = 2,
     MOST_BF16_COLUMNS = 24,
-    MOST_BF16_ROWS_ACROSS = 8, /* ... across k, where fp8 is more work, and A is slow to pack */
     MOST_FP8_ROWS_ACROSS = 4,
-    MOST_BYTE_ROWS = 24,    /* of bytes: more are worth packing B for, ... */
-    MOST_BYTE_COLUMNS = 32, /* ... and columns A, which is slower; ... */
-    MOST_NEAR_BYTES = 8,    /* ... where lines stay in the L2 cache, rows and half of columns */
+    MOST_LANE_ROWS = 16,      /* across k, interleaved to lanes: more are worth packing B, ... */
+    MOST_LANE_COLUMNS = 64,   /* ... and columns A */
+    LEAST_LANE_ROWS = 3,      /* of bf16: fewer are converted to f32 as fast */
+    LEAST_BYTES_IN_LANES = 5, /* along k, of lines that are far: others gain nothing */
+    MOST_BYTE_ROWS = 24,      /* of bytes: more are worth packing B for, ... */
+    MOST_BYTE_COLUMNS = 32,   /* ... and columns A, which is slower; ... */
+    MOST_NEAR_BYTES = 8,      /* ... where lines stay in the L2 cache, rows and half of columns */
     LEAST_SLOW_A =
         1 << 23, /* elements of an A across k, that take longer to pack than to read twice */
     MOST_MATRIX_ACROSS =
@@ -145,9 +149,15 @@ static bool has_vector_dots(const tcgemm_cpu_ukernel_t *u) {
     return u->dots && (u->dots_features & ~tcgemm_cpu_features()) == 0;
 }
 
-/* Whether the kernel's own lanes are read in place from lines along k. */
+/* Whether the kernel's own lanes are read in place from lines along k, ... */
 static bool has_lane_dots(const struct tcgemm_plan *plan) {
-    return plan->kernel->cpu->lane_dots && tcgemm_dtype_bits(plan->g.a.dtype) == 16;
+    return plan->kernel->cpu->lane_dots &&
+           (tcgemm_dtype_bits(plan->g.a.dtype) == 16 || has_bytes(&plan->g));
+}
+
+/* ... and from lines across it. */
+static bool has_lane_across(const struct tcgemm_plan *plan) {
+    return has_lane_dots(plan) && plan->kernel->cpu->lane_across;
 }
 
 /* Types whose lines a kernel of sums in f32 or f64, or of bytes, reads as they are. */
@@ -192,6 +202,29 @@ static int64_t most_bytes(const struct tcgemm_plan *plan, int64_t many, int64_t 
     return (are_far ? far : near) / (tcgemm_is_matrix(plan->kernel->cpu) ? 2 : 1);
 }
 
+/* Rows of D that are few beside lines across k, ... */
+static int64_t most_rows_across(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (has_lane_across(plan))
+        return MOST_LANE_ROWS;
+    if (tcgemm_is_matrix(u))
+        return MOST_MATRIX_ACROSS;
+    if (u->family == TCGEMM_FAMILY_BF16)
+        return MOST_FP8_ROWS_ACROSS;
+    return (tcgemm_cpu_lanes_are_elements(&plan->g) ? 2 : 1) * (int64_t)u->dots_width;
+}
+
+/* ... and columns, beside an A that takes longer to pack. */
+static int64_t most_columns_across(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const double lines = (double)plan->g.m * (double)plan->g.k;
+    if (has_lane_across(plan))
+        return lines >= LEAST_FAR_LINES ? MOST_LANE_COLUMNS : MOST_LANE_ROWS;
+    if (u->family != TCGEMM_FAMILY_BF16)
+        return most_rows_across(plan);
+    return (lines >= LEAST_SLOW_A ? 2 : 1) * (int64_t)u->dots_width;
+}
+
 /* A few rows of D against columns of B that lie along k or across it, or a few columns against such
  * rows of A. */
 static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
@@ -200,7 +233,6 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     if (!has_dots_type(plan) || plan->packs || g->a.packed_bytes || g->b.packed_bytes ||
         g->batch != 1)
         return TCGEMM_DOTS_NONE;
-    const bool matrix = tcgemm_is_matrix(plan->kernel->cpu);
     const int width = plan->kernel->cpu->dots_width;
     const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
     const bool of_bytes = has_bytes(g);
@@ -218,20 +250,13 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
         return TCGEMM_DOTS_ROWS;
     if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
-    *across = !of_bytes && (!tcgemm_cpu_lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME);
+    *across = (!of_bytes || has_lane_across(plan)) &&
+              (!tcgemm_cpu_lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME);
     if (!*across)
         return TCGEMM_DOTS_NONE;
-    const int64_t most_across = matrix                             ? MOST_MATRIX_ACROSS
-                                : tcgemm_cpu_lanes_are_elements(g) ? 2 * width
-                                                                   : width;
-    const int64_t most_rows_across = !is_bf16                          ? most_across
-                                     : g->a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS_ACROSS
-                                                                       : MOST_FP8_ROWS_ACROSS;
-    const bool packs_slowly = is_bf16 && (double)g->m * (double)g->k >= LEAST_SLOW_A;
-    const int64_t most_cols_across = packs_slowly ? 2 * width : most_across;
-    if (g->b.col_stride == 1 && are_dots(plan, g->m, most_rows_across, g->n))
+    if (g->b.col_stride == 1 && are_dots(plan, g->m, most_rows_across(plan), g->n))
         return TCGEMM_DOTS_ROWS;
-    if (g->a.row_stride == 1 && are_dots(plan, g->n, most_cols_across, g->m))
+    if (g->a.row_stride == 1 && are_dots(plan, g->n, most_columns_across(plan), g->m))
         return TCGEMM_DOTS_COLUMNS;
     *across = false;
     return TCGEMM_DOTS_NONE;
@@ -275,8 +300,8 @@ static int64_t lines_of_unit(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t lines = tcgemm_dots_lines(plan);
     if (!plan->cpu.across)
         return DOTS_OF_UNIT;
-    const int64_t by_sums =
-        ACROSS_SUMS_BYTES / (tcgemm_dots_few(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
+    const int64_t by_sums = (plan->cpu.dots_in_lanes ? LANES_SUMS_BYTES : ACROSS_SUMS_BYTES) /
+                            (tcgemm_dots_few(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
     const int64_t most = min_i64(by_sums, ACROSS_MOST_LINES) / 64 * 64;
     const int64_t each = ceil_div(lines, num_threads);
     return even_part(lines, min_i64(most, each < ACROSS_LEAST_LINES ? ACROSS_LEAST_LINES : each),
@@ -306,6 +331,21 @@ static int64_t far_bytes(const struct tcgemm_plan *plan) {
                : most;
 }
 
+/* Whether few rows are packed as lanes, beside lines along k ... */
+static bool takes_lanes(const struct tcgemm_plan *plan) {
+    if (!has_lane_dots(plan))
+        return false;
+    if (has_bytes(&plan->g))
+        return plan->cpu.fetches && tcgemm_dots_few(plan) >= LEAST_BYTES_IN_LANES;
+    return !tcgemm_is_matrix(plan->kernel->cpu) || volume(&plan->g) >= LEAST_TILE_DOTS_VOLUME;
+}
+
+/* ... and across it. */
+static bool takes_lanes_across(const struct tcgemm_plan *plan) {
+    return has_lane_across(plan) &&
+           (has_bytes(&plan->g) || tcgemm_dots_few(plan) >= LEAST_LANE_ROWS);
+}
+
 static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -314,13 +354,12 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
     const tcgemm_ways_t l1 = tcgemm_first_level();
     s->dots = dots_of(plan, &s->across);
-    s->dots_in_lanes = s->dots && !s->across && has_lane_dots(plan) &&
-                       (!tcgemm_is_matrix(u) || volume(g) >= LEAST_TILE_DOTS_VOLUME);
+    s->fetches = fmax(a_bytes, b_bytes) > (double)far_bytes(plan);
+    s->dots_in_lanes = s->dots && (s->across ? takes_lanes_across(plan) : takes_lanes(plan));
     if (!s->dots_in_lanes && !has_vector_dots(u)) {
         s->dots = TCGEMM_DOTS_NONE;
         s->across = false;
     }
-    s->fetches = fmax(a_bytes, b_bytes) > (double)far_bytes(plan);
     s->is_crowded = is_crowded(plan, l1);
     s->is_roomy = l1.ways > FEW_WAYS;
     s->pack_a = s->pack_b = !s->dots;

@@ -3,6 +3,7 @@
  */
 #include <immintrin.h>
 
+#include "cpu/kernels/avx512_transpose.h"
 #include "cpu/kernels/fp8_rows.h"
 #include "cpu/kernels/kernels.h"
 
@@ -16,30 +17,6 @@ static TCGEMM_ALWAYS_INLINE __m512 quarters(const void *p0, const void *p1, cons
     return _mm512_mask_broadcast_f32x4(r, 0xF000, _mm_loadu_ps(p3));
 }
 
-/* In each quarter of four vectors 4 x 4 words: those of vector v become word v of all. */
-static TCGEMM_ALWAYS_INLINE void transpose_in_quarters(__m512 r[4]) {
-    const __m512 t0 = _mm512_unpacklo_ps(r[0], r[1]);
-    const __m512 t1 = _mm512_unpackhi_ps(r[0], r[1]);
-    const __m512 t2 = _mm512_unpacklo_ps(r[2], r[3]);
-    const __m512 t3 = _mm512_unpackhi_ps(r[2], r[3]);
-    r[0] = _mm512_shuffle_ps(t0, t2, 0x44);
-    r[1] = _mm512_shuffle_ps(t0, t2, 0xEE);
-    r[2] = _mm512_shuffle_ps(t1, t3, 0x44);
-    r[3] = _mm512_shuffle_ps(t1, t3, 0xEE);
-}
-
-/* The quarters of four vectors, `pitch` apart, likewise. */
-static TCGEMM_ALWAYS_INLINE void transpose_quarters(__m512 r[], const int pitch) {
-    const __m512 even0 = _mm512_shuffle_f32x4(r[0], r[pitch], 0x88);
-    const __m512 even1 = _mm512_shuffle_f32x4(r[2 * pitch], r[3 * pitch], 0x88);
-    const __m512 odd0 = _mm512_shuffle_f32x4(r[0], r[pitch], 0xDD);
-    const __m512 odd1 = _mm512_shuffle_f32x4(r[2 * pitch], r[3 * pitch], 0xDD);
-    r[0] = _mm512_shuffle_f32x4(even0, even1, 0x88);
-    r[pitch] = _mm512_shuffle_f32x4(odd0, odd1, 0x88);
-    r[2 * pitch] = _mm512_shuffle_f32x4(even0, even1, 0xDD);
-    r[3 * pitch] = _mm512_shuffle_f32x4(odd0, odd1, 0xDD);
-}
-
 /* 16 bytes of each of 16 lines: words 0 of all, words 1, ... */
 static TCGEMM_ALWAYS_INLINE void load_words(const uint16_t *const at[16], int64_t p,
                                             __m512 raw[4]) {
@@ -47,18 +24,6 @@ static TCGEMM_ALWAYS_INLINE void load_words(const uint16_t *const at[16], int64_
     for (int i = 0; i < 4; ++i)
         raw[i] = quarters(at[i] + p, at[i + 4] + p, at[i + 8] + p, at[i + 12] + p);
     transpose_in_quarters(raw);
-}
-
-/* 16 words of each of 16 lines to words 0 of all, words 1, ...: 64 bytes of a line in one load, for
- * lines that lie a power of two apart want the same set of the first-level cache, which has 8 or 12
- * ways, so that smaller pieces would each come from the second. */
-static TCGEMM_ALWAYS_INLINE void transpose_words(__m512 r[16]) {
-    TCGEMM_UNROLL
-    for (int i = 0; i < 16; i += 4) /* quarter q of r[i + w]: word 4q + w of lines i .. i + 3 */
-        transpose_in_quarters(r + i);
-    TCGEMM_UNROLL
-    for (int w = 0; w < 4; ++w)
-        transpose_quarters(r + w, 4);
 }
 
 static TCGEMM_ALWAYS_INLINE void load_f32(const float *const line[16], int64_t p, __m512 raw[16]) {
@@ -232,131 +197,6 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define SOME_FLOATS(p, n)     _mm512_maskz_loadu_ps(first_of_16(n), p)
 #define BF16_OF_SHORTS(x)     floats_of_bf16(x)
 #include "cpu/kernels/dots_f32_tmpl.h"
-
-/* ---- pairs of bf16, as tiles of VDPBF16PS multiply them, bit for bit ---- */
-
-/* sum += two products a lane. Not the intrinsic, for which the whole file would need AVX512_BF16.
- */
-static TCGEMM_ALWAYS_INLINE __m512 dot2(__m512 sum, const uint32_t *pair, __m512 lines) {
-    __asm__("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(lines), "m"(*pair));
-    return sum;
-}
-
-/* Elements p .. p + 31 of 16 lines, those that there are, as vectors of pairs; `least` is that of
- * all magnitudes, which are taken one less than they are. */
-static TCGEMM_ALWAYS_INLINE void load_pairs(const tcgemm_dots_t *t, const uint16_t *const line[16],
-                                            int64_t p, __m512i *least, __m512 raw[16]) {
-    const __mmask32 mask = t->steps - p < 32 ? (1u << (t->steps - p)) - 1u : ~0u;
-    TCGEMM_UNROLL
-    for (int l = 0; l < 16; ++l)
-        raw[l] = _mm512_castsi512_ps(_mm512_maskz_loadu_epi16(mask, line[l] + p));
-    transpose_words(raw);
-    TCGEMM_UNROLL
-    for (int s = 0; s < 16; ++s) {
-        const __m512i magnitude =
-            _mm512_and_si512(_mm512_castps_si512(raw[s]), _mm512_set1_epi16(0x7FFF));
-        *least = _mm512_min_epu16(*least, _mm512_sub_epi16(magnitude, _mm512_set1_epi16(1)));
-    }
-}
-
-/* The same to memory, once for all widths; pairs of x from element p on, at most 16. */
-static TCGEMM_NEVER_INLINE int load_some_pairs(const tcgemm_dots_t *t,
-                                               const uint16_t *const line[16], int64_t p,
-                                               __m512i *least, __m512 words[16]) {
-    __m512 raw[16];
-    load_pairs(t, line, p, least, raw);
-    TCGEMM_UNROLL
-    for (int s = 0; s < 16; ++s)
-        words[s] = raw[s];
-    return t->steps - p < 32 ? (int)(t->steps - p + 1) / 2 : 16;
-}
-
-/* Sums of 16 lines; whether all elements of the lines are normal numbers. */
-static TCGEMM_ALWAYS_INLINE bool sums_of_pairs(const tcgemm_dots_t *t,
-                                               const uint16_t *const line[16], const int width,
-                                               __m512 sums[DOTS_MOST]) {
-    enum { AHEAD = 16 * 32 };
-    const uint32_t *x = t->x;
-    __m512i least = _mm512_set1_epi16(-1);
-    __m512 sum[DOTS_MOST];
-    TCGEMM_UNROLL
-    for (int i = 0; i < width; ++i)
-        sum[i] = _mm512_setzero_ps();
-    int64_t p = 0;
-    for (; p + 32 <= t->steps; p += 32, x += (ptrdiff_t)16 * width) {
-        __m512 raw[16];
-        for (int l = 0; t->fetches && l < 16; ++l)
-            TCGEMM_PREFETCH_FAR(line[l] + p + AHEAD);
-        load_pairs(t, line, p, &least, raw);
-        TCGEMM_UNROLL
-        for (int s = 0; s < 16; ++s) {
-            TCGEMM_UNROLL
-            for (int i = 0; i < width; ++i)
-                sum[i] = dot2(sum[i], x + s * width + i, raw[s]);
-        }
-    }
-    if (p < t->steps) {
-        __m512 words[16];
-        __m512i magnitudes = least;
-        const int count = load_some_pairs(t, line, p, &magnitudes, words);
-        least = magnitudes;
-        for (int s = 0; s < count; ++s, x += width) {
-            TCGEMM_UNROLL
-            for (int i = 0; i < width; ++i)
-                sum[i] = dot2(sum[i], x + i, words[s]);
-        }
-    }
-    TCGEMM_UNROLL
-    for (int i = 0; i < width; ++i)
-        sums[i] = sum[i];
-    return _mm512_cmplt_epu16_mask(least, _mm512_set1_epi16(0x7F)) == 0;
-}
-
-/* The same by multiply-adds, which do not take subnormals for zero. They are rare: short code. */
-static TCGEMM_NEVER_INLINE void exact_sums_of_pairs(const tcgemm_dots_t *t,
-                                                    const uint16_t *const line[16],
-                                                    __m512 sums[DOTS_MOST]) {
-    const uint32_t *x = t->x;
-    __m512i least = _mm512_setzero_si512();
-    for (int i = 0; i < t->width; ++i)
-        sums[i] = _mm512_setzero_ps();
-    for (int64_t p = 0; p < t->steps; p += 32) {
-        __m512 words[16];
-        const int count = load_some_pairs(t, line, p, &least, words);
-        for (int s = 0; s < count; ++s)
-            for (int i = 0; i < t->width; ++i, ++x) {
-                const __m512 pair = _mm512_castsi512_ps(_mm512_set1_epi32((int)*x));
-                sums[i] = _mm512_fmadd_ps(step_bf16(pair, 0), step_bf16(words[s], 0), sums[i]);
-                sums[i] = _mm512_fmadd_ps(step_bf16(pair, 1), step_bf16(words[s], 1), sums[i]);
-            }
-    }
-}
-
-static TCGEMM_NEVER_INLINE void store_pairs(const tcgemm_dots_t *t, const __m512 sums[DOTS_MOST],
-                                            int first) {
-    for (int i = 0; i < t->num_rows; ++i)
-        f32_dots_store(t, sums[i], i, first);
-}
-
-/* Lines that are missing are line 0 once more, and are not stored. */
-static TCGEMM_ALWAYS_INLINE void dots_of_pairs(const tcgemm_dots_t *t, const int width,
-                                               const int sets) {
-    (void)sets;
-    for (int first = 0; first < t->num_lines; first += 16) {
-        const uint16_t *line[16];
-        __m512 sums[DOTS_MOST];
-        for (int l = 0; l < 16; ++l)
-            line[l] = (const uint16_t *)t->lines +
-                      (first + l < t->num_lines ? first + l : 0) * t->line_stride;
-        if (t->is_exact || !sums_of_pairs(t, line, width, sums))
-            exact_sums_of_pairs(t, line, sums);
-        store_pairs(t, sums, first);
-    }
-}
-
-void tcgemm_dots_avx512_pairs(const tcgemm_dots_t *t) {
-    DOTS_BY_WIDTH(dots_of_pairs, DOTS_SETS)
-}
 
 /* ---- f64 sums ---- */
 

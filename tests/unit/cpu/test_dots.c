@@ -243,7 +243,7 @@ static void pairs_have_the_bits_of_tiles(void **state) {
     (void)signal(SIGSEGV, on_fault);
     for (int row = 0; row < tcgemm_num_kernels(); ++row) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
-        if (kernel->cpu && kernel->cpu->lane_dots && kernel->cpu->lane_bytes == 4 &&
+        if (kernel->cpu && kernel->cpu->family == TCGEMM_FAMILY_BF16 && kernel->cpu->lane_dots &&
             kernel->family->fits(kernel, NULL))
             for (int width = 1; width <= kernel->cpu->dots_width; width *= 2)
                 check_pairs(kernel, width);
