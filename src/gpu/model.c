@@ -43,7 +43,7 @@ static const double step_efficiency = 0.70; /* ... which come at this part of th
 static const double memory_efficiency = 0.85;
 static const double near_efficiency = 0.95; /* operands that fit in the L2 */
 static const double copying = 1.15;    /* times longer: what one block an SM brings by threads */
-static const double again = 0.2;       /* bytes of a box that another block has read, too */
+static const double again_rate = 92.0; /* bytes a clock and SM: boxes that others have read, too */
 static const double unaligned_d = 3.4; /* D whose rows begin inside a sector */
 static const double unaligned_finish = 3.3; /* and `finish` then, of kernels without boxes */
 static const double ragged_end = 1.5;       /* times longer: rows that end inside a wide load */
@@ -212,8 +212,19 @@ static double bandwidth_at(double efficiency, const tcgemm_device_t *device) {
     return device->bandwidth > 0.0 ? efficiency * device->bandwidth : 1e11;
 }
 
+static double efficiency_for(const question_t *q) {
+    return is_near(q, 1.0) ? near_efficiency : memory_efficiency;
+}
+
 static double bandwidth_for(const question_t *q) {
-    return bandwidth_at(is_near(q, 1.0) ? near_efficiency : memory_efficiency, q->device);
+    return bandwidth_at(efficiency_for(q), q->device);
+}
+
+/* What bytes take that blocks read after another one has: the L2 runs with the SMs, whatever memory
+ * is behind it. */
+static double again_seconds(const question_t *q) {
+    const double rate = again_rate * q->device->num_sms * q->device->clock_hz;
+    return (double)q->g->batch * bytes_again(q) / (efficiency_for(q) * rate);
 }
 
 /* How often the ring of a block is filled for one tile. */
@@ -500,8 +511,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (copies_by_warps(&q) && min_f64(tiles, resident) <= device->num_sms)
         t.memory *= copying;
     if (q.row->tensor_maps)
-        t.memory = max_f64(t.memory * box_waste(&q) * q.cost->narrow +
-                               again * batch * bytes_again(&q) / bandwidth,
+        t.memory = max_f64(t.memory * box_waste(&q) * q.cost->narrow + again_seconds(&q),
                            t.rounds * rings(&q) * box_latency_for(&q));
     if (gathers(&q))
         t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
@@ -582,8 +592,7 @@ static double whole_memory(const question_t *q, const spread_t *s) {
     const double bytes = operand_bytes(q) + batch * d_bytes(q) * d_factor(q);
     if (!q->row->tensor_maps)
         return bytes / bandwidth;
-    return max_f64((bytes * box_waste(q) * q->cost->narrow + again * batch * bytes_again(q)) /
-                       bandwidth,
+    return max_f64(bytes * box_waste(q) * q->cost->narrow / bandwidth + again_seconds(q),
                    s->rounds * rings(q) * box_latency_for(q));
 }
 
