@@ -67,11 +67,12 @@ enum {
     MOST_BF16_ROWS = 16, /* along k: more are worth packing for dot products of pairs; ... */
     MOST_FP8_ROWS = 2,
     MOST_BF16_COLUMNS = 24,
+    MOST_BF16_ROWS_ACROSS = 8, /* ... across k, where fp8 is more work */
     MOST_FP8_ROWS_ACROSS = 4,
     MOST_LANE_ROWS = 16,      /* across k, interleaved to lanes: more are worth packing B, ... */
     MOST_LANE_COLUMNS = 64,   /* ... and columns A */
     LEAST_LANE_ROWS = 3,      /* of bf16: fewer are converted to f32 as fast */
-    LEAST_BYTES_IN_LANES = 5, /* along k, of lines that are far: others gain nothing */
+    LEAST_BYTES_IN_LANES = 5, /* along k, of lines that are far: others gain nothing, nor a Xeon */
     MOST_BYTE_ROWS = 24,      /* of bytes: more are worth packing B for, ... */
     MOST_BYTE_COLUMNS = 32,   /* ... and columns A, which is slower; ... */
     MOST_NEAR_BYTES = 8,      /* ... where lines stay in the L2 cache, rows and half of columns */
@@ -179,7 +180,7 @@ static bool has_dots_type(const struct tcgemm_plan *plan) {
 
 static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, int64_t many) {
     const tcgemm_canonical_t *g = &plan->g;
-    if (few == 1)
+    if (few == 1 && most > 0)
         return g->k >= LEAST_DOTS_STEPS && volume(g) >= LEAST_DOTS_VOLUME;
     return few > 0 && few <= most && many >= FEW_ROWS_LEAST_COLS &&
            (double)many * (double)g->k >= FEW_ROWS_LEAST_B;
@@ -202,15 +203,46 @@ static int64_t most_bytes(const struct tcgemm_plan *plan, int64_t many, int64_t 
     return (are_far ? far : near) / (tcgemm_is_matrix(plan->kernel->cpu) ? 2 : 1);
 }
 
+/* Lines, or rows across k, whose distance is a multiple of a way of the first-level cache want one
+ * set of it. Sixteen of them find no room where it has eight ways; with twelve they are read as
+ * fast as others (a Zen 5, a Xeon), and fastest if they are fetched there (a Xeon). */
+enum { FEW_WAYS = 8 };
+
+static bool is_roomy(void) {
+    return tcgemm_first_level().ways > FEW_WAYS;
+}
+
+static bool want_one_set(const tcgemm_operand_t *lines) {
+    const int64_t pitch = lines->row_stride == 1 ? lines->col_stride : lines->row_stride;
+    const int64_t bytes = pitch * tcgemm_dtype_bits(lines->dtype) / 8;
+    const tcgemm_ways_t l1 = tcgemm_first_level();
+    return l1.ways > 0 && bytes % l1.way_bytes == 0;
+}
+
+static bool is_crowded(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    return plan->cpu.dots && plan->cpu.fetches && !is_roomy() &&
+           want_one_set(plan->cpu.dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a);
+}
+
+/* Whether rows beside a B across k are multiplied in lanes sooner than B is packed: where packing
+ * it is slow, or, on a Zen 4, always. (On a Xeon 1 to 16 rows of bytes take half of the time with
+ * rows of B 4096 bytes apart, 1.4 times as long with 3000.) */
+static bool gain_by_lanes(const struct tcgemm_plan *plan) {
+    return has_lane_across(plan) && (!is_roomy() || want_one_set(&plan->g.b));
+}
+
 /* Rows of D that are few beside lines across k, ... */
 static int64_t most_rows_across(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    if (has_lane_across(plan))
+    if (gain_by_lanes(plan))
         return MOST_LANE_ROWS;
+    if (has_bytes(&plan->g))
+        return 0;
     if (tcgemm_is_matrix(u))
         return MOST_MATRIX_ACROSS;
     if (u->family == TCGEMM_FAMILY_BF16)
-        return MOST_FP8_ROWS_ACROSS;
+        return plan->g.a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS_ACROSS : MOST_FP8_ROWS_ACROSS;
     return (tcgemm_cpu_lanes_are_elements(&plan->g) ? 2 : 1) * (int64_t)u->dots_width;
 }
 
@@ -281,20 +313,6 @@ static double most_near_bytes(const struct tcgemm_plan *plan, int max_threads) {
            (is_alone && plan->g.m > MOST_FEW_ROWS ? part_of_one : 1.0);
 }
 
-/* Lines, or rows across k, whose distance is a multiple of a way of the first-level cache want one
- * set of it. Sixteen of them find no room where it has eight ways; with twelve they are read as
- * fast as others (a Zen 5, a Xeon), and fastest if they are fetched there (a Xeon). */
-enum { FEW_WAYS = 8 };
-
-static bool is_crowded(const struct tcgemm_plan *plan, tcgemm_ways_t l1) {
-    const tcgemm_canonical_t *g = &plan->g;
-    const tcgemm_operand_t *lines = plan->cpu.dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a;
-    const int64_t pitch = lines->row_stride == 1 ? lines->col_stride : lines->row_stride;
-    const int64_t bytes = pitch * tcgemm_dtype_bits(lines->dtype) / 8;
-    return plan->cpu.dots && plan->cpu.fetches && l1.ways > 0 && l1.ways <= FEW_WAYS &&
-           bytes % l1.way_bytes == 0;
-}
-
 /* Lines of a unit of work, of a few rows or columns of D. */
 static int64_t lines_of_unit(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t lines = tcgemm_dots_lines(plan);
@@ -336,13 +354,14 @@ static bool takes_lanes(const struct tcgemm_plan *plan) {
     if (!has_lane_dots(plan))
         return false;
     if (has_bytes(&plan->g))
-        return plan->cpu.fetches && tcgemm_dots_few(plan) >= LEAST_BYTES_IN_LANES;
+        return plan->cpu.fetches && !is_roomy() && tcgemm_dots_few(plan) >= LEAST_BYTES_IN_LANES;
     return !tcgemm_is_matrix(plan->kernel->cpu) || volume(&plan->g) >= LEAST_TILE_DOTS_VOLUME;
 }
 
 /* ... and across it. */
 static bool takes_lanes_across(const struct tcgemm_plan *plan) {
-    return has_lane_across(plan) &&
+    const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
+    return (is_rows ? gain_by_lanes(plan) : has_lane_across(plan)) &&
            (has_bytes(&plan->g) || tcgemm_dots_few(plan) >= LEAST_LANE_ROWS);
 }
 
@@ -352,7 +371,6 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     const double a_bytes = (double)g->m * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
-    const tcgemm_ways_t l1 = tcgemm_first_level();
     s->dots = dots_of(plan, &s->across);
     s->fetches = fmax(a_bytes, b_bytes) > (double)far_bytes(plan);
     s->dots_in_lanes = s->dots && (s->across ? takes_lanes_across(plan) : takes_lanes(plan));
@@ -360,8 +378,8 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
         s->dots = TCGEMM_DOTS_NONE;
         s->across = false;
     }
-    s->is_crowded = is_crowded(plan, l1);
-    s->is_roomy = l1.ways > FEW_WAYS;
+    s->is_crowded = is_crowded(plan);
+    s->is_roomy = is_roomy();
     s->pack_a = s->pack_b = !s->dots;
     s->copies_b = false;
     if (s->dots || !u->strided || !tcgemm_cpu_lanes_are_elements(g))
