@@ -13,8 +13,9 @@
  *          row k + 2  c0 c1 c2 c3 |                   a8 ..                       | a24 ..
  *          row k + 3  d0 d1 d2 d3 |                   a12 ..                      | a28 ..
  *
- * Lanes lie in memory, in the first-level cache, between what makes them and what multiplies them:
- * loops instead of 16 times the same code. */
+ * Lanes of bytes, and those across k, lie in the first-level cache between what makes them and what
+ * multiplies them: loops instead of 16 times the same code.
+ */
 #include <immintrin.h>
 
 #include "cpu/kernels/avx512_transpose.h"
