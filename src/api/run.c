@@ -107,25 +107,24 @@ static tcgemm_status_t check_data(const struct tcgemm_plan *plan, const tcgemm_d
     return check_place(plan, run->place, run->is_async);
 }
 
-/* `run` where it is: a copy of what was written a moment ago would wait for it. */
 static tcgemm_status_t run_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                tcgemm_run_t *run) {
+                                tcgemm_run_t run) {
     const tcgemm_canonical_t *g = &plan->g;
     tcgemm_call_t call;
-    TCGEMM_FORWARD(check_data(plan, x, &call, run));
+    TCGEMM_FORWARD(check_data(plan, x, &call, &run));
     if (plan->packs)
         return tcgemm_operand_is_empty(g, plan->packs == TCGEMM_OPERAND_B)
                    ? TCGEMM_STATUS_OK
-                   : backend_of(plan)->run(plan, run);
-    return is_empty(g) ? TCGEMM_STATUS_OK : run_call(plan, run);
+                   : backend_of(plan)->run(plan, &run);
+    return is_empty(g) ? TCGEMM_STATUS_OK : run_call(plan, &run);
 }
 
 static tcgemm_status_t run_for_stats(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                     tcgemm_run_t *run, tcgemm_run_stats_t *stats) {
+                                     tcgemm_run_t run, tcgemm_run_stats_t *stats) {
     tcgemm_run_stats_t filled = {.struct_size = sizeof filled};
     const double start = now_seconds();
     TCGEMM_FORWARD(tcgemm_struct_check("stats", stats, sizeof *stats));
-    run->stats = &filled;
+    run.stats = &filled;
     const tcgemm_status_t status = run_plan(plan, x, run);
     filled.total_seconds = now_seconds() - start;
     tcgemm_struct_write(stats, &filled, sizeof filled);
@@ -165,8 +164,8 @@ static tcgemm_run_t run_of(const tcgemm_run_options_t *o) {
 static tcgemm_status_t execute_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
                                     const tcgemm_run_options_t *o) {
     TCGEMM_FORWARD(check_options(plan, o));
-    tcgemm_run_t run = run_of(o);
-    return o->stats ? run_for_stats(plan, x, &run, o->stats) : run_plan(plan, x, &run);
+    const tcgemm_run_t run = run_of(o);
+    return o->stats ? run_for_stats(plan, x, run, o->stats) : run_plan(plan, x, run);
 }
 
 tcgemm_status_t tcgemm_execution_check(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
