@@ -104,7 +104,7 @@ defect "lines across k in lanes: a missing last row is the one behind it" cpu/ke
 defect "lines across k in lanes: sums are stored in the order of the lanes" cpu/kernels/avx512_lanes.c \
     's/transpose_quarters(sums, 1);/;/' 'unit/cpu/lanes|check/levels'
 defect "few rows of quads: an item of x has no terms" cpu/dots.c \
-    's/int64_t item = 0; item < items_of_x(run)/int64_t item = 1; item < items_of_x(run)/' 'check/levels|check/prepack'
+    's/int64_t i = widths; i < items_of_x(run)/int64_t i = 2 * widths; i < items_of_x(run)/' 'check/levels|check/prepack'
 defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/' \
     'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'

@@ -105,10 +105,6 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
     count[TCGEMM_COUNT_AGAIN] = panels > NEAR_CACHE && again > 0.0 ? again * panels / 64.0 : 0.0;
 }
 
-static bool has_integers(const tcgemm_canonical_t *g) {
-    return g->type->accumulator == TCGEMM_DTYPE_S32;
-}
-
 /* Integers are quads, in lanes or one row after the other. */
 static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_COUNTS]) {
     const tcgemm_canonical_t *g = &plan->g;
@@ -123,7 +119,8 @@ static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_C
     } else {
         count[plan->cpu.across ? TCGEMM_COUNT_ACROSS : TCGEMM_COUNT_LINE] = read;
         count[plan->cpu.across ? TCGEMM_COUNT_ACROSS_DOT : TCGEMM_COUNT_DOT] =
-            plan->cpu.dots_in_lanes && !has_integers(g) ? dots / 2.0 : dots; /* pairs */
+            plan->cpu.dots_in_lanes && !tcgemm_dots_are_integers(plan) ? dots / 2.0
+                                                                       : dots; /* pairs */
     }
     count[TCGEMM_COUNT_STORE] = (double)g->m * (double)g->n;
 }

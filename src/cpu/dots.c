@@ -24,23 +24,18 @@
 #include "cpu/panel.h"
 #include "host/pool.h"
 
-/* Elements of k of an item of x; the fewest rows of bytes that lines along k are transposed for;
- * lines across k that a kernel takes at once at most. */
-enum { X_OF_ITEM = 512, LEAST_QUADS = 8, MOST_ACROSS = 64 };
+/* Elements of k of an item of x; the fewest rows of bytes that lines along k are transposed for. */
+enum { X_OF_ITEM = 512, LEAST_QUADS = 8 };
 
 /* ---- the workspace ---- */
 
-static bool has_integers(const struct tcgemm_plan *plan) {
-    return plan->g.type->accumulator == TCGEMM_DTYPE_S32;
-}
-
 /* Bytes as lanes of four, or rows of them one behind the other. */
 static bool is_of_quads(const struct tcgemm_plan *plan) {
-    return has_integers(plan) && plan->cpu.dots_in_lanes;
+    return tcgemm_dots_are_integers(plan) && plan->cpu.dots_in_lanes;
 }
 
 static bool is_of_bytes(const struct tcgemm_plan *plan) {
-    return has_integers(plan) && !plan->cpu.dots_in_lanes;
+    return tcgemm_dots_are_integers(plan) && !plan->cpu.dots_in_lanes;
 }
 
 /* Rows of x from `row` on that are packed beside each other. */
@@ -91,21 +86,24 @@ static int64_t widths_of_x(const struct tcgemm_plan *plan) {
 
 static int64_t x_bytes(const struct tcgemm_plan *plan) {
     if (is_of_bytes(plan))
-        return rows_of_bytes(plan) * (pitch_of_bytes(plan) + (int64_t)sizeof(uint32_t));
+        return rows_of_bytes(plan) * pitch_of_bytes(plan);
     return widths_of_x(plan) * x_steps(plan) * x_element_bytes(plan);
 }
 
-/* Terms of quads: for each item of x, by whoever packs it. */
+/* Terms of bytes: of quads for each item of x, by whoever packs it. */
 static int64_t term_bytes(const struct tcgemm_plan *plan) {
-    const int64_t each = widths_of_x(plan) * (int64_t)sizeof(uint32_t);
-    return is_of_quads(plan) ? ceil_div(plan->g.k, X_OF_ITEM) * each : 0;
+    const int64_t each = (int64_t)sizeof(uint32_t);
+    return is_of_quads(plan)   ? ceil_div(plan->g.k, X_OF_ITEM) * widths_of_x(plan) * each
+           : is_of_bytes(plan) ? rows_of_bytes(plan) * each
+                               : 0;
 }
 
 /* Bytes of the sums of a unit of lines across k: of whole vectors. */
 static size_t partials_of_lines(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const int64_t rows = round_up(tcgemm_dots_few(plan), u->dots_width);
-    return tcgemm_align64(rows * round_up(plan->cpu.lines, MOST_ACROSS) * tcgemm_sum_bytes(u));
+    return tcgemm_align64(rows * round_up(plan->cpu.lines, TCGEMM_LINES_ACROSS) *
+                          tcgemm_sum_bytes(u));
 }
 
 /* The same of those that become f16 or bf16. */
@@ -142,7 +140,7 @@ size_t tcgemm_dots_bytes(const struct tcgemm_plan *plan) {
 
 /* Streams of lines across k that are read side by side: as many as prefetchers follow, or as have
  * room in the first-level cache. */
-enum { ACROSS_STEPS = 16, CROWDED_STEPS = 8 };
+enum { CROWDED_STEPS = TCGEMM_STEPS_ACROSS / 2 };
 enum { MOST_DOTS = 32, MOST_X = 32 };
 
 typedef struct dots_run {
@@ -151,7 +149,7 @@ typedef struct dots_run {
     tcgemm_dots_t whole;  /* of line 0 on, all steps */
     tcgemm_pack_t pack_x; /* and x, as it comes ... */
     char *x;              /* ... and packed: some rows after the others */
-    uint32_t *terms;      /* of quads */
+    uint32_t *terms;      /* of bytes */
     char *partials;       /* of lines across k: of each thread's unit, and behind them its sums */
     share_t *shares;      /* of the threads, if there are several */
     atomic_bool *is_special; /* a bf16 subnormal was found in x */
@@ -198,7 +196,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .d_bytes = tcgemm_dtype_bits(g->type->d) / 8,
         .sum_bytes = is_double ? 8 : 4,
     };
-    if (has_integers(plan)) {
+    if (tcgemm_dots_are_integers(plan)) {
         const bool x_is_signed = run.pack_x.dtype == TCGEMM_DTYPE_S8;
         run.pack_x.sum_is_signed = x_is_signed;
         run.whole.alpha.s32 = tcgemm_integer_scalar(call->alpha);
@@ -207,8 +205,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         run.whole.flip = x_is_signed == (lines->dtype == TCGEMM_DTYPE_S8) ? 0x80 : 0;
         run.pack_x.sum_factor = run.whole.flip == 0 ? 0 : x_is_signed ? 0u - 128u : 128u;
         run.whole.x_pitch = pitch_of_bytes(plan);
-        run.whole.term =
-            (const uint32_t *)(const void *)(run.x + rows_of_bytes(plan) * pitch_of_bytes(plan));
+        run.whole.term = run.terms;
     } else if (is_double) {
         run.whole.alpha.f64 = call->alpha;
         run.whole.beta.f64 = call->beta;
@@ -233,10 +230,19 @@ static int64_t items_of_x(const dots_run_t *run) {
                                   : ceil_div(run->whole.steps, X_OF_ITEM);
 }
 
+/* Of quads the terms of all items of x become those of the first one. */
+static void add_terms(const dots_run_t *run) {
+    const int64_t widths = widths_of_x(run->plan);
+    for (int64_t i = widths; i < items_of_x(run) * widths; ++i)
+        run->terms[i % widths] += run->terms[i];
+}
+
 /* x is packed, then all lines are multiplied. */
 static int64_t next_dots(void *argument) {
     dots_run_t *const run = argument;
     ++run->phase;
+    if (run->phase == 2 && is_of_quads(run->plan))
+        add_terms(run);
     return run->phase == 1   ? items_of_x(run)
            : run->phase == 2 ? ceil_div(run->num_lines, run->plan->cpu.lines)
                              : 0;
@@ -247,11 +253,9 @@ static int64_t next_dots(void *argument) {
 static void pack_bytes(const dots_run_t *run, int64_t row) {
     const tcgemm_dots_t *t = &run->whole;
     uint8_t *const to = (uint8_t *)run->x + row * t->x_pitch;
-    uint32_t *const terms =
-        (uint32_t *)(void *)(run->x + rows_of_bytes(run->plan) * t->x_pitch) + row;
     memset(to, 0, (size_t)t->x_pitch);
     if (row < run->num_rows)
-        (void)run->plan->kernel->cpu->pack_x(&run->pack_x, row, 1, 1, to, terms);
+        (void)run->plan->kernel->cpu->pack_x(&run->pack_x, row, 1, 1, to, run->terms + row);
 }
 
 static void pack_x(const dots_run_t *run, int64_t item) {
@@ -341,6 +345,8 @@ static void continue_sums(const dots_run_t *run, tcgemm_dots_t *t) {
 /* Rows of x from `row` on, and the element of lines from `line` on, of step k. */
 static void place_step(const dots_run_t *run, int row, int64_t line, int64_t k, tcgemm_dots_t *t) {
     const int line_bytes = tcgemm_dtype_bits(run->whole.dtype) / 8;
+    if (run->whole.term)
+        t->term = run->whole.term + row;
     t->x = run->x + (row * x_steps(run->plan) + k * t->width) * x_element_bytes(run->plan);
     t->lines =
         tcgemm_element_at(run->whole.lines, line * t->line_stride + k * t->k_stride, line_bytes);
@@ -364,20 +370,7 @@ static void do_bytes(const dots_run_t *run, int row, int64_t line, int num_lines
 /* Steps of k that are summed before D is written: those of tiles, so that the bits are theirs; of
  * integers all. */
 static int64_t steps_to_d(const dots_run_t *run) {
-    return has_integers(run->plan) ? run->whole.steps : run->plan->cpu.kc;
-}
-
-/* Of quads the terms of rows from `row` on, of all items of x. */
-static void add_terms(const dots_run_t *run, int row, int num_rows, uint32_t terms[MOST_X],
-                      tcgemm_dots_t *t) {
-    const int64_t pitch = widths_of_x(run->plan);
-    if (!is_of_quads(run->plan))
-        return;
-    memset(terms, 0, (size_t)num_rows * sizeof *terms);
-    for (int64_t item = 0; item < items_of_x(run); ++item)
-        for (int i = 0; i < num_rows; ++i)
-            terms[i] += run->terms[item * pitch + row + i];
-    t->term = terms;
+    return tcgemm_dots_are_integers(run->plan) ? run->whole.steps : run->plan->cpu.kc;
 }
 
 /* Rows of x from `row` on times some lines along k. */
@@ -386,12 +379,10 @@ static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_l
     const bool is_direct = run->plan->cpu.direct_output;
     const int64_t kc = steps_to_d(run);
     float sums[MOST_X * MOST_DOTS];
-    uint32_t terms[MOST_X];
     tcgemm_dots_t t = run->whole;
     t.width = width_of_x(run->plan, row);
     t.num_rows = (int)min_i64(t.width, run->num_rows - row);
     t.num_lines = num_lines;
-    add_terms(run, row, t.num_rows, terms, &t);
     t.is_exact = atomic_load_explicit(run->is_special, memory_order_relaxed);
     t.c = c_of_line(run, row, line);
     t.d = d_of_line(run, row, line);
@@ -413,7 +404,7 @@ static int64_t steps_across(const dots_run_t *run) {
     const bool is_short = tcgemm_dtype_bits(run->whole.dtype) < 32;
     const bool gains = !is_wide || run->num_rows <= 4 || (run->num_rows > 8 && !is_short);
     const bool in_lanes = run->plan->cpu.dots_in_lanes;
-    return run->whole.is_crowded && gains && !in_lanes ? CROWDED_STEPS : ACROSS_STEPS;
+    return run->whole.is_crowded && gains && !in_lanes ? CROWDED_STEPS : TCGEMM_STEPS_ACROSS;
 }
 
 /* Steps k .. k + steps, a few at a time, of all rows of x: what was read for the first of them is
@@ -423,7 +414,6 @@ static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t s
     const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
     const int bytes = run->plan->cpu.direct_output ? run->d_bytes : (int)sizeof(float);
     tcgemm_dots_fn *const across = run->plan->cpu.dots_in_lanes ? u->lane_across : u->across;
-    uint32_t terms[MOST_X];
     char *const d = t->d;
     const char *const c = t->c;
     const int64_t each = steps_across(run);
@@ -434,13 +424,12 @@ static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t s
             t->num_rows = (int)min_i64(t->width, run->num_rows - row);
             t->resumes = p > 0;
             t->pauses = p + each < steps;
-            t->partial = partials + row * round_up(t->num_lines, MOST_ACROSS) * run->sum_bytes;
+            t->partial =
+                partials + row * round_up(t->num_lines, TCGEMM_LINES_ACROSS) * run->sum_bytes;
             t->d = d + row * t->d_row * bytes;
             t->c = c ? c + row * t->c_row * bytes : NULL;
             t->fetches = run->whole.fetches && row == 0;
             place_step(run, row, line, k + p, t);
-            if (!t->pauses)
-                add_terms(run, row, t->num_rows, terms, t);
             across(t);
         }
     t->d = d;

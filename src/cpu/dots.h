@@ -8,6 +8,10 @@
 #include "problem/canonical.h"
 #include "table/table.h"
 
+static inline bool tcgemm_dots_are_integers(const struct tcgemm_plan *plan) {
+    return plan->g.type->accumulator == TCGEMM_DTYPE_S32;
+}
+
 /* Rows, or columns, of D that are few, ... */
 static inline int64_t tcgemm_dots_few(const struct tcgemm_plan *plan) {
     return plan->cpu.dots == TCGEMM_DOTS_ROWS ? plan->g.m : plan->g.n;

@@ -2,7 +2,7 @@
  * of B times rows of A that lie side by side. The includer defines one type of lines.
  *
  *           lines ->
- *      k   v v v v | v v v v | ...     a few rows of k at a time (the driver's ACROSS_STEPS), along
+ *      k   v v v v | v v v v | ...     a few rows of k at a time (TCGEMM_STEPS_ACROSS), along
  *          v v v v | v v v v |         all lines: as many streams as prefetchers follow, each long.
  *          ..                          Down the rows of k they would lose each page after a piece.
  *      sums, i x 4 vectors, in registers down these rows; they wait in `partial` for the next rows

@@ -6,15 +6,8 @@
  */
 #include <immintrin.h>
 
+#include "cpu/kernels/avx512_halves.h"
 #include "cpu/kernels/kernels.h"
-
-static TCGEMM_ALWAYS_INLINE __m512 low_halves(__m512i pairs) {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
-}
-
-static TCGEMM_ALWAYS_INLINE __m512 high_halves(__m512i pairs) {
-    return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xFFFF0000u)));
-}
 
 #include "cpu/kernels/avx512_f32_output.h"
 #define TILE_PACKED               tcgemm_tile_avx512_bf16

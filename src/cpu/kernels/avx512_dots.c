@@ -3,6 +3,7 @@
  */
 #include <immintrin.h>
 
+#include "cpu/kernels/avx512_halves.h"
 #include "cpu/kernels/avx512_transpose.h"
 #include "cpu/kernels/fp8_rows.h"
 #include "cpu/kernels/kernels.h"
@@ -80,9 +81,8 @@ static TCGEMM_ALWAYS_INLINE void load_fp8(bool is_e4m3, const uint8_t *const lin
 
 /* A word holds two bf16, each the upper half of an f32. */
 static TCGEMM_ALWAYS_INLINE __m512 step_bf16(__m512 words, int s) {
-    const __m512i x = _mm512_castps_si512(words);
-    return _mm512_castsi512_ps(s % 2 ? _mm512_and_si512(x, _mm512_set1_epi32((int)0xFFFF0000u))
-                                     : _mm512_slli_epi32(x, 16));
+    const __m512i pairs = _mm512_castps_si512(words);
+    return s % 2 ? high_halves(pairs) : low_halves(pairs);
 }
 
 /* 8 elements of each of 8 lines likewise. */

@@ -18,16 +18,17 @@
  */
 #include <immintrin.h>
 
+#include "cpu/kernels/avx512_halves.h"
 #include "cpu/kernels/avx512_transpose.h"
 #include "cpu/kernels/kernels.h"
 
 enum {
-    LINES = 16,       /* a vector */
-    MOST_ROWS = 16,   /* of x at a time */
-    LINE_BYTES = 64,  /* of a line along k at a time: 16 lanes */
-    PIECE = 64,       /* lines across k at a time: ... */
-    VECTORS = 4,      /* ... so many vectors */
-    MOST_LANES = 8,   /* of k at a time, lines across k */
+    LINES = 16,                           /* a vector */
+    MOST_ROWS = 16,                       /* of x at a time */
+    LINE_BYTES = 64,                      /* of a line along k at a time: 16 lanes */
+    PIECE = TCGEMM_LINES_ACROSS,          /* lines across k at a time: ... */
+    VECTORS = PIECE / LINES,              /* ... so many vectors */
+    MOST_LANES = TCGEMM_STEPS_ACROSS / 2, /* of k at a time, lines across k */
     ROWS_AT_ONCE = 4, /* of x, lines across k: their sums fill half of the registers */
     AHEAD = 1024      /* bytes that lines are fetched ahead */
 };
@@ -50,14 +51,6 @@ static TCGEMM_ALWAYS_INLINE bool is_of_quads(const tcgemm_dots_t *t) {
 
 static TCGEMM_ALWAYS_INLINE int bytes_of_element(const lane_t lane) {
     return is_quad(lane) ? 1 : 2;
-}
-
-static TCGEMM_ALWAYS_INLINE __m512 low_halves(__m512i pairs) {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
-}
-
-static TCGEMM_ALWAYS_INLINE __m512 high_halves(__m512i pairs) {
-    return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xFFFF0000u)));
 }
 
 /* sum += the products of a lane. Not the intrinsics, for which the whole file would need the

@@ -118,6 +118,10 @@ typedef struct tcgemm_dots {
     bool is_roomy;        /* ... or have room there wherever they lie: it is the one to fetch to */
 } tcgemm_dots_t;
 
+/* Of lines across k: steps a call, those of lanes at most so many, and lines that a kernel takes at
+ * once at most. */
+enum { TCGEMM_STEPS_ACROSS = 16, TCGEMM_LINES_ACROSS = 64 };
+
 typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);
 
 /* One matrix to be packed, seen along k. For A a "line" is a row, for B a column. */
@@ -185,7 +189,7 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_pack_fn *pack_x;      /* for them */
     tcgemm_dots_fn *lane_dots;   /* of more rows and lines along k: x packed as lanes, nr of matrix
                                   * tiles or dots_width of vectors at a time; NULL: none */
-    tcgemm_dots_fn *lane_across; /* the same of lines across k, at most 16 steps a call */
+    tcgemm_dots_fn *lane_across; /* the same of lines across k */
     void (*begin)(void); /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);
     tcgemm_pack_fn *pack;

@@ -23,8 +23,9 @@ enum {
     MOST_LINES = 150,
     MOST_WIDTH = 16,
     PAD = 5,
-    PIECE = 64,        /* lines across k that a kernel looks for subnormals together ... */
-    STEPS_AT_ONCE = 16 /* ... and so many steps of k */
+    PIECE =
+        TCGEMM_LINES_ACROSS, /* lines across k that a kernel looks for subnormals together ... */
+    STEPS_AT_ONCE = TCGEMM_STEPS_ACROSS /* ... and so many steps of k */
 };
 
 static guard_t lines_guard, x_guard;
