@@ -47,7 +47,7 @@ defect "the size of a struct is not looked at" src/base/struct.c 's/TCGEMM_RETUR
 defect "what follows a known struct is not looked at" src/base/struct.c 's/TCGEMM_RETURN_IF(set < given,/TCGEMM_RETURN_IF(set < 1,/' \
     'unit/base/struct|api/versions'
 defect "a kept plan serves another batch" src/api/plan_cache.c \
-    's/memcmp(&x->problem.m, &y->problem.m, sizeof x->problem - TAIL) == 0;/memcmp(\&x->problem.m, \&y->problem.m, 7 * sizeof(int64_t)) == 0;/' \
+    's/memcmp(&x->problem->m, &y->problem->m, sizeof \*x->problem - TAIL) == 0;/memcmp(\&x->problem->m, \&y->problem->m, 7 * sizeof(int64_t)) == 0;/' \
     'api/api|api/call_hook_threads'
 defect "a call takes as long as the machine is up" src/api/call_log.c 's/.seconds = start > 0 ? now - start : 0,/.seconds = now,/' \
     'api/call_hook_threads|cli/verbose'

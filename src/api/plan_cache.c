@@ -17,6 +17,7 @@ enum { NUM_SLOTS = 16 }; /* a power of two */
 typedef struct slot {
     bool is_full;
     tcgemm_plan_key_t key;
+    tcgemm_problem_t problem; /* of the key */
     struct tcgemm_plan plan;
 } slot_t;
 
@@ -61,13 +62,13 @@ static bool is_same(const tcgemm_plan_key_t *x, const tcgemm_plan_key_t *y) {
         TAIL = offsetof(tcgemm_problem_t, m)
     };
     return x->threads == y->threads && x->place == y->place &&
-           memcmp(&x->problem, &y->problem, HEAD) == 0 &&
-           memcmp(&x->problem.m, &y->problem.m, sizeof x->problem - TAIL) == 0;
+           memcmp(x->problem, y->problem, HEAD) == 0 &&
+           memcmp(&x->problem->m, &y->problem->m, sizeof *x->problem - TAIL) == 0;
 }
 
 /* What calls in turns differ in. */
 static size_t slot_index(const tcgemm_plan_key_t *key) {
-    const tcgemm_problem_t *p = &key->problem;
+    const tcgemm_problem_t *p = key->problem;
     const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15); /* Fibonacci hashing */
     uint64_t hash = (uint64_t)p->m * factor + (uint64_t)p->n;
     hash = hash * factor + (uint64_t)p->k;
@@ -94,7 +95,9 @@ const struct tcgemm_plan *tcgemm_plan_cache_find(const tcgemm_plan_key_t *key,
 
 void tcgemm_plan_cache_keep(const tcgemm_plan_key_t *key) {
     slot_t *const at = (slot_t *)pthread_getspecific(key_of_slots) + slot_index(key);
+    at->problem = *key->problem;
     at->key = *key;
+    at->key.problem = &at->problem;
     at->is_full = true;
 }
 

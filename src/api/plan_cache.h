@@ -7,7 +7,7 @@
 
 /* What a plan of the default context depends on. */
 typedef struct tcgemm_plan_key {
-    tcgemm_problem_t problem; /* whole: tcgemm_problem_read */
+    const tcgemm_problem_t *problem; /* of this version: tcgemm_problem_whole */
     int threads;
     int place; /* of the matrices */
 } tcgemm_plan_key_t;

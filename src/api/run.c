@@ -14,6 +14,10 @@
 #include "cuda/backend.h"
 #include "ref/reference.h"
 
+/* tcgemm_run has its own copy of what a run goes through. The options and the data that it has no
+ * argument for are constant there, and cost nothing: 8 x 8 x 8 takes two thirds of the time. */
+#define IN_LINE static inline __attribute__((always_inline))
+
 /* ---- a run ---- */
 
 static const tcgemm_backend_t *backend_of(const struct tcgemm_plan *plan) {
@@ -58,8 +62,8 @@ static int home_of(const struct tcgemm_plan *plan) {
 
 /* A checked call. The way of host matrices to a GPU is not worth it for D = beta * C. */
 static tcgemm_status_t run_call(const struct tcgemm_plan *plan, const tcgemm_run_t *run) {
-    if (run->call->alpha == 0.0 && run->place == TCGEMM_PLACE_HOST && !run->is_async) {
-        tcgemm_cpu_scale(&plan->g, run->call);
+    if (run->call.alpha == 0.0 && run->place == TCGEMM_PLACE_HOST && !run->is_async) {
+        tcgemm_cpu_scale(&plan->g, &run->call);
         return TCGEMM_STATUS_OK;
     }
     return backend_of(plan)->run(plan, run);
@@ -67,25 +71,25 @@ static tcgemm_status_t run_call(const struct tcgemm_plan *plan, const tcgemm_run
 
 /* A plan that packs an operand, from A or B to D, checked. */
 static tcgemm_status_t check_packing(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                     tcgemm_call_t *call, tcgemm_run_t *run) {
+                                     tcgemm_run_t *run) {
     const tcgemm_canonical_t *g = &plan->g;
     const bool is_b = plan->packs == TCGEMM_OPERAND_B;
     const void *const source = is_b != g->swapped ? x->b : x->a;
-    *call = (tcgemm_call_t){
+    run->call = (tcgemm_call_t){
         .alpha = 1.0, .a = is_b ? NULL : source, .b = is_b ? source : NULL, .d = x->d};
     if (tcgemm_operand_is_empty(g, is_b))
         return TCGEMM_STATUS_OK;
     TCGEMM_FORWARD(tcgemm_check_packing(g, is_b, source, x->d, plan->steps.step[0].written_bytes));
-    TCGEMM_FORWARD(tcgemm_gpu_place(g, call, home_of(plan), &run->place));
+    TCGEMM_FORWARD(tcgemm_gpu_place(g, &run->call, home_of(plan), &run->place));
     return check_place(plan, run->place, false);
 }
 
 static tcgemm_status_t check_epilogue_is_served(const struct tcgemm_plan *plan,
                                                 const tcgemm_data_t *x) {
-    const char *const field = x->bias ? "bias" : x->activation ? "activation" : NULL;
-    TCGEMM_RETURN_IF(field && plan->packs, TCGEMM_STATUS_UNSUPPORTED,
+    const char *const field = x->bias ? "bias" : "activation";
+    TCGEMM_RETURN_IF(plan->packs, TCGEMM_STATUS_UNSUPPORTED,
                      "data->%s is set, but the plan packs an operand", field);
-    TCGEMM_RETURN_IF(field && plan->device, TCGEMM_STATUS_UNSUPPORTED,
+    TCGEMM_RETURN_IF(plan->device, TCGEMM_STATUS_UNSUPPORTED,
                      "data->%s is set, but no kernel of a GPU serves it yet: make the plan's "
                      "context with device TCGEMM_DEVICE_CPU",
                      field);
@@ -93,42 +97,29 @@ static tcgemm_status_t check_epilogue_is_served(const struct tcgemm_plan *plan,
 }
 
 /* Fills in the call, and where its matrices lie. */
-static tcgemm_status_t check_data(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                  tcgemm_call_t *call, tcgemm_run_t *run) {
+IN_LINE tcgemm_status_t check_data(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                   tcgemm_run_t *run) {
     const tcgemm_canonical_t *g = &plan->g;
-    run->call = call;
-    TCGEMM_FORWARD(check_epilogue_is_served(plan, x));
+    if (tcgemm_data_has_epilogue(x))
+        TCGEMM_FORWARD(check_epilogue_is_served(plan, x));
     if (plan->packs)
-        return check_packing(plan, x, call, run);
-    TCGEMM_FORWARD(tcgemm_check_data(g, x, true, call));
+        return check_packing(plan, x, run);
+    TCGEMM_FORWARD(tcgemm_check_data(g, x, true, &run->call));
     if (is_empty(g))
         return TCGEMM_STATUS_OK;
-    TCGEMM_FORWARD(tcgemm_gpu_place(g, call, home_of(plan), &run->place));
+    TCGEMM_FORWARD(tcgemm_gpu_place(g, &run->call, home_of(plan), &run->place));
     return check_place(plan, run->place, run->is_async);
 }
 
-static tcgemm_status_t run_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                tcgemm_run_t run) {
+IN_LINE tcgemm_status_t run_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                 tcgemm_run_t *run) {
     const tcgemm_canonical_t *g = &plan->g;
-    tcgemm_call_t call;
-    TCGEMM_FORWARD(check_data(plan, x, &call, &run));
+    TCGEMM_FORWARD(check_data(plan, x, run));
     if (plan->packs)
         return tcgemm_operand_is_empty(g, plan->packs == TCGEMM_OPERAND_B)
                    ? TCGEMM_STATUS_OK
-                   : backend_of(plan)->run(plan, &run);
-    return is_empty(g) ? TCGEMM_STATUS_OK : run_call(plan, &run);
-}
-
-static tcgemm_status_t run_for_stats(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                     tcgemm_run_t run, tcgemm_run_stats_t *stats) {
-    tcgemm_run_stats_t filled = {.struct_size = sizeof filled};
-    const double start = now_seconds();
-    TCGEMM_FORWARD(tcgemm_struct_check("stats", stats, sizeof *stats));
-    run.stats = &filled;
-    const tcgemm_status_t status = run_plan(plan, x, run);
-    filled.total_seconds = now_seconds() - start;
-    tcgemm_struct_write(stats, &filled, sizeof filled);
-    return status;
+                   : backend_of(plan)->run(plan, run);
+    return is_empty(g) ? TCGEMM_STATUS_OK : run_call(plan, run);
 }
 
 /* ---- what the caller gives ---- */
@@ -142,8 +133,8 @@ static tcgemm_status_t check_workspace(const struct tcgemm_plan *plan,
     return TCGEMM_STATUS_OK;
 }
 
-static tcgemm_status_t check_options(const struct tcgemm_plan *plan,
-                                     const tcgemm_run_options_t *o) {
+IN_LINE tcgemm_status_t check_options(const struct tcgemm_plan *plan,
+                                      const tcgemm_run_options_t *o) {
     TCGEMM_RETURN_IF((o->is_async || o->stream) && !plan->device, TCGEMM_STATUS_BAD_ARGUMENT,
                      "the plan is for the CPU, which has no streams");
     TCGEMM_RETURN_IF(o->is_async && o->stats, TCGEMM_STATUS_BAD_ARGUMENT,
@@ -152,39 +143,60 @@ static tcgemm_status_t check_options(const struct tcgemm_plan *plan,
     return check_workspace(plan, o);
 }
 
-static tcgemm_run_t run_of(const tcgemm_run_options_t *o) {
-    return (tcgemm_run_t){
-        .place = TCGEMM_PLACE_HOST,
-        .workspace = o->workspace,
-        .stream = o->stream,
-        .is_async = o->is_async != 0,
-    };
+static void set_up_run(const tcgemm_run_options_t *o, tcgemm_run_t *run) {
+    run->place = TCGEMM_PLACE_HOST;
+    run->workspace = o->workspace;
+    run->stream = o->stream;
+    run->is_async = o->is_async != 0;
+    run->stats = NULL;
 }
 
-static tcgemm_status_t execute_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                    const tcgemm_run_options_t *o) {
+static tcgemm_status_t run_for_stats(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                     const tcgemm_run_options_t *o) {
+    tcgemm_run_stats_t filled = {.struct_size = sizeof filled};
+    tcgemm_run_t run;
+    const double start = now_seconds();
+    TCGEMM_FORWARD(tcgemm_struct_check("stats", o->stats, sizeof *o->stats));
+    set_up_run(o, &run);
+    run.stats = &filled;
+    const tcgemm_status_t status = run_plan(plan, x, &run);
+    filled.total_seconds = now_seconds() - start;
+    tcgemm_struct_write(o->stats, &filled, sizeof filled);
+    return status;
+}
+
+IN_LINE tcgemm_status_t execute_plan(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                     const tcgemm_run_options_t *o) {
+    tcgemm_run_t run;
     TCGEMM_FORWARD(check_options(plan, o));
-    const tcgemm_run_t run = run_of(o);
-    return o->stats ? run_for_stats(plan, x, run, o->stats) : run_plan(plan, x, run);
+    if (o->stats)
+        return run_for_stats(plan, x, o);
+    set_up_run(o, &run);
+    return run_plan(plan, x, &run);
 }
 
 tcgemm_status_t tcgemm_execution_check(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
                                        const tcgemm_run_options_t *o) {
-    tcgemm_call_t call;
-    tcgemm_run_t run = run_of(o);
+    tcgemm_run_t run;
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_FORWARD(check_options(plan, o));
-    return check_data(plan, x, &call, &run);
+    set_up_run(o, &run);
+    return check_data(plan, x, &run);
 }
 
-tcgemm_status_t tcgemm_execution_run(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
-                                     const tcgemm_run_options_t *o) {
+IN_LINE tcgemm_status_t execute(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                const tcgemm_run_options_t *o) {
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     const double start = tcgemm_call_begin();
     const tcgemm_status_t status = execute_plan(plan, x, o);
     if (tcgemm_call_is_told())
         tcgemm_call_tell(plan, start, x->alpha.re, x->beta.re, o->is_async != 0, status);
     return status;
+}
+
+tcgemm_status_t tcgemm_execution_run(const struct tcgemm_plan *plan, const tcgemm_data_t *x,
+                                     const tcgemm_run_options_t *o) {
+    return execute(plan, x, o);
 }
 
 tcgemm_status_t tcgemm_execution_options(const tcgemm_run_options_t *options,
@@ -213,7 +225,7 @@ tcgemm_status_t tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *
     TCGEMM_DEFAULT_FP_MODES;
     const tcgemm_data_t x = tcgemm_data_of(alpha, a, b, beta, c, d);
     const tcgemm_run_options_t o = tcgemm_run_options();
-    return tcgemm_execution_run(plan, &x, &o);
+    return execute(plan, &x, &o);
 }
 
 tcgemm_status_t tcgemm_run_with(const tcgemm_plan_t *plan, double alpha, const void *a,
@@ -289,8 +301,7 @@ static tcgemm_status_t find_plan(const tcgemm_plan_key_t *key, struct tcgemm_pla
         *plan = tcgemm_plan_cache_find(key, &slot);
     }
     *plan = slot ? slot : own;
-    TCGEMM_FORWARD(
-        tcgemm_plan_in_place(key->place, &key->problem, key->threads, slot ? slot : own));
+    TCGEMM_FORWARD(tcgemm_plan_in_place(key->place, key->problem, key->threads, slot ? slot : own));
     if (slot)
         tcgemm_plan_cache_keep(key);
     return TCGEMM_STATUS_OK;
@@ -301,18 +312,18 @@ static tcgemm_status_t find_plan(const tcgemm_plan_key_t *key, struct tcgemm_pla
 static tcgemm_status_t multiply(const tcgemm_problem_t *problem, double alpha, const void *a,
                                 const void *b, double beta, const void *c, void *d,
                                 struct tcgemm_plan *own, const struct tcgemm_plan **plan) {
-    tcgemm_call_t call;
-    tcgemm_run_t run = {.call = &call, .place = TCGEMM_PLACE_HOST};
+    tcgemm_run_t run = {.place = TCGEMM_PLACE_HOST};
     tcgemm_plan_key_t key = {.place = TCGEMM_PLACE_HOST};
+    tcgemm_problem_t copy;
     const struct tcgemm_plan *found;
-    TCGEMM_FORWARD(tcgemm_problem_read(problem, &key.problem));
-    key.threads = tcgemm_context_threads(NULL, &key.problem);
+    TCGEMM_FORWARD(tcgemm_problem_whole(problem, &copy, &key.problem));
+    key.threads = tcgemm_context_threads(NULL, key.problem);
     TCGEMM_FORWARD(find_plan(&key, own, &found));
     *plan = found;
-    TCGEMM_FORWARD(tcgemm_check_call(&found->g, alpha, a, b, beta, c, d, true, &call));
+    TCGEMM_FORWARD(tcgemm_check_call(&found->g, alpha, a, b, beta, c, d, true, &run.call));
     if (is_empty(&found->g))
         return TCGEMM_STATUS_OK;
-    TCGEMM_FORWARD(tcgemm_gpu_place(&found->g, &call, 0, &run.place));
+    TCGEMM_FORWARD(tcgemm_gpu_place(&found->g, &run.call, 0, &run.place));
     if (run.place != TCGEMM_PLACE_HOST) {
         *plan = NULL;
         key.place = run.place;

@@ -24,7 +24,7 @@ static tcgemm_status_t run_timed(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pl
     if (status == TCGEMM_STATUS_OK)
         status = tcgemm_gpu_check(gpu, driver()->event_record(events[0], stream), "timing");
     if (status == TCGEMM_STATUS_OK)
-        status = tcgemm_gpu_queue(gpu, plan, run->call, run->workspace, stream);
+        status = tcgemm_gpu_queue(gpu, plan, &run->call, run->workspace, stream);
     if (status == TCGEMM_STATUS_OK)
         status = tcgemm_gpu_check(gpu, driver()->event_record(events[1], stream), "timing");
     if (status == TCGEMM_STATUS_OK)
@@ -50,7 +50,7 @@ static tcgemm_status_t run_here(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pla
         tcgemm_driver_has(TCGEMM_DRIVER_TIMING))
         return run_timed(gpu, plan, run);
     const double start = run->stats ? now_seconds() : 0.0;
-    const tcgemm_status_t status = tcgemm_gpu_queue(gpu, plan, run->call, run->workspace, stream);
+    const tcgemm_status_t status = tcgemm_gpu_queue(gpu, plan, &run->call, run->workspace, stream);
     if (run->is_async)
         return status;
     const tcgemm_status_t waited =
@@ -65,7 +65,7 @@ static tcgemm_status_t run_here(tcgemm_gpu_t *gpu, const struct tcgemm_plan *pla
 static tcgemm_status_t run_with_workspace(tcgemm_gpu_t *gpu, const struct tcgemm_plan *plan,
                                           const tcgemm_run_t *run) {
     const size_t needed =
-        run->call->alpha == 0.0 ? 0 : tcgemm_gpu_steps_for(plan, run->call)->workspace_bytes;
+        run->call.alpha == 0.0 ? 0 : tcgemm_gpu_steps_for(plan, &run->call)->workspace_bytes;
     if (run->workspace || needed == 0 || run->is_async ||
         tcgemm_driver_has(TCGEMM_DRIVER_STREAM_MEMORY))
         return run_here(gpu, plan, run);
@@ -84,7 +84,7 @@ static tcgemm_status_t run_on_gpu(const struct tcgemm_plan *plan, const tcgemm_r
     tcgemm_gpu_t *const gpu = tcgemm_gpu(plan->device->index);
     TCGEMM_FORWARD(tcgemm_gpu_enter(gpu));
     const tcgemm_status_t status = run->place == TCGEMM_PLACE_HOST && !run->is_async
-                                       ? tcgemm_gpu_run_panels(gpu, plan, run->call, run->stats)
+                                       ? tcgemm_gpu_run_panels(gpu, plan, &run->call, run->stats)
                                        : run_with_workspace(gpu, plan, run);
     tcgemm_gpu_leave();
     return status;

@@ -8,7 +8,7 @@ enum { TCGEMM_PLACE_HOST = -1 };
 
 /* One run of a plan. Nothing of the problem is empty. */
 typedef struct tcgemm_run {
-    const tcgemm_call_t *call;
+    tcgemm_call_t call;
     int place;       /* of the matrices: TCGEMM_PLACE_HOST or the number of a GPU */
     void *workspace; /* tcgemm_plan_workspace() bytes at least, or NULL: the back end's own */
     void *stream;    /* of a GPU; NULL: its default one */

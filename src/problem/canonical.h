@@ -80,6 +80,10 @@ tcgemm_canonical_t tcgemm_choice_problem(const tcgemm_canonical_t *g);
 /* The caller's problem, which may be that of another version, as ours. OK or BAD_ARGUMENT. */
 tcgemm_status_t tcgemm_problem_read(const tcgemm_problem_t *problem, tcgemm_problem_t *whole);
 
+/* The same without a copy where the caller's is of this version: *whole is `problem` or `copy`. */
+tcgemm_status_t tcgemm_problem_whole(const tcgemm_problem_t *problem, tcgemm_problem_t *copy,
+                                     const tcgemm_problem_t **whole);
+
 /* Checks the caller's problem and, if canonical is not NULL, fills it in.
  * Statuses and order as tcgemm_problem_check. */
 tcgemm_status_t tcgemm_canonicalize(const tcgemm_problem_t *problem, tcgemm_canonical_t *canonical);
@@ -105,9 +109,24 @@ static inline tcgemm_data_t tcgemm_data_of(double alpha, const void *a, const vo
     return x;
 }
 
-/* tcgemm_check_call and the epilogue. Returns UNSUPPORTED, too, for an activation of integers. */
-tcgemm_status_t tcgemm_check_data(const tcgemm_canonical_t *g, const tcgemm_data_t *x,
-                                  bool d_is_written, tcgemm_call_t *call);
+static inline bool tcgemm_data_has_epilogue(const tcgemm_data_t *x) {
+    return x->bias || x->activation != TCGEMM_ACTIVATION_NONE;
+}
+
+/* Checks the epilogue of a call that tcgemm_check_call has filled in, and fills that in, too.
+ * Returns OK, BAD_ALIGNMENT, OVERLAP, and UNSUPPORTED for an activation of integers. */
+tcgemm_status_t tcgemm_check_epilogue(const tcgemm_canonical_t *g, const tcgemm_data_t *x,
+                                      bool d_is_written, tcgemm_call_t *call);
+
+/* Both. Inline, so that of data which are constant nothing is left to check. */
+static inline tcgemm_status_t tcgemm_check_data(const tcgemm_canonical_t *g, const tcgemm_data_t *x,
+                                                bool d_is_written, tcgemm_call_t *call) {
+    const tcgemm_status_t status =
+        tcgemm_check_call(g, x->alpha.re, x->a, x->b, x->beta.re, x->c, x->d, d_is_written, call);
+    return status == TCGEMM_STATUS_OK && tcgemm_data_has_epilogue(x)
+               ? tcgemm_check_epilogue(g, x, d_is_written, call)
+               : status;
+}
 
 /* Checks one run of a plan that packs an operand, A or B of the canonical problem, into `bytes` at
  * d. Returns OK, BAD_ARGUMENT, BAD_ALIGNMENT or OVERLAP. */

@@ -151,6 +151,13 @@ tcgemm_status_t tcgemm_problem_read(const tcgemm_problem_t *problem, tcgemm_prob
                               sizeof *whole);
 }
 
+tcgemm_status_t tcgemm_problem_whole(const tcgemm_problem_t *problem, tcgemm_problem_t *copy,
+                                     const tcgemm_problem_t **whole) {
+    const bool is_ours = problem && problem->struct_size == sizeof *problem;
+    *whole = is_ours ? problem : copy;
+    return is_ours ? TCGEMM_STATUS_OK : tcgemm_problem_read(problem, copy);
+}
+
 static uint64_t most_bytes(const stored_t s[NUM_MATRICES], int64_t batch) {
     int64_t most = 0;
     for (int i = 0; i < NUM_MATRICES; ++i) {
@@ -408,10 +415,8 @@ static tcgemm_status_t check_bias(const tcgemm_canonical_t *g, const void *bias,
     return TCGEMM_STATUS_OK;
 }
 
-tcgemm_status_t tcgemm_check_data(const tcgemm_canonical_t *g, const tcgemm_data_t *x,
-                                  bool d_is_written, tcgemm_call_t *call) {
-    TCGEMM_FORWARD(
-        tcgemm_check_call(g, x->alpha.re, x->a, x->b, x->beta.re, x->c, x->d, d_is_written, call));
+tcgemm_status_t tcgemm_check_epilogue(const tcgemm_canonical_t *g, const tcgemm_data_t *x,
+                                      bool d_is_written, tcgemm_call_t *call) {
     TCGEMM_FORWARD(check_activation(g, x->activation));
     TCGEMM_FORWARD(check_bias(g, x->bias, call, d_is_written));
     call->epilogue =

@@ -291,7 +291,7 @@ static tcgemm_status_t prepare(struct tcgemm_plan *plan) {
 }
 
 static tcgemm_status_t run(const struct tcgemm_plan *plan, const tcgemm_run_t *run) {
-    return tcgemm_reference_run(plan, run->call, run->stats);
+    return tcgemm_reference_run(plan, &run->call, run->stats);
 }
 
 const tcgemm_backend_t tcgemm_reference_backend = {.prepare = prepare, .run = run};
