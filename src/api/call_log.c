@@ -183,7 +183,7 @@ void tcgemm_call_tell(const struct tcgemm_plan *plan, double start, double alpha
         .alpha = alpha,
         .beta = beta,
         .packs = packs_of(plan),
-        .algo = plan->kernel->algo,
+        .algo = plan->kernel->family->algo,
         .kernel = plan->kernel->name,
         .device = plan->device ? plan->device->name : "cpu",
         .device_index = plan->device ? plan->device->index : TCGEMM_DEVICE_CPU,

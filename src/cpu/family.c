@@ -240,7 +240,6 @@ static const tcgemm_kernel_t rows[] = {
 #define ROW(isa_, lane, kernels, features_, mr_, nr_, ku_, lane_bytes_, macs, kc_, mc_, nb_,       \
             strided_, exact_)                                                                      \
     {.name = "cpu_" #isa_ "_" #lane "_" #mr_ "x" #nr_,                                             \
-     .algo = "cpu",                                                                                \
      .isa = #isa_,                                                                                 \
      .family = &tcgemm_family_cpu,                                                                 \
      .types = TYPES_OF_##lane,                                                                     \
@@ -329,6 +328,7 @@ static void expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
 }
 
 const tcgemm_kernel_family_t tcgemm_family_cpu = {
+    .algo = "cpu",
     .rows = rows,
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = fits,

@@ -70,22 +70,20 @@ static inline bool tcgemm_gpu_gathers(const tcgemm_gpu_row_t *row, bool is_b, bo
 /* One row of the kernel table, for the rows.h of a family: the columns that the name is made of,
  * and its bound, the tile that plan_options.tile names, and the others of tcgemm_gpu_row_t by their
  * names. */
-#define TCGEMM_GPU_ROW(family, algo_id, algo, type, ...)                                           \
-    TCGEMM_GPU_WIDE_ROW(family, algo_id, algo, type, type, __VA_ARGS__)
+#define TCGEMM_GPU_ROW(family, algo_id, type, ...)                                                 \
+    TCGEMM_GPU_WIDE_ROW(family, algo_id, type, type, __VA_ARGS__)
 
 /* The same, of a type whose operands are widened while they are packed: all that follows is of the
  * row `code_` with this tile, whose kernels run. */
-#define TCGEMM_GPU_WIDE_ROW(family, algo_id, algo, type, code, sums, min_cc, max_cc, bm_, bn_,     \
-                            bk_, tag, ...)                                                         \
+#define TCGEMM_GPU_WIDE_ROW(family, algo_id, type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag, \
+                            ...)                                                                   \
     TCGEMM_GPU_ROW_OF("tcgemm_" #algo_id "_" #code "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag, family,    \
-                      algo_id, algo, type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag,         \
-                      __VA_ARGS__)
+                      algo_id, type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag, __VA_ARGS__)
 
 /* The same, of a kernel that several rows share. */
-#define TCGEMM_GPU_ROW_OF(entry_, family_, algo_id, algo_, type_, code_, sums, min_cc_, max_cc_,   \
-                          bm_, bn_, bk_, tag_, bound_, tile_m, tile_n, tile_k, ...)                \
+#define TCGEMM_GPU_ROW_OF(entry_, family_, algo_id, type_, code_, sums, min_cc_, max_cc_, bm_,     \
+                          bn_, bk_, tag_, bound_, tile_m, tile_n, tile_k, ...)                     \
     {.name = "gpu_" #algo_id "_" #type_ "_" #bm_ "x" #bn_ "x" #bk_ "_" #tag_,                      \
-     .algo = (algo_),                                                                              \
      .isa = "sm_" #min_cc_,                                                                        \
      .family = &tcgemm_family_##family_,                                                           \
      .types = TCGEMM_TYPE_BIT(TCGEMM_ID_##type_),                                                  \

@@ -75,8 +75,8 @@ static tcgemm_gpu_cost_t cost_without_line(const tcgemm_kernel_t *row) {
     tcgemm_gpu_cost_t cost = cautious;
     for (int i = 0; i < num_rows(); ++i) {
         const tcgemm_kernel_t *const other = tcgemm_kernel_at(i);
-        if (is_measured[i] && other->types == row->types && strcmp(other->algo, row->algo) == 0 &&
-            cost_of[i].macs < cost.macs)
+        if (is_measured[i] && other->types == row->types &&
+            strcmp(other->family->algo, row->family->algo) == 0 && cost_of[i].macs < cost.macs)
             cost.macs = cost_of[i].macs;
     }
     return cost;

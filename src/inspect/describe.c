@@ -104,7 +104,7 @@ tcgemm_status_t tcgemm_plan_get_info(const tcgemm_plan_t *plan, tcgemm_plan_info
     const tcgemm_type_info_t *type = plan->g.type;
     tcgemm_plan_info_t filled = {
         .struct_size = sizeof filled,
-        .algo = plan->kernel->algo,
+        .algo = plan->kernel->family->algo,
         .kernel = plan->kernel->name,
         .device = "cpu",
         .device_index = TCGEMM_DEVICE_CPU,

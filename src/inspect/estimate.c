@@ -106,7 +106,7 @@ static tcgemm_estimate_t estimate(const struct tcgemm_plan *plan, const tcgemm_k
     tcgemm_estimate_t e = {
         .struct_size = sizeof e,
         .kernel = kernel->name,
-        .algo = kernel->algo,
+        .algo = kernel->family->algo,
         .tile_m = kernel->mr,
         .tile_n = kernel->nr,
         .tile_k = kernel->ku,

@@ -27,7 +27,7 @@ tcgemm_status_t tcgemm_kernel_get_info(int index, tcgemm_kernel_info_t *info) {
     const tcgemm_kernel_info_t filled = {
         .struct_size = sizeof filled,
         .name = kernel->name,
-        .algo = kernel->algo,
+        .algo = kernel->family->algo,
         .isa = kernel->isa,
         .device = kernel->gpu ? "gpu" : "cpu",
         .runnable = is_runnable(kernel),

@@ -109,7 +109,8 @@ static wanted_t want(const char *algo, const char *tile) {
 }
 
 static bool is_wanted(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, wanted_t w) {
-    const bool good = w.is_auto ? !row->family->by_name_only : strcmp(row->algo, w.algo) == 0;
+    const bool good =
+        w.is_auto ? !row->family->by_name_only : strcmp(row->family->algo, w.algo) == 0;
     return good && has_place(row, plan->device) && does_type(row, &plan->g) && takes(row, &plan->g);
 }
 
@@ -126,7 +127,7 @@ static void list(char *buffer, size_t size, const char *text) {
 static tcgemm_status_t unknown_algo(const char *algo) {
     char known[256] = "auto, cpu, reference";
     for (int i = 0; i < tcgemm_num_kernels(); ++i)
-        list(known, sizeof known, tcgemm_kernel_at(i)->algo);
+        list(known, sizeof known, tcgemm_kernel_at(i)->family->algo);
     return tcgemm_error_set(TCGEMM_STATUS_UNKNOWN_ALGO, "unknown algo '%.60s'; known are %s", algo,
                             known);
 }
@@ -137,7 +138,7 @@ static void list_types(const struct tcgemm_plan *plan, wanted_t w, char *buffer,
     for (int type = 1; type <= tcgemm_type_count(); ++type)
         for (int i = 0; i < tcgemm_num_kernels(); ++i) {
             const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
-            if ((any ? !row->family->by_name_only : strcmp(row->algo, w.algo) == 0) &&
+            if ((any ? !row->family->by_name_only : strcmp(row->family->algo, w.algo) == 0) &&
                 has_place(row, plan->device) && fits(row, plan->device) && !row->needs &&
                 row->types & TCGEMM_TYPE_BIT(type))
                 list(buffer, size, tcgemm_type_info((tcgemm_type_t)type)->name);
@@ -162,7 +163,7 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     const tcgemm_kernel_t *choosy = NULL; /* a row that would do, but for the problem's sizes */
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
         const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
-        if (strcmp(row->algo, w.algo) == 0) {
+        if (strcmp(row->family->algo, w.algo) == 0) {
             is_known = true;
             is_elsewhere = !has_place(row, plan->device);
             if (!is_elsewhere && does_type(row, &plan->g) && fits(row, plan->device) &&
@@ -236,7 +237,7 @@ static bool is_empty(const tcgemm_canonical_t *g) {
 static void compare_times(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
                           best_t *best) {
     const bool by_sums =
-        best->row && row->needs != best->row->needs && row->algo == best->row->algo;
+        best->row && row->needs != best->row->needs && row->family->algo == best->row->family->algo;
     const bool by_time = best->row && !by_sums;
     if (by_sums && row->needs == 0)
         return;
@@ -299,7 +300,7 @@ static const tcgemm_kernel_t *find_best(const struct tcgemm_plan *plan, wanted_t
 /* The algorithm that takes the place of one whose rows do not fit, or NULL. */
 static const char *fallback_of(const char *algo) {
     for (int i = 0; i < tcgemm_num_kernels(); ++i)
-        if (strcmp(tcgemm_kernel_at(i)->algo, algo) == 0)
+        if (strcmp(tcgemm_kernel_at(i)->family->algo, algo) == 0)
             return tcgemm_kernel_at(i)->family->fallback;
     return NULL;
 }
@@ -329,7 +330,7 @@ static bool wants(const tcgemm_plan_options_t *options, bool gpu) {
         const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
         if ((row->gpu != NULL) == gpu &&
             (options->kernel ? strcmp(options->kernel, row->name) == 0
-                             : options->algo && strcmp(options->algo, row->algo) == 0))
+                             : options->algo && strcmp(options->algo, row->family->algo) == 0))
             return true;
     }
     return false;

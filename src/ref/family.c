@@ -8,7 +8,6 @@ static const double store_seconds = 20.0 / 3e9;
 
 static const tcgemm_kernel_t rows[] = {{
     .name = "reference",
-    .algo = "reference",
     .isa = "any",
     .family = &tcgemm_family_reference,
     .types = TCGEMM_TYPES_ALL,
@@ -33,6 +32,7 @@ static void expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {
 }
 
 const tcgemm_kernel_family_t tcgemm_family_reference = {
+    .algo = "reference",
     .rows = rows,
     .num_rows = 1,
     .by_name_only = true,

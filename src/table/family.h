@@ -15,6 +15,7 @@ struct tcgemm_canonical;
 struct tcgemm_plan;
 
 typedef struct tcgemm_kernel_family {
+    const char *algo; /* by which plan_options.algo names its rows; several may share one */
     const tcgemm_kernel_t *rows;
     int num_rows;
     const char *fallback; /* the algo that takes its place where no row of its own fits, or NULL */

@@ -16,7 +16,6 @@ struct tcgemm_kernel_family;
 
 typedef struct tcgemm_kernel {
     const char *name;
-    const char *algo; /* of its family */
     const char *isa;
     const struct tcgemm_kernel_family *family;
     uint64_t types;       /* TCGEMM_TYPE_BIT of each type it can do */

@@ -52,7 +52,8 @@ static void unmeasured_rows_are_not_preferred(void **state) {
         for (int j = 0; row->gpu && j < tcgemm_num_kernels(); ++j) {
             const tcgemm_kernel_t *other = tcgemm_kernel_at(j);
             if (!other->gpu || other->gpu->type != row->gpu->type ||
-                strcmp(other->algo, row->algo) != 0 || !(measured_macs(other) > 0.0))
+                strcmp(other->family->algo, row->family->algo) != 0 ||
+                !(measured_macs(other) > 0.0))
                 continue;
             assert_true(tcgemm_gpu_cost_unmeasured(row).macs <= measured_macs(other));
             if (!(measured_macs(row) > 0.0))

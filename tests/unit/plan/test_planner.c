@@ -138,7 +138,7 @@ static void the_choice_is_a_cpu_kernel(void **state) {
         o.algo = "cpu";
         struct tcgemm_plan plan;
         assert_int_equal(tcgemm_plan_make(&p, &o, 1, &plan), TCGEMM_STATUS_OK);
-        assert_string_equal(plan.kernel->algo, "cpu");
+        assert_string_equal(plan.kernel->family->algo, "cpu");
         for (int row = 0; row < tcgemm_num_kernels(); ++row)
             if (tcgemm_kernel_at(row)->cpu &&
                 tcgemm_kernel_at(row)->family->fits(tcgemm_kernel_at(row), NULL) &&
@@ -291,10 +291,10 @@ static void sizes_beyond_boxes_go_elsewhere(void **state) {
     tcgemm_plan_options_t named = tcgemm_plan_options();
     struct tcgemm_plan plan;
     assert_int_equal(tcgemm_plan_make_on(h200, &usual, NULL, 1, &plan), TCGEMM_STATUS_OK);
-    assert_string_equal(plan.kernel->algo, "wgmma");
+    assert_string_equal(plan.kernel->family->algo, "wgmma");
     named.kernel = plan.kernel->name;
     assert_int_equal(tcgemm_plan_make_on(h200, &deep, NULL, 1, &plan), TCGEMM_STATUS_OK);
-    assert_string_not_equal(plan.kernel->algo, "wgmma");
+    assert_string_not_equal(plan.kernel->family->algo, "wgmma");
     assert_int_equal(tcgemm_plan_make_on(h200, &deep, &named, 1, &plan), TCGEMM_STATUS_UNSUPPORTED);
     assert_non_null(strstr(tcgemm_last_error(), "below 2^31"));
 }
@@ -420,7 +420,7 @@ static void fp8_by_mma_sync(void **state) {
             assert_int_equal(wide.kernel->needs, 0);
             p.flags = TCGEMM_FLAG_FAST_ACCUMULATE;
             assert_int_equal(tcgemm_plan_make_on(gpu, &p, NULL, 1, &fast), TCGEMM_STATUS_OK);
-            const bool is_own = strcmp(fast.kernel->algo, "mma-pipelined") == 0 &&
+            const bool is_own = strcmp(fast.kernel->family->algo, "mma-pipelined") == 0 &&
                                 fast.kernel->gpu->code == types[t];
             assert_int_equal(is_own, gpus[i].has_rows);
             if (!is_own)

@@ -6,8 +6,8 @@
 static const tcgemm_kernel_t rows[] = {
 #define ROW(type, sums, min_cc, max_cc, bk_, stage, blocks)                                        \
     TCGEMM_GPU_ROW(                                                                                \
-        batched, batched, "batched", type, sums, min_cc, max_cc, 32, 32, bk_, warp,                \
-        TCGEMM_BOUND_NEAREST, 32, 32, bk_, .wm = TCGEMM_BATCHED_SIDE, .wn = TCGEMM_BATCHED_SIDE,   \
+        batched, batched, type, sums, min_cc, max_cc, 32, 32, bk_, warp, TCGEMM_BOUND_NEAREST, 32, \
+        32, bk_, .wm = TCGEMM_BATCHED_SIDE, .wn = TCGEMM_BATCHED_SIDE,                             \
         .im = TCGEMM_BATCHED_LANE_M, .in = TCGEMM_BATCHED_LANE_N, .ik = 1,                         \
         .threads = TCGEMM_BATCHED_THREADS, .stages = 2, .smem_bytes = TCGEMM_BATCHED_SMEM(stage),  \
         .blocks_per_sm = (blocks), .persistent = true, .waits = true, .items_a_warp = true)
@@ -21,6 +21,7 @@ static bool takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
 }
 
 const tcgemm_kernel_family_t tcgemm_family_batched = {
+    .algo = "batched",
     .rows = rows,
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = tcgemm_gpu_fits,

@@ -19,18 +19,18 @@
 
 #define WIDE_ROW(type, code, sums, min_cc, max_cc_, bm_, bn_, bk_, wm_, wn_, slices, stages_,      \
                  blocks, tag)                                                                      \
-    TCGEMM_GPU_WIDE_ROW(                                                                           \
-        mma_pipelined, mma_pipelined, "mma-pipelined", type, code, sums, min_cc, max_cc_, bm_,     \
-        bn_, bk_, tag, BOUND_##sums(code), bm_, bn_, bk_, .wm = (wm_), .wn = (wn_),                \
-        .im = (max_cc_) == 75 && BITS(code) == 8 ? 8 : 16, .in = 8,                                \
-        .ik = (max_cc_) == 75    ? 128 / BITS(code)                                                \
-              : BITS(code) == 64 ? 16                                                              \
-                                 : 256 / BITS(code),                                               \
-        .threads = TCGEMM_MMA_THREADS(bm_, bn_, wm_, wn_, slices), .stages = (stages_),            \
-        .smem_bytes = TCGEMM_MMA_SMEM(bm_, bn_, bk_, BITS(code) / 8, stages_),                     \
-        .blocks_per_sm = (blocks), .splits_k = true, .pads_rows = true, .waits = true,             \
-        .fp8_mma = IS_FP8_##sums, .whole_rows = IS_FP8_##sums, .takes_a = TAKES(sums),             \
-        .takes_b = TAKES(sums))
+    TCGEMM_GPU_WIDE_ROW(mma_pipelined, mma_pipelined, type, code, sums, min_cc, max_cc_, bm_, bn_, \
+                        bk_, tag, BOUND_##sums(code), bm_, bn_, bk_, .wm = (wm_), .wn = (wn_),     \
+                        .im = (max_cc_) == 75 && BITS(code) == 8 ? 8 : 16, .in = 8,                \
+                        .ik = (max_cc_) == 75    ? 128 / BITS(code)                                \
+                              : BITS(code) == 64 ? 16                                              \
+                                                 : 256 / BITS(code),                               \
+                        .threads = TCGEMM_MMA_THREADS(bm_, bn_, wm_, wn_, slices),                 \
+                        .stages = (stages_),                                                       \
+                        .smem_bytes = TCGEMM_MMA_SMEM(bm_, bn_, bk_, BITS(code) / 8, stages_),     \
+                        .blocks_per_sm = (blocks), .splits_k = true, .pads_rows = true,            \
+                        .waits = true, .fp8_mma = IS_FP8_##sums, .whole_rows = IS_FP8_##sums,      \
+                        .takes_a = TAKES(sums), .takes_b = TAKES(sums))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */
 static const tcgemm_kernel_t rows[] = {
@@ -45,6 +45,7 @@ static const tcgemm_kernel_t rows[] = {
 };
 
 const tcgemm_kernel_family_t tcgemm_family_mma_pipelined = {
+    .algo = "mma-pipelined",
     .rows = rows,
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = tcgemm_gpu_fits,

@@ -6,9 +6,9 @@
 
 static const tcgemm_kernel_t rows[] = {
 #define ROW(type, sums, min_cc, max_cc, bm_, bn_, bk_, wm_, wn_, stages_, blocks, tag)             \
-    TCGEMM_GPU_ROW(simt_tma, mma_pipelined, "mma-pipelined", type, sums, min_cc, max_cc, bm_, bn_, \
-                   bk_, tag, TCGEMM_BOUND_NEAREST, bm_, bn_, bk_, .wm = (wm_), .wn = (wn_),        \
-                   .im = (wm_) / 8, .in = (wn_) / 4, .ik = 1,                                      \
+    TCGEMM_GPU_ROW(simt_tma, mma_pipelined, type, sums, min_cc, max_cc, bm_, bn_, bk_, tag,        \
+                   TCGEMM_BOUND_NEAREST, bm_, bn_, bk_, .wm = (wm_), .wn = (wn_), .im = (wm_) / 8, \
+                   .in = (wn_) / 4, .ik = 1,                                                       \
                    .threads = TCGEMM_SIMT_TMA_THREADS(bm_, bn_, wm_, wn_), .stages = (stages_),    \
                    .smem_bytes = TCGEMM_SIMT_TMA_SMEM(bm_, bn_, bk_, stages_),                     \
                    .blocks_per_sm = (blocks), .splits_k = true, .waits = true,                     \
@@ -17,6 +17,7 @@ static const tcgemm_kernel_t rows[] = {
 };
 
 const tcgemm_kernel_family_t tcgemm_family_simt_tma = {
+    .algo = "mma-pipelined",
     .rows = rows,
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = tcgemm_gpu_fits,

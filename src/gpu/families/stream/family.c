@@ -5,9 +5,9 @@
 #include "gpu/gpu_row.h"
 
 #define STREAM_ROW(type, sums, min_cc, max_cc, few, bm_, bn_, bk_, warps, blocks, tag, large)      \
-    TCGEMM_GPU_ROW_OF("tcgemm_stream_" #type "_" #few, stream, stream, "stream", type, type, sums, \
-                      min_cc, max_cc, bm_, bn_, bk_, tag, TCGEMM_TENSOR_BOUND_##type, bm_, bn_,    \
-                      bk_, .wm = (bm_), .wn = (bn_), .im = (bm_) < 16 ? (bm_) : 16,                \
+    TCGEMM_GPU_ROW_OF("tcgemm_stream_" #type "_" #few, stream, stream, type, type, sums, min_cc,   \
+                      max_cc, bm_, bn_, bk_, tag, TCGEMM_TENSOR_BOUND_##type, bm_, bn_, bk_,       \
+                      .wm = (bm_), .wn = (bn_), .im = (bm_) < 16 ? (bm_) : 16,                     \
                       .in = (bn_) < 16 ? (bn_) : 16, .ik = (bk_) / 4,                              \
                       .threads = TCGEMM_STREAM_THREADS(warps), .stages = 1,                        \
                       .smem_bytes = TCGEMM_STREAM_SMEM(few, warps, TCGEMM_SUM_BYTES_##type),       \
@@ -37,6 +37,7 @@ static bool takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
 }
 
 const tcgemm_kernel_family_t tcgemm_family_stream = {
+    .algo = "stream",
     .rows = rows,
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = tcgemm_gpu_fits,

@@ -14,8 +14,8 @@
 #define WIDE_ROW(type, code, sums, min_cc, max_cc, bm_, bn_, bk_, consumers, turns, swap, stages_, \
                  blocks, ranks, tag)                                                               \
     TCGEMM_GPU_WIDE_ROW(                                                                           \
-        wgmma, wgmma, "wgmma", type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag,               \
-        BOUND_##sums(code), bm_, bn_, bk_, .wm = TCGEMM_WGMMA_ROWS(bm_, consumers, turns, swap),   \
+        wgmma, wgmma, type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag, BOUND_##sums(code),    \
+        bm_, bn_, bk_, .wm = TCGEMM_WGMMA_ROWS(bm_, consumers, turns, swap),                       \
         .wn = TCGEMM_WGMMA_COLS(bn_, consumers, turns, swap), .im = (swap) ? (bm_) : 64,           \
         .in = (swap) ? 64 : (bn_), .ik = 256 / BITS(code),                                         \
         .threads = TCGEMM_WGMMA_THREADS(consumers), .stages = (stages_),                           \
@@ -43,6 +43,7 @@ static const tcgemm_kernel_t rows[] = {
 };
 
 const tcgemm_kernel_family_t tcgemm_family_wgmma = {
+    .algo = "wgmma",
     .rows = rows,
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = tcgemm_gpu_fits,

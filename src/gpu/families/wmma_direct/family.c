@@ -5,8 +5,8 @@
 
 static const tcgemm_kernel_t rows[] = {
 #define ROW(type, sums, min_cc, max_cc, bm, bn, bk_, depth, blocks, tag)                           \
-    TCGEMM_GPU_ROW(wmma_direct, wmma_direct, "wmma-direct", type, sums, min_cc, max_cc, bm, bn,    \
-                   bk_, tag, TCGEMM_TENSOR_BOUND_##type, (bm) / TCGEMM_WMMA_DIRECT_WARPS,          \
+    TCGEMM_GPU_ROW(wmma_direct, wmma_direct, type, sums, min_cc, max_cc, bm, bn, bk_, tag,         \
+                   TCGEMM_TENSOR_BOUND_##type, (bm) / TCGEMM_WMMA_DIRECT_WARPS,                    \
                    (bn) / TCGEMM_WMMA_DIRECT_WARPS, TCGEMM_WMMA_K(TCGEMM_INPUT_BITS_##type),       \
                    .wm = (bm) / TCGEMM_WMMA_DIRECT_WARPS, .wn = (bn) / TCGEMM_WMMA_DIRECT_WARPS,   \
                    .im = (bm) / TCGEMM_WMMA_DIRECT_WARPS, .in = (bn) / TCGEMM_WMMA_DIRECT_WARPS,   \
@@ -17,6 +17,7 @@ static const tcgemm_kernel_t rows[] = {
 };
 
 const tcgemm_kernel_family_t tcgemm_family_wmma_direct = {
+    .algo = "wmma-direct",
     .rows = rows,
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fits = tcgemm_gpu_fits,

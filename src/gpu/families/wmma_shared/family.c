@@ -5,8 +5,8 @@
 
 static const tcgemm_kernel_t rows[] = {
 #define ROW(type, sums, min_cc, max_cc, bm, bn, bk, wm_, wn_, stages_, blocks, tag)                \
-    TCGEMM_GPU_ROW(wmma_shared, wmma_shared, "wmma-shared", type, sums, min_cc, max_cc, bm, bn,    \
-                   bk, tag, TCGEMM_TENSOR_BOUND_##type, bm, bn, bk, .wm = (wm_), .wn = (wn_),      \
+    TCGEMM_GPU_ROW(wmma_shared, wmma_shared, type, sums, min_cc, max_cc, bm, bn, bk, tag,          \
+                   TCGEMM_TENSOR_BOUND_##type, bm, bn, bk, .wm = (wm_), .wn = (wn_),               \
                    .im = TCGEMM_INPUT_BITS_##type == 64 ? 8 : 16,                                  \
                    .in = TCGEMM_INPUT_BITS_##type == 64 ? 8 : 16,                                  \
                    .ik = TCGEMM_WMMA_K(TCGEMM_INPUT_BITS_##type),                                  \
@@ -17,6 +17,7 @@ static const tcgemm_kernel_t rows[] = {
 };
 
 const tcgemm_kernel_family_t tcgemm_family_wmma_shared = {
+    .algo = "wmma-shared",
     .rows = rows,
     .num_rows = (int)(sizeof rows / sizeof rows[0]),
     .fallback = "wmma-direct",
