@@ -195,7 +195,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
             sum[set][i] = DOTS_ZERO();
     }
     int64_t p = 0;
-    if (sets == 2 && DOTS_LANES == 8 && t->is_crowded)
+    if (sets == 2 && DOTS_LANES == 8 && width == 1 && t->is_crowded)
         p = DOTS_LOCAL(crowd)(t, line, width, sum);
     for (; p + BURST <= t->steps; p += BURST) {
         DOTS_LOCAL(fetch)(t, line, p, width, sets);
@@ -221,17 +221,23 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
     }
 }
 
-static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(body)(const tcgemm_dots_t *t, const int width,
-                                                  const int sets) {
-    /* One row of eight lines of f64 waits for their chain of multiply-adds: two chains in turn, if
-     * the first-level cache has room for both. */
-    if (sizeof(DOTS_ELEMENT) == 8 && DOTS_LANES == 8 && width == 1 && t->is_roomy) {
-        for (int first = 0; first < t->num_lines; first += 2 * DOTS_LANES)
-            DOTS_LOCAL(sets)(t, first, width, 2);
-        return;
-    }
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(all)(const tcgemm_dots_t *t, const int width,
+                                                 const int sets) {
     for (int first = 0; first < t->num_lines; first += sets * DOTS_LANES)
         DOTS_LOCAL(sets)(t, first, width, sets);
+}
+
+/* One row of eight lines of f64 waits for their chain of multiply-adds: two chains in turn, if the
+ * first-level cache has room for both. In a crowd two rows, which have two chains, are multiplied
+ * eight lines at a time: so many streams from memory are read sooner than sixteen. */
+static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(body)(const tcgemm_dots_t *t, const int width,
+                                                  const int sets) {
+    if (sizeof(DOTS_ELEMENT) == 8 && DOTS_LANES == 8 && width == 1 && t->is_roomy)
+        DOTS_LOCAL(all)(t, width, 2);
+    else if (sizeof(DOTS_ELEMENT) == 4 && sets == 2 && width > 1 && t->is_crowded)
+        DOTS_LOCAL(all)(t, width, 1);
+    else
+        DOTS_LOCAL(all)(t, width, sets);
 }
 
 static void DOTS_NAME(const tcgemm_dots_t *t) {
