@@ -10,7 +10,8 @@
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
 # TCGEMM_ARCH, and on other makers' than Intel's, which are fitted to src/cpu/cost_zen4.def or cost_zen5.def, "native
 # avx2", the first of which hides nothing), those of the fit and those that judge it from different seeds.
-# BUILD names the folder of the build whose library is measured (build-gpu, build).
+# BUILD names the folder of the build whose library is measured (build-gpu, build), GPU the known GPU that tables for
+# fit and rechoose are of (h200).
 set -e
 root=$(cd "$(dirname "$0")/../.." && pwd)
 task=${1-}

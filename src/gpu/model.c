@@ -35,11 +35,11 @@
 /* Fitted to random problems, most of whose operands stay in the L2 from call to call. */
 static const double launch_seconds = 2.25e-6;
 static const double least_seconds = 3.6e-6; /* from one launch to the next, however small */
-/* Of kernels that copy by warps, whose lines were fitted before their launches overlapped; the
- * others need tensor maps, which the CPU has to make. */
-static const double overlap_seconds = 0.9e-6, least_copied_seconds = 3.0e-6;
-static const double step_seconds = 3.1e-6;  /* of one more launch, beside its bytes ... */
-static const double step_efficiency = 0.70; /* ... which come at this part of the bandwidth */
+/* Of kernels that copy by warps, whose lines were fitted before their launches overlapped, or with
+ * that; the others need tensor maps, which the CPU has to make. */
+static const double overlap_seconds = 1.1e-6, least_copied_seconds = 2.4e-6;
+static const double step_seconds = 3.3e-6;  /* of one more launch, beside its bytes ... */
+static const double step_efficiency = 0.78; /* ... which come at this part of the bandwidth */
 static const double memory_efficiency = 0.85;
 static const double near_efficiency = 0.95; /* operands that fit in the L2 */
 static const double copying = 1.15;    /* times longer: what one block an SM brings by threads */
@@ -212,8 +212,10 @@ static double bandwidth_at(double efficiency, const tcgemm_device_t *device) {
     return device->bandwidth > 0.0 ? efficiency * device->bandwidth : 1e11;
 }
 
+/* A kernel that streams an operand is for weights, which come from the memory although they would
+ * fit in the L2. */
 static double efficiency_for(const question_t *q) {
-    return is_near(q, 1.0) ? near_efficiency : memory_efficiency;
+    return is_near(q, 1.0) && !q->row->streams ? near_efficiency : memory_efficiency;
 }
 
 static double bandwidth_for(const question_t *q) {
