@@ -452,7 +452,7 @@ static bool find_device(void) {
 
 int main(int argc, char **argv) {
     tcgemm_context_options_t where = tcgemm_context_options();
-    where.known_gpu = getenv("GPU") ? getenv("GPU") : "h200";
+    where.known_gpu = gpu_of_tables();
     is_free = argc > 1 && strcmp(argv[1], "--free") == 0;
     is_by_choices = argc > 1 && strcmp(argv[1], "--choices") == 0;
     argc -= is_free || is_by_choices, argv += is_free || is_by_choices;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tcgemm/tcgemm.h"
 
@@ -20,6 +21,12 @@ static inline tcgemm_problem_t tight_problem(tcgemm_type_t type, const char *ops
     p.stride_b = k * n;
     p.stride_c = p.stride_d = m * n;
     return p;
+}
+
+/* The known GPU that a table is of (run.sh). */
+static inline const char *gpu_of_tables(void) {
+    const char *const gpu = getenv("GPU");
+    return gpu ? gpu : "h200";
 }
 
 /* A line of a table of choices.c: a row that was timed for a problem. */

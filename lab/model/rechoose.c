@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     tcgemm_context_options_t where = tcgemm_context_options();
     char text[CHOICE_LINE], name[CHOICE_NAME], chosen[CHOICE_NAME] = "";
     long long last = -1;
-    where.known_gpu = getenv("GPU") ? getenv("GPU") : "h200";
+    where.known_gpu = gpu_of_tables();
     if (!file || !fgets(text, sizeof text, file) ||
         tcgemm_context_create(&where, &context) != TCGEMM_STATUS_OK) {
         (void)fprintf(stderr, "rechoose: a table of choices.c is wanted\n");

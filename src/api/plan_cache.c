@@ -16,8 +16,7 @@ enum { NUM_SLOTS = 16 }; /* a power of two */
 
 typedef struct slot {
     bool is_full;
-    tcgemm_plan_key_t key;
-    tcgemm_problem_t problem; /* of the key */
+    tcgemm_plan_key_t key; /* its problem is the plan's */
     struct tcgemm_plan plan;
 } slot_t;
 
@@ -95,9 +94,8 @@ const struct tcgemm_plan *tcgemm_plan_cache_find(const tcgemm_plan_key_t *key,
 
 void tcgemm_plan_cache_keep(const tcgemm_plan_key_t *key) {
     slot_t *const at = (slot_t *)pthread_getspecific(key_of_slots) + slot_index(key);
-    at->problem = *key->problem;
     at->key = *key;
-    at->key.problem = &at->problem;
+    at->key.problem = &at->plan.problem;
     at->is_full = true;
 }
 

@@ -312,7 +312,8 @@ static tcgemm_status_t find_plan(const tcgemm_plan_key_t *key, struct tcgemm_pla
 static tcgemm_status_t multiply(const tcgemm_problem_t *problem, double alpha, const void *a,
                                 const void *b, double beta, const void *c, void *d,
                                 struct tcgemm_plan *own, const struct tcgemm_plan **plan) {
-    tcgemm_run_t run = {.place = TCGEMM_PLACE_HOST};
+    const tcgemm_run_options_t o = tcgemm_run_options();
+    tcgemm_run_t run;
     tcgemm_plan_key_t key = {.place = TCGEMM_PLACE_HOST};
     tcgemm_problem_t copy;
     const struct tcgemm_plan *found;
@@ -320,6 +321,7 @@ static tcgemm_status_t multiply(const tcgemm_problem_t *problem, double alpha, c
     key.threads = tcgemm_context_threads(NULL, key.problem);
     TCGEMM_FORWARD(find_plan(&key, own, &found));
     *plan = found;
+    set_up_run(&o, &run);
     TCGEMM_FORWARD(tcgemm_check_call(&found->g, alpha, a, b, beta, c, d, true, &run.call));
     if (is_empty(&found->g))
         return TCGEMM_STATUS_OK;

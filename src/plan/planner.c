@@ -108,10 +108,17 @@ static wanted_t want(const char *algo, const char *tile) {
     return (wanted_t){algo, strcmp(algo, "auto") == 0, tile};
 }
 
+static bool is_of_algo(const tcgemm_kernel_t *row, const char *algo) {
+    return strcmp(row->family->algo, algo) == 0;
+}
+
+static bool is_meant(const tcgemm_kernel_t *row, wanted_t w) {
+    return w.is_auto ? !row->family->by_name_only : is_of_algo(row, w.algo);
+}
+
 static bool is_wanted(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan, wanted_t w) {
-    const bool good =
-        w.is_auto ? !row->family->by_name_only : strcmp(row->family->algo, w.algo) == 0;
-    return good && has_place(row, plan->device) && does_type(row, &plan->g) && takes(row, &plan->g);
+    return is_meant(row, w) && has_place(row, plan->device) && does_type(row, &plan->g) &&
+           takes(row, &plan->g);
 }
 
 /* Appends ", text" to a list unless it is there already. */
@@ -134,13 +141,11 @@ static tcgemm_status_t unknown_algo(const char *algo) {
 
 /* The types that the algorithm does there. */
 static void list_types(const struct tcgemm_plan *plan, wanted_t w, char *buffer, size_t size) {
-    const bool any = w.is_auto;
     for (int type = 1; type <= tcgemm_type_count(); ++type)
         for (int i = 0; i < tcgemm_num_kernels(); ++i) {
             const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
-            if ((any ? !row->family->by_name_only : strcmp(row->family->algo, w.algo) == 0) &&
-                has_place(row, plan->device) && fits(row, plan->device) && !row->needs &&
-                row->types & TCGEMM_TYPE_BIT(type))
+            if (is_meant(row, w) && has_place(row, plan->device) && fits(row, plan->device) &&
+                !row->needs && row->types & TCGEMM_TYPE_BIT(type))
                 list(buffer, size, tcgemm_type_info((tcgemm_type_t)type)->name);
         }
 }
@@ -163,7 +168,7 @@ static tcgemm_status_t no_row(const struct tcgemm_plan *plan, wanted_t w) {
     const tcgemm_kernel_t *choosy = NULL; /* a row that would do, but for the problem's sizes */
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
         const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
-        if (strcmp(row->family->algo, w.algo) == 0) {
+        if (is_of_algo(row, w.algo)) {
             is_known = true;
             is_elsewhere = !has_place(row, plan->device);
             if (!is_elsewhere && does_type(row, &plan->g) && fits(row, plan->device) &&
@@ -237,7 +242,7 @@ static bool is_empty(const tcgemm_canonical_t *g) {
 static void compare_times(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan,
                           best_t *best) {
     const bool by_sums =
-        best->row && row->needs != best->row->needs && row->family->algo == best->row->family->algo;
+        best->row && row->needs != best->row->needs && is_of_algo(row, best->row->family->algo);
     const bool by_time = best->row && !by_sums;
     if (by_sums && row->needs == 0)
         return;
@@ -300,7 +305,7 @@ static const tcgemm_kernel_t *find_best(const struct tcgemm_plan *plan, wanted_t
 /* The algorithm that takes the place of one whose rows do not fit, or NULL. */
 static const char *fallback_of(const char *algo) {
     for (int i = 0; i < tcgemm_num_kernels(); ++i)
-        if (strcmp(tcgemm_kernel_at(i)->family->algo, algo) == 0)
+        if (is_of_algo(tcgemm_kernel_at(i), algo))
             return tcgemm_kernel_at(i)->family->fallback;
     return NULL;
 }
@@ -330,7 +335,7 @@ static bool wants(const tcgemm_plan_options_t *options, bool gpu) {
         const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
         if ((row->gpu != NULL) == gpu &&
             (options->kernel ? strcmp(options->kernel, row->name) == 0
-                             : options->algo && strcmp(options->algo, row->family->algo) == 0))
+                             : options->algo && is_of_algo(row, options->algo)))
             return true;
     }
     return false;
