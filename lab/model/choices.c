@@ -5,14 +5,14 @@
  * Random problems (400 of them), drawn anew from the seed (1): all types that a GPU multiplies
  * (TYPE: those whose names begin so), the four layouts, sizes spread evenly over their logarithms:
  * cubes, few rows, few columns, deep k, batches, any; one in three odd, the others multiples of 16.
- * Those that are `regular` are larger, up to 8192^3, and all sizes from 128 on multiples of 128, as
- * most are that people choose: rows of matrices begin with a line of the L2, which chance alone
- * would hardly give. Each row that may be chosen is planned by its name, with the packing and the
- * parts of k that the planner gives it, and timed for `milliseconds` (3), three times; an eighth of
- * that where it is far behind. A line is a row for a problem: its steps (A, B: packed, P: product,
- * p: product in pairs of blocks, R: parts added up), the parts of k of the last product, what it
- * took and was expected to take, and whether the planner took it.
- * lab/model/choices.py draws the sum, also with the planner of another day.
+ * Those that are `regular` are larger, up to 8192^3, few rows and columns of weights as networks
+ * have them, and all sizes from 128 on multiples of 128, as most are that people choose: rows of
+ * matrices begin with a line of the L2, which chance alone would hardly give. Each row that may be
+ * chosen is planned by its name, with the packing and the parts of k that the planner gives it, and
+ * timed for `milliseconds` (3), three times; an eighth of that where it is far behind. A line is a
+ * row for a problem: its steps (A, B: packed, P: product, p: product in pairs of blocks, R: parts
+ * added up), the parts of k of the last product, what it took and was expected to take, and whether
+ * the planner took it. lab/model/choices.py draws the sum, also with the planner of another day.
  */
 #include <math.h>
 #include <stdint.h>
@@ -54,6 +54,11 @@ static tcgemm_problem_t draw_problem(void) {
     const double high = wide ? 4096 : is_regular ? 16384 : 10000;
     int64_t m = draw_size(64, high, odd), n = draw_size(64, high, odd),
             k = draw_size(64, high, odd);
+    const double widest = wide ? 16384 : 28672; /* of weights */
+    if (is_regular && kind == 1)
+        n = draw_size(1024, widest, odd), k = draw_size(1024, widest, odd);
+    if (is_regular && kind == 2)
+        m = draw_size(1024, widest, odd), k = draw_size(1024, widest, odd);
     int64_t batch = 1;
     if (kind == 0)
         m = n = k = draw_size(96, high, odd);
@@ -108,7 +113,7 @@ static choice_t time_row(const tcgemm_problem_t *p, const char *kernel, double s
     (void)tcgemm_plan_get_info(plan, &info);
     note_steps(plan, &c);
     c.predicted = info.predicted_seconds;
-    c.seconds = timing_of(plan, p->type, sample_seconds);
+    c.seconds = timing_of(plan, p, sample_seconds);
     (void)snprintf(c.kernel, sizeof c.kernel, "%s", info.kernel);
     tcgemm_plan_destroy(plan);
     return c;
@@ -129,11 +134,10 @@ static void write_line(int number, const tcgemm_problem_t *p, const choice_t *c,
 }
 
 static void measure(int number, const tcgemm_problem_t *p, double sample_seconds) {
-    const choice_t chosen = time_row(p, NULL, sample_seconds);
+    choice_t chosen = time_row(p, NULL, sample_seconds);
     if (chosen.seconds <= 0)
         return;
     double best = chosen.seconds;
-    write_line(number, p, &chosen, 1);
     for (int i = 0; i < tcgemm_kernel_count(); ++i) {
         tcgemm_kernel_info_t row = {.struct_size = sizeof row};
         if (tcgemm_kernel_get_info(i, &row) != TCGEMM_STATUS_OK || !may_be_chosen(&row, p) ||
@@ -147,6 +151,9 @@ static void measure(int number, const tcgemm_problem_t *p, double sample_seconds
         if (c.seconds > 0 && c.seconds < best)
             best = c.seconds;
     }
+    if (chosen.seconds > 1.15 * best) /* the others were timed twice, too, to be as near */
+        chosen.seconds = fmin(chosen.seconds, time_row(p, NULL, sample_seconds).seconds);
+    write_line(number, p, &chosen, 1);
     (void)fflush(stdout);
 }
 

@@ -7,13 +7,13 @@ import csv
 import sys
 
 
-def kind(p):
+def kind(p):  # kind_of in problem.h
     m, n, k, batch = (int(p[0][x]) for x in ("m", "n", "k", "batch"))
     if batch > 1:
         return "batch"
-    if min(m, n) <= 64:
-        return "few rows" if m <= 64 else "few columns"
-    return "deep k" if k >= 8192 and max(m, n) <= 640 else "general"
+    if k >= 8192 and max(m, n) <= 640:
+        return "deep k"
+    return "few rows" if m <= 64 else "few columns" if n <= 64 else "general"
 
 
 def summary(name, problems):

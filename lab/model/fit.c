@@ -1,18 +1,18 @@
 /* fit.c - fits the constants of src/gpu/model.c to tables of choices.c and sample.c, by the
  * library's own model: each line is planned as it was measured, and the lines of measured/cost.def
- * are moved until what the plans expect comes near to what was found. The new cost.def goes to
- * stdout.
+ * are moved until the rows that are chosen lose least. The new cost.def goes to stdout.
  *
- *     bash lab/model/run.sh fit [--free | --choices] src/gpu/measured/cost.def TABLE ... >new.def
+ *     bash lab/model/run.sh fit src/gpu/measured/cost.def TABLE ... >new.def
  *
- * Lines without samples stay as they are, and those of rows for which such tables say little
- * (is_kept); --free lets all go as far as they want (a new row, whose line is a guess). What the
- * planner wants is the order of the rows: so those that are near the best of a problem count more,
- * and those that are slower are not to be promised below it. --choices minds nothing but the order:
- * all lines move, a little, until the rows that are chosen lose least, and times that are promised
- * well count a third of that. One line of constants after the other, by coordinate descent from
- * what stands there and from round numbers. A line of another type whose kernels take the same time
- * is the same line.
+ * All lines move at once, down the slope of
+ *
+ *     what the choice among the rows of a problem loses, in parts of the best one's time,
+ *     + 0.4 of that among the rows without tensor maps, all that GPUs before Hopper have
+ *     + 0.35 of how far promised times are off, as logarithms; rows near the best count most
+ *     + a little for each constant that moves: those of which the tables say nothing stay
+ *
+ * by Adam (Kingma and Ba, 2015) in the logarithms of the constants. Lines with few samples stay as
+ * they are. A line of another type whose kernels take the same time is the same line.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -28,7 +28,8 @@
 #include "gpu/model.h"
 #include "plan/plan.h"
 
-enum { NAME = CHOICE_NAME, MAX_LINES = 400, LEAST_SAMPLES = 12, NUM_CONSTANTS = 8 };
+static const double least_bytes = 0.9;
+enum { NAME = CHOICE_NAME, MAX_LINES = 400, LEAST_SAMPLES = 12, NUM_CONSTANTS = 9, BYTES = 4 };
 
 typedef struct sample {
     const tcgemm_kernel_t *kernel;
@@ -37,27 +38,36 @@ typedef struct sample {
     bool in_pairs;
     double others;        /* seconds expected of the other steps */
     double seconds, best; /* measured: of this row, of the best of the problem */
+    double best_copied;   /* ... of those without tensor maps */
     double predicted;     /* as the constants stand */
-    struct group *group;  /* the rows of its problem */
+    double slope;         /* of the loss over the logarithm of that */
 } sample_t;
 
 typedef struct group {
+    double weight; /* in the loss */
     int count;
     sample_t *rows[];
 } group_t;
 
-/* A line of cost.def, shared by the rows that have its name or that of its like. */
+/* A line of cost.def, shared by the rows that have its name or that of its like; and the costs that
+ * it stands for: the library's own, which are ours to move. */
+enum { MOST_COSTS = 64 };
 typedef struct line {
     char name[NAME];
     sample_t **samples;
     int count, room;
+    tcgemm_gpu_cost_t *costs[MOST_COSTS];
+    int num_costs;
+    double present[NUM_CONSTANTS], constant[NUM_CONSTANTS]; /* logarithms */
+    double mean[NUM_CONSTANTS], square[NUM_CONSTANTS];      /* of slopes, as Adam keeps them */
 } line_t;
 
 static line_t lines[MAX_LINES];
 static int num_lines;
+static group_t **groups;
+static int num_groups;
 static tcgemm_context_t *context;
-static const tcgemm_device_t *device; /* the H200 of known_gpus.def */
-static bool is_free, is_by_choices;
+static const tcgemm_device_t *device; /* of known_gpus.def */
 
 /* ---- names ---- */
 
@@ -142,10 +152,8 @@ static sample_t *sample_of(const tcgemm_problem_t *p, const char *kernel, const 
     if (tcgemm_plan_create(context, p, &o, &plan) != TCGEMM_STATUS_OK)
         return NULL;
     const tcgemm_step_t *product = tcgemm_plan_product(plan);
-    /* A row of clusters without any is never chosen. */
-    const bool is_of_use = !plan->kernel->gpu->items_a_warp &&
-                           (plan->kernel->gpu->max_ranks <= 1 || product->ranks > 1);
-    if (is_as_measured(plan, steps, splits) && is_of_use && (s = calloc(1, sizeof *s))) {
+    if (is_as_measured(plan, steps, splits) && !plan->kernel->gpu->items_a_warp &&
+        (s = calloc(1, sizeof *s))) {
         s->kernel = plan->kernel;
         s->seen = tcgemm_gpu_step_problem(plan, product);
         s->ranks = product->ranks;
@@ -185,14 +193,23 @@ static int num_of_problem;
 
 static void end_problem(double best) {
     const size_t bytes = (size_t)num_of_problem * sizeof(sample_t *);
+    double best_copied = HUGE_VAL;
+    if (num_of_problem == 0)
+        return;
     group_t *group = malloc(sizeof *group + bytes);
-    if (!group)
+    groups = realloc(groups, (size_t)(num_groups + 1) * sizeof *groups);
+    if (!group || !groups)
         exit(1);
+    groups[num_groups++] = group;
+    group->weight = fmin(3.0, fmax(1.0, sqrt(best / 5e-6))); /* those that take long count more */
     group->count = num_of_problem;
     memcpy(group->rows, of_problem, bytes);
+    for (int i = 0; i < num_of_problem; ++i)
+        if (!of_problem[i]->kernel->gpu->tensor_maps)
+            best_copied = fmin(best_copied, of_problem[i]->seconds);
     for (int i = 0; i < num_of_problem; ++i) {
         of_problem[i]->best = best;
-        of_problem[i]->group = group;
+        of_problem[i]->best_copied = best_copied;
     }
     num_of_problem = 0;
 }
@@ -235,168 +252,171 @@ static int read_table(const char *path) {
     return others;
 }
 
-/* ---- the fit ---- */
+/* ---- the constants ---- */
 
-/* The costs that the line stands for: the library's own, which are ours to move. */
-enum { MOST_COSTS = 64 };
-static tcgemm_gpu_cost_t *costs[MOST_COSTS];
-static int num_costs;
-
-static void find_costs(const line_t *line) {
-    num_costs = 0;
-    for (int i = 0; i < tcgemm_num_kernels() && num_costs < MOST_COSTS; ++i) {
+static void find_costs(line_t *line) {
+    for (int i = 0; i < tcgemm_num_kernels() && line->num_costs < MOST_COSTS; ++i) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(i);
         if (kernel->gpu && find_line(entry_of(kernel), false) == line)
-            costs[num_costs++] = (tcgemm_gpu_cost_t *)tcgemm_gpu_cost_of(kernel);
+            line->costs[line->num_costs++] = (tcgemm_gpu_cost_t *)tcgemm_gpu_cost_of(kernel);
     }
 }
 
-static void set_constants(const double c[NUM_CONSTANTS]) {
-    for (int i = 0; i < num_costs; ++i)
-        *costs[i] = (tcgemm_gpu_cost_t){.macs = c[0],
-                                        .wait = c[1],
-                                        .start = c[2],
-                                        .finish = c[3],
-                                        .narrow = c[4],
-                                        .layout = {1.0, c[5], c[6], c[7]}};
+static void set_constants(const line_t *line, const double logs[NUM_CONSTANTS]) {
+    double c[NUM_CONSTANTS];
+    for (int i = 0; i < NUM_CONSTANTS; ++i)
+        c[i] = exp(logs[i]);
+    for (int i = 0; i < line->num_costs; ++i)
+        *line->costs[i] = (tcgemm_gpu_cost_t){.macs = c[0],
+                                              .wait = c[1],
+                                              .start = c[2],
+                                              .finish = c[3],
+                                              .narrow = c[4],
+                                              .unaligned = c[5],
+                                              .layout = {1.0, c[6], c[7], c[8]}};
 }
 
-static void get_constants(const line_t *line, double c[NUM_CONSTANTS]) {
+/* A cost of nothing is taken for next to nothing, to have a logarithm. */
+static void get_constants(line_t *line) {
+    static const double least[NUM_CONSTANTS] = {1, 0.05, 100, 50, 0.1, 0.1, 0.1, 0.1, 0.1};
     const tcgemm_gpu_cost_t *cost = tcgemm_gpu_cost_of(line->samples[0]->kernel);
-    c[0] = cost->macs, c[1] = cost->wait, c[2] = cost->start, c[3] = cost->finish;
-    c[4] = cost->narrow, c[5] = cost->layout[1], c[6] = cost->layout[2], c[7] = cost->layout[3];
+    const double c[NUM_CONSTANTS] = {cost->macs,      cost->wait,      cost->start,
+                                     cost->finish,    cost->narrow,    cost->unaligned,
+                                     cost->layout[1], cost->layout[2], cost->layout[3]};
+    for (int i = 0; i < NUM_CONSTANTS; ++i)
+        line->present[i] = line->constant[i] = log(fmax(c[i], least[i]));
 }
 
 static double predicted_of(const sample_t *s) {
     return s->others + tcgemm_gpu_time(s->kernel, &s->seen, s->ranks, s->in_pairs, device).total;
 }
 
-/* What the choice among the rows of a problem loses, in parts of the best one's time. Rows that are
- * promised the same within some percent are chosen by halves, so that the loss has a slope. */
-static double loss_of_choice(const group_t *group) {
-    double least = HUGE_VAL, weights = 0.0, seconds = 0.0;
+/* ---- the fit ---- */
+
+static const double weight_of_copied = 0.4, weight_of_errors = 0.35, weight_of_moves = 5e-4;
+
+static bool is_copied(const sample_t *s) {
+    return !s->kernel->gpu->tensor_maps;
+}
+
+/* What the choice among the rows of a problem loses; adds its slopes. Rows that are promised the
+ * same within some percent are chosen by halves, so that there is a slope. */
+static double loss_of_choice(const group_t *group, bool copied, double weight) {
+    static const double temperature = 0.025;
+    static double weights[MOST_ROWS];
+    double least = HUGE_VAL, sum = 0.0, loss = 0.0;
     for (int i = 0; i < group->count; ++i)
-        least = fmin(least, group->rows[i]->predicted);
+        if (!copied || is_copied(group->rows[i]))
+            least = fmin(least, group->rows[i]->predicted);
+    if (least == HUGE_VAL)
+        return 0.0;
     for (int i = 0; i < group->count; ++i) {
         const sample_t *s = group->rows[i];
-        const double weight = exp((1.0 - s->predicted / least) / 0.02);
-        weights += weight;
-        seconds += weight * fmin(s->seconds, 1.5 * s->best);
+        const bool counts = !copied || is_copied(s);
+        weights[i] = counts ? exp(-log(s->predicted / least) / temperature) : 0.0;
+        sum += weights[i];
     }
-    return seconds / weights / group->rows[0]->best - 1.0;
+#define LOSS_OF(s) (fmin((s)->seconds / (copied ? (s)->best_copied : (s)->best), 1.5) - 1.0)
+    for (int i = 0; i < group->count; ++i)
+        if (weights[i] > 0.0)
+            loss += weights[i] / sum * LOSS_OF(group->rows[i]);
+    for (int i = 0; i < group->count; ++i)
+        if (weights[i] > 0.0)
+            group->rows[i]->slope -=
+                weight * weights[i] / sum * (LOSS_OF(group->rows[i]) - loss) / temperature;
+#undef LOSS_OF
+    return weight * loss;
 }
 
-static double loss_of_choices(const line_t *line) {
-    double total = 0.0;
-    for (int i = 0; i < line->count; ++i) {
-        sample_t *s = line->samples[i];
-        s->predicted = predicted_of(s);
-        total += loss_of_choice(s->group);
-        if (s->seconds < 1.15 * s->best)
-            total += 0.3 * fmin(0.5, fabs(log(s->predicted / s->seconds)));
+static double weight_of(const sample_t *s) {
+    const double far = s->seconds / s->best, far_copied = s->seconds / s->best_copied;
+    const double weight = far < 1.15 ? 1.0 : far < 1.5 ? 0.4 : 0.1;
+    return !is_copied(s) ? weight
+                         : fmax(weight, far_copied < 1.15  ? 0.5
+                                        : far_copied < 1.5 ? 0.2
+                                                           : 0.0);
+}
+
+/* An error beyond a fifth counts less. */
+static double loss_of_error(sample_t *s, double weight) {
+    const double e = log(s->predicted / s->seconds), a = fabs(e);
+    s->slope += (e < 0.0 ? -weight : weight) * (a < 0.2 ? 1.0 : 0.6);
+    return weight * (a < 0.2 ? a : 0.2 + 0.6 * (a - 0.2));
+}
+
+/* The loss as the constants stand, with its slopes by each sample. */
+static double loss_of_samples(void) {
+    double loss = 0.0, weights = 0.0, of_groups = 0.0;
+    for (int g = 0; g < num_groups; ++g) {
+        of_groups += groups[g]->weight;
+        for (int i = 0; i < groups[g]->count; ++i)
+            weights += groups[g]->weight * weight_of(groups[g]->rows[i]);
     }
-    return total;
-}
-
-static double loss_of(const line_t *line) {
-    double total = 0.0;
-    if (is_by_choices)
-        return loss_of_choices(line);
-    for (int i = 0; i < line->count; ++i) {
-        const sample_t *s = line->samples[i];
-        const double predicted = predicted_of(s);
-        const double e = fabs(log(predicted / s->seconds));
-        const bool is_near = s->seconds < 1.15 * s->best;
-        total += (is_near ? 2.0 : 0.7) * (e < 0.2 ? e : 0.2 + 0.7 * (e - 0.2));
-        if (s->seconds > 1.05 * s->best)
-            total += 2.0 * fmax(0.0, log(fmin(1.05 * s->best, s->seconds) / predicted));
-    }
-    return total;
-}
-
-static double loss_with(const double c[NUM_CONSTANTS], const line_t *line) {
-    set_constants(c);
-    return loss_of(line);
-}
-
-/* Problems of choices.c are small and stay in the L2 from call to call. So they say little of large
- * products, and of operands that come from memory, as those of few rows of D mostly do: lines of
- * such rows stay as other measurements have put them. */
-static bool is_kept(const line_t *line) {
-    const tcgemm_gpu_row_t *row = line->samples[0]->kernel->gpu;
-    return !is_free && !is_by_choices &&
-           (row->bm * row->bn >= 128 * 128 || row->bm <= 16 || row->bn <= 16 ||
-            strcmp(row->tag, "deep") == 0 || row->type == TCGEMM_F64_F64);
-}
-
-/* How far a constant may move: not to what a kernel's units cannot do. */
-static double reach(const line_t *line, int i) {
-    const tcgemm_gpu_row_t *row = line->samples[0]->kernel->gpu;
-    if (is_free)
-        return HUGE_VAL;
-    if (is_by_choices) /* in each pass */
-        return row->bm * row->bn >= 128 * 128 ? 1.2 : 1.6;
-    switch (i) {
-    case 0:
-        return 2.5;
-    case 1: /* wait, start, finish */
-    case 2:
-    case 3:
-        return HUGE_VAL;
-    case 4:
-        return row->tensor_maps ? 1.0 : 2.0; /* of boxes: bytes */
-    default:
-        return 2.0;
-    }
-}
-
-static double descend(const line_t *line, const double present[NUM_CONSTANTS],
-                      double c[NUM_CONSTANTS]) {
-    double least = loss_with(c, line);
-    for (double step = 0.3; step > 0.004;) {
-        bool better = false;
-        for (int i = 0; i < NUM_CONSTANTS; ++i)
-            for (int sign = -1; sign <= 1; sign += 2) {
-                const double was = c[i];
-                c[i] *= exp(sign * step);
-                const double moved = c[i] / present[i];
-                const bool may = reach(line, i) == HUGE_VAL ||
-                                 (moved < reach(line, i) && 1.0 / moved < reach(line, i));
-                const double e = may ? loss_with(c, line) : HUGE_VAL;
-                if (e < least - 1e-9)
-                    least = e, better = true;
-                else
-                    c[i] = was;
-            }
-        if (!better)
-            step /= 2;
-    }
-    return least;
-}
-
-static void fit_line(const line_t *line) {
-    double best[NUM_CONSTANTS], c[NUM_CONSTANTS];
-    find_costs(line);
-    get_constants(line, best);
-    const double before = loss_with(best, line);
-    double least = before;
-    double present[NUM_CONSTANTS];
-    memcpy(present, best, sizeof present);
-    static const double starts[] = {0.6, 1.6}, waits[] = {0.5, 6.0};
-    for (int which = -1; which < (is_by_choices ? 0 : 4); ++which) {
-        memcpy(c, present, sizeof c);
-        if (which >= 0) {
-            c[2] = fmax(300.0, c[2] * starts[which & 1]);
-            c[3] = fmax(100.0, c[3]);
-            c[1] = waits[which >> 1];
+    for (int g = 0; g < num_groups; ++g) {
+        const double weight = groups[g]->weight;
+        for (int i = 0; i < groups[g]->count; ++i) {
+            sample_t *s = groups[g]->rows[i];
+            s->predicted = predicted_of(s);
+            s->slope = 0.0;
+            loss += loss_of_error(s, weight_of_errors * weight * weight_of(s) / weights);
         }
-        const double e = descend(line, present, c);
-        if (e < least)
-            least = e, memcpy(best, c, sizeof best);
+        loss += loss_of_choice(groups[g], false, weight / of_groups);
+        loss += loss_of_choice(groups[g], true, weight_of_copied * weight / of_groups);
     }
-    (void)loss_with(best, line);
-    (void)fprintf(stderr, "%-44s %5d samples, loss each %.4f, was %.4f\n", line->name, line->count,
-                  least / line->count, before / line->count);
+    return loss;
+}
+
+static bool is_fitted(const line_t *line) {
+    return line->count >= LEAST_SAMPLES;
+}
+
+static void step_of_line(line_t *line, int number, double rate, int num_fitted) {
+    static const double h = 1e-4, old_mean = 0.9, old_square = 0.999;
+    double slope[NUM_CONSTANTS];
+    const bool has_boxes = line->samples[0]->kernel->gpu->tensor_maps;
+    for (int i = 0; i < NUM_CONSTANTS; ++i) {
+        double moved[NUM_CONSTANTS];
+        memcpy(moved, line->constant, sizeof moved);
+        moved[i] += h;
+        set_constants(line, moved);
+        slope[i] = 2.0 * weight_of_moves * (line->constant[i] - line->present[i]) / num_fitted;
+        for (int j = 0; j < line->count; ++j) {
+            const sample_t *s = line->samples[j];
+            if (s->slope != 0.0)
+                slope[i] += s->slope * log(predicted_of(s) / s->predicted) / h;
+        }
+    }
+    for (int i = 0; i < NUM_CONSTANTS; ++i) {
+        line->mean[i] = old_mean * line->mean[i] + (1.0 - old_mean) * slope[i];
+        line->square[i] = old_square * line->square[i] + (1.0 - old_square) * slope[i] * slope[i];
+        const double mean = line->mean[i] / (1.0 - pow(old_mean, number));
+        const double square = line->square[i] / (1.0 - pow(old_square, number));
+        line->constant[i] -= rate * mean / (sqrt(square) + 1e-8);
+        if (i == BYTES && has_boxes) /* no row draws more from the memory than it has */
+            line->constant[i] = fmax(line->constant[i], log(least_bytes));
+    }
+    set_constants(line, line->constant);
+}
+
+static void fit(void) {
+    enum { STEPS = 300 };
+    int num_fitted = 0;
+    for (int i = 0; i < num_lines; ++i)
+        if (is_fitted(&lines[i])) {
+            find_costs(&lines[i]);
+            get_constants(&lines[i]);
+            set_constants(&lines[i], lines[i].constant);
+            ++num_fitted;
+        }
+    for (int number = 1; number <= STEPS; ++number) {
+        const double loss = loss_of_samples();
+        if (number % 20 == 1 || number == STEPS)
+            (void)fprintf(stderr, "step %3d: loss %.5f\n", number, loss);
+        const double rate = 0.02 * fmin(1.0, (STEPS - number + 1) / (0.4 * STEPS));
+        for (int i = 0; i < num_lines; ++i)
+            if (is_fitted(&lines[i]))
+                step_of_line(&lines[i], number, rate, num_fitted);
+    }
 }
 
 /* ---- the file ---- */
@@ -429,14 +449,16 @@ static void rewrite(const char *path) {
     while (fgets(text, sizeof text, in)) {
         const line_t *line =
             sscanf(text, "TCGEMM_COST(%95[a-z0-9_]", name) == 1 ? find_line(name, false) : NULL;
-        if (!line || line->count < LEAST_SAMPLES || is_kept(line)) {
+        if (!line || !is_fitted(line)) {
             (void)fputs(text, stdout);
             continue;
         }
         double c[NUM_CONSTANTS];
-        get_constants(line, c);
-        (void)printf("TCGEMM_COST(%-44s, %6.1f, %6.4g, %6.0f, %6.0f, %.2f, %.2f, %.2f, %.2f)\n",
-                     name, c[0], c[1] < 1e-4 ? 0.0 : c[1], c[2], c[3], c[4], c[5], c[6], c[7]);
+        for (int i = 0; i < NUM_CONSTANTS; ++i)
+            c[i] = exp(line->constant[i]);
+        (void)printf(
+            "TCGEMM_COST(%-44s, %6.1f, %6.4g, %6.0f, %6.0f, %.2f, %.2f, %.2f, %.2f, %.2f)\n", name,
+            c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]);
     }
     (void)fclose(in);
 }
@@ -453,9 +475,6 @@ static bool find_device(void) {
 int main(int argc, char **argv) {
     tcgemm_context_options_t where = tcgemm_context_options();
     where.known_gpu = gpu_of_tables();
-    is_free = argc > 1 && strcmp(argv[1], "--free") == 0;
-    is_by_choices = argc > 1 && strcmp(argv[1], "--choices") == 0;
-    argc -= is_free || is_by_choices, argv += is_free || is_by_choices;
     if (argc < 3 || tcgemm_context_create(&where, &context) != TCGEMM_STATUS_OK || !find_device()) {
         (void)fprintf(stderr, "fit: cost.def and tables of choices.c or sample.c are wanted\n");
         return 2;
@@ -465,13 +484,7 @@ int main(int argc, char **argv) {
         (void)fprintf(stderr, "%s: %d lines whose steps are not those of today\n", argv[i], others);
     }
     report("before");
-    for (int i = 0; i < num_lines; ++i)
-        for (int j = 0; j < lines[i].count; ++j)
-            lines[i].samples[j]->predicted = predicted_of(lines[i].samples[j]);
-    for (int pass = 0; pass < (is_by_choices ? 4 : 1); ++pass)
-        for (int i = 0; i < num_lines; ++i)
-            if (lines[i].count >= LEAST_SAMPLES && !is_kept(&lines[i]))
-                fit_line(&lines[i]);
+    fit();
     report("after");
     rewrite(argv[1]);
     return 0;

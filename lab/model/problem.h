@@ -23,6 +23,19 @@ static inline tcgemm_problem_t tight_problem(tcgemm_type_t type, const char *ops
     return p;
 }
 
+/* What kind of a product it is, as choices.py tells them apart, too. */
+typedef enum kind { GENERAL, BATCH, FEW_ROWS, FEW_COLUMNS, DEEP_K } kind_t;
+
+static inline kind_t kind_of(const tcgemm_problem_t *p) {
+    enum { FEW = 64, LEAST_DEEP = 8192, MOST_BESIDE_DEEP = 640 };
+    const int64_t most = p->m > p->n ? p->m : p->n;
+    if (p->batch > 1)
+        return BATCH;
+    if (p->k >= LEAST_DEEP && most <= MOST_BESIDE_DEEP)
+        return DEEP_K;
+    return p->m <= FEW ? FEW_ROWS : p->n <= FEW ? FEW_COLUMNS : GENERAL;
+}
+
 /* The known GPU that a table is of (run.sh). */
 static inline const char *gpu_of_tables(void) {
     const char *const gpu = getenv("GPU");

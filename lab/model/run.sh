@@ -2,7 +2,7 @@
 # Measures what the planner's models are fitted to, and fits them.
 #     bash lab/model/run.sh sample [substring of kernel names]   on a machine with a GPU: CSV
 #     bash lab/model/run.sh choices [problems [seed [milliseconds [regular]]]]   there, too: CSV
-#     bash lab/model/run.sh fit [--free | --choices] src/gpu/measured/cost.def TABLE ...   anywhere: the new cost.def
+#     bash lab/model/run.sh fit src/gpu/measured/cost.def TABLE ...   anywhere: the new cost.def
 #     bash lab/model/run.sh rechoose choices.csv                               and what would be chosen
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts

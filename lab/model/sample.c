@@ -82,7 +82,7 @@ static void measure(const tcgemm_kernel_info_t *row, tcgemm_type_t type, const s
     }
     tcgemm_plan_info_t info = {.struct_size = sizeof info};
     (void)tcgemm_plan_get_info(plan, &info);
-    const double seconds = timing_of(plan, type, sample_seconds);
+    const double seconds = timing_of(plan, &p, sample_seconds);
     if (seconds > 0)
         (void)printf("%s,%s,%lld,%lld,%lld,%lld,%.6g,%.6g,%d,%d\n", kernel, s->ops, s->m, s->n,
                      s->k, s->batch, seconds, info.predicted_seconds, info.registers_per_thread,

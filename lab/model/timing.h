@@ -1,17 +1,20 @@
 /* timing.h - plans timed on GPU 0, by its own clock: matrices and workspace on the GPU, random
- * data, launches one after the other. */
+ * data, launches one after the other. Operands of few rows or columns are others in each call, as
+ * weights are, which no call before has left in the L2; those of other products are the same. */
 #ifndef LAB_MODEL_TIMING_H
 #define LAB_MODEL_TIMING_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "gpu_clock.h"
 #include "gpu_random.h"
+#include "problem.h"
 #include "tcgemm/tcgemm.h"
 
-enum { TIMING_ROUNDS = 3 };
+enum { TIMING_ROUNDS = 3, TIMING_PAGE = 4096 /* bytes */ };
 static const size_t timing_most_elements = (size_t)16384 * 16384; /* of A, B or D */
 
 static tcgemm_context_t *timing_context;
@@ -29,11 +32,12 @@ static bool timing_start(void) {
     return false;
 }
 
-/* One pool of random elements for each dtype serves A and B of all shapes, another every D. */
+/* One pool of random elements for each dtype serves all shapes, its first half A, its second B;
+ * another every D. */
 static void *timing_pool(tcgemm_dtype_t dtype) {
     static void *pools[64];
     if (!pools[dtype])
-        pools[dtype] = random_matrix(dtype, timing_most_elements);
+        pools[dtype] = random_matrix(dtype, 2 * timing_most_elements);
     if (!pools[dtype])
         exit(1);
     return pools[dtype];
@@ -59,40 +63,58 @@ static void *timing_workspace(const tcgemm_plan_t *plan, size_t *bytes) {
     return fits ? memory : NULL;
 }
 
-static int timing_by_value(const void *x, const void *y) {
-    const double a = *(const double *)x;
-    const double b = *(const double *)y;
-    return (a > b) - (a < b);
+/* An operand in its half of a pool, and how far on the next call finds its own: 0, here again. */
+typedef struct timing_operand {
+    const char *half;
+    size_t half_bytes, bytes, step;
+} timing_operand_t;
+
+static timing_operand_t timing_operand(tcgemm_dtype_t dtype, bool second, int64_t elements,
+                                       bool is_cold) {
+    const size_t size = (size_t)tcgemm_dtype_bits(dtype) / 8;
+    const size_t half = timing_most_elements * size, bytes = (size_t)elements * size;
+    const size_t pages = (bytes + TIMING_PAGE - 1) / TIMING_PAGE;
+    return (timing_operand_t){.half = (const char *)timing_pool(dtype) + (second ? half : 0),
+                              .half_bytes = half,
+                              .bytes = bytes,
+                              .step = is_cold ? pages * TIMING_PAGE : 0};
 }
 
-static bool timing_calls(const tcgemm_plan_t *plan, const void *a, const void *b, void *d,
-                         int calls, double *seconds) {
+static const void *timing_operand_of_call(const timing_operand_t *x, int call) {
+    const size_t steps = x->step ? (x->half_bytes - x->bytes) / x->step + 1 : 1;
+    return x->half + (size_t)call % steps * x->step;
+}
+
+static bool timing_calls(const tcgemm_plan_t *plan, const timing_operand_t *a,
+                         const timing_operand_t *b, int calls, double *seconds) {
     size_t bytes;
-    void *const workspace = timing_workspace(plan, &bytes);
+    void *const workspace = timing_workspace(plan, &bytes), *const d = timing_pool_of_d();
     bool good = gpu_clock_start(timing_clock);
     for (int i = 0; i < calls && good; ++i)
-        good = tcgemm_run_async(plan, 1, a, b, 0, NULL, d, workspace, bytes,
+        good = tcgemm_run_async(plan, 1, timing_operand_of_call(a, i), timing_operand_of_call(b, i),
+                                0, NULL, d, workspace, bytes,
                                 gpu_clock_stream(timing_clock)) == TCGEMM_STATUS_OK;
     return gpu_clock_stop(timing_clock, seconds) && good;
 }
 
-/* The median of three rounds of `sample_seconds` each, of one run; 0 if it fails. */
-static double timing_of(const tcgemm_plan_t *plan, tcgemm_type_t type, double sample_seconds) {
-    const tcgemm_type_info_t *t = tcgemm_type_info(type);
-    const void *const a = timing_pool(t->a);
-    const void *const b = (const char *)timing_pool(t->b) + 4096;
-    void *const d = timing_pool_of_d();
-    double seconds[TIMING_ROUNDS] = {0};
-    double once = 0;
-    bool good = timing_calls(plan, a, b, d, 1, &once) && timing_calls(plan, a, b, d, 2, &once);
+/* The least of three rounds of `sample_seconds` each, of one run; 0 if it fails. What else runs on
+ * the machine keeps launches waiting, now and then for ten times what they take. */
+static double timing_of(const tcgemm_plan_t *plan, const tcgemm_problem_t *p,
+                        double sample_seconds) {
+    const tcgemm_type_info_t *t = tcgemm_type_info(p->type);
+    const bool is_cold = kind_of(p) == FEW_ROWS || kind_of(p) == FEW_COLUMNS;
+    const timing_operand_t a = timing_operand(t->a, false, p->m * p->k * p->batch, is_cold);
+    const timing_operand_t b = timing_operand(t->b, true, p->k * p->n * p->batch, is_cold);
+    double least = HUGE_VAL, once = 0;
+    bool good = timing_calls(plan, &a, &b, 1, &once) && timing_calls(plan, &a, &b, 2, &once);
     const double wanted = sample_seconds / (once / 2);
     const int calls = wanted < 1 ? 1 : wanted > 4000 ? 4000 : (int)wanted;
     for (int i = 0; i < TIMING_ROUNDS && good; ++i) {
-        good = timing_calls(plan, a, b, d, calls, &seconds[i]);
-        seconds[i] /= calls;
+        double seconds = 0;
+        good = timing_calls(plan, &a, &b, calls, &seconds);
+        least = fmin(least, seconds / calls);
     }
-    qsort(seconds, TIMING_ROUNDS, sizeof *seconds, timing_by_value);
-    return good ? seconds[TIMING_ROUNDS / 2] : 0;
+    return good ? least : 0;
 }
 
 #endif
