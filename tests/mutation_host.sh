@@ -25,7 +25,7 @@ defect "a last round that is not full costs nothing" src/gpu/model.c 's/^    if 
 defect "the memory is never in the way" src/gpu/model.c \
     's/max_f64(products, t.memory) +/products +/' \
     'unit/gpu/model|cli/explain'
-defect "warps that copy hide all of it" src/gpu/model.c 's/^    t.copy = copy_seconds(.*;/    t.copy = 0.0;/' \
+defect "bytes and products hide all of one another" src/gpu/model.c 's/^    t.exposed = exposed_seconds(.*;/    t.exposed = 0.0;/' \
     'unit/gpu/model'
 defect "the launch of a second packing is counted where there is none" src/gpu/expand.c \
     's/return joins ? tcgemm_gpu_copy_seconds(bytes, device) : /return /' 'unit/gpu/model'

@@ -13,13 +13,14 @@ typedef struct cost_line {
 } cost_line_t;
 
 static const cost_line_t costs[] = {
-#define TCGEMM_COST(row, macs_, wait_, start_, finish_, narrow_, nt_, tn_, tt_)                    \
+#define TCGEMM_COST(row, macs_, wait_, start_, finish_, narrow_, unaligned_, nt_, tn_, tt_)        \
     {#row,                                                                                         \
      {.macs = (macs_),                                                                             \
       .wait = (wait_),                                                                             \
       .start = (start_),                                                                           \
       .finish = (finish_),                                                                         \
       .narrow = (narrow_),                                                                         \
+      .unaligned = (unaligned_),                                                                   \
       .layout = {1.0, (nt_), (tn_), (tt_)}}},
 #include "gpu/measured/cost.def"
 };
@@ -40,8 +41,12 @@ enum {
 };
 
 /* As fast as the device's units allow (model.c takes nine tenths of them), slow to start. */
-static const tcgemm_gpu_cost_t cautious = {
-    .macs = 1e9, .start = 8000, .finish = 4000, .narrow = 4, .layout = {1, 1, 1, 1}};
+static const tcgemm_gpu_cost_t cautious = {.macs = 1e9,
+                                           .start = 8000,
+                                           .finish = 4000,
+                                           .narrow = 4,
+                                           .unaligned = 3.3,
+                                           .layout = {1, 1, 1, 1}};
 
 static tcgemm_gpu_cost_t cost_of[MAX_ROWS];
 static bool is_measured[MAX_ROWS];

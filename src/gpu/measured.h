@@ -7,7 +7,7 @@
 
 /* What a row costs, in cycles of one SM: a line of measured/cost.def (model.c has the meaning). */
 typedef struct tcgemm_gpu_cost {
-    double macs, wait, start, finish, narrow;
+    double macs, wait, start, finish, narrow, unaligned;
     double layout[4]; /* NN, NT, TN, TT */
 } tcgemm_gpu_cost_t;
 

@@ -6,21 +6,24 @@
  *     start + finish * blocks + k * (wait + blocks * bm * bn / macs) * layout
  *
  *     start    first loads, until the first product
- *     finish   D of each block, in proportion to the SMs that write at once
+ *     finish   D of each block, in proportion to the SMs that write at once, longer where its rows
+ *              begin inside a sector
  *     macs     multiply-adds a cycle of all resident blocks together
  *     wait     what they do not hide from one another
  *     layout   NN, NT, TN, TT; or, where rows are not aligned to 16 bytes, the narrow loads;
  *              without shared memory a ragged edge of m, n or k makes loads narrow, too
  *
- * and the product takes a launch and all its rounds, or the bytes of A, B, C and D through the
- * memory if that is longer. Boxes are slower where much of them lies beyond an edge, or
- * where their rows begin inside a line of the L2 and products do not hide that (pairs of blocks
- * that fetch B together draw less), and what more than one block reads comes from the L2, which
- * takes time as well; so do operands that a call before may have left there. A kernel that streams
- * an operand starts once, for it fetches its next tile while it ends the one before, and takes k in
- * steps of all its warps. The constants of each row were measured on an H200 (measured/cost.def);
- * for other devices they are scaled: at most nine tenths of the units that they have, `finish` by
- * their memory's bytes a cycle and SM. How well that fits: docs/measuring.md.
+ * and the product takes a launch and, of all its rounds and the bytes of A, B, C and D through the
+ * memory, the longer, with some of the shorter: (x^4 + y^4)^(1/4). What fits in the L2 comes faster
+ * than from the memory, except weights: few rows or columns of D are a layer's. Boxes are slower
+ * where much of them lies beyond an edge, or where their rows begin inside a line of the L2 and
+ * products do not hide that (pairs of blocks that fetch B together draw less), and what more than
+ * one block reads comes from the L2, which takes time as well. A kernel that streams an operand
+ * starts once, for it fetches its next tile while it ends the one before, takes k in steps of all
+ * its warps, and longer where lines begin inside lines of the L2. The constants of each row are
+ * measured (measured/cost.def); for other devices they are scaled: at most nine tenths of the units
+ * that they have, `finish` by their memory's bytes a cycle and SM. How well that fits:
+ * docs/measuring.md.
  */
 #include "gpu/model.h"
 
@@ -33,25 +36,31 @@
 #include "gpu/measured.h"
 
 /* Fitted to random problems, most of whose operands stay in the L2 from call to call. */
-static const double launch_seconds = 2.25e-6;
-static const double least_seconds = 3.6e-6; /* from one launch to the next, however small */
-/* Of kernels that copy by warps, whose lines were fitted before their launches overlapped, or with
- * that; the others need tensor maps, which the CPU has to make. */
-static const double overlap_seconds = 1.1e-6, least_copied_seconds = 2.4e-6;
-static const double step_seconds = 3.3e-6;  /* of one more launch, beside its bytes ... */
-static const double step_efficiency = 0.78; /* ... which come at this part of the bandwidth */
-static const double memory_efficiency = 0.85;
-static const double near_efficiency = 0.95; /* operands that fit in the L2 */
-static const double copying = 1.15;    /* times longer: what one block an SM brings by threads */
-static const double again_rate = 92.0; /* bytes a clock and SM: boxes that others have read, too */
-static const double unaligned_d = 3.4; /* D whose rows begin inside a sector */
-static const double unaligned_finish = 3.3; /* and `finish` then, of kernels without boxes */
-static const double ragged_end = 1.5;       /* times longer: rows that end inside a wide load */
-static const double beyond = 1.0;           /* rows of boxes beyond an edge, to the other side's */
+static const double launch_seconds = 2.0e-6;
+static const double least_seconds = 2.7e-6; /* from one launch to the next, however small */
+/* Of kernels that copy by warps, whose launches overlap; the others need tensor maps, which the CPU
+ * has to make. */
+static const double overlap_seconds = 1.4e-6, least_copied_seconds = 2.9e-6;
+static const double step_seconds = 3.27e-6; /* of one more launch, beside its bytes ... */
+static const double step_efficiency = 0.84; /* ... which come at this part of the bandwidth */
+/* Parts of the bandwidth: what a kernel streams, other weights, and matrices that do not fit in the
+ * L2, that do, and that leave most of it to others. */
+static const double stream_efficiency = 0.85;
+static const double weights_efficiency = 0.9;
+static const double memory_efficiency = 0.9;
+static const double near_efficiency = 1.34;
+static const double nearest_efficiency = 1.73;
+static const double exposed_stream = 0.5; /* of the shorter of bytes and products */
+static const double off_line_bytes = 2.0; /* times longer: lines that begin inside one of the L2 */
+static const double copying = 1.15;       /* times longer: what one block an SM brings by threads */
+static const double again_rate = 85.0; /* bytes a clock and SM: boxes that others have read, too */
+static const double unaligned_d = 3.4; /* bytes of D whose rows begin inside a sector */
+static const double ragged_end = 1.5;  /* times longer: rows that end inside a wide load */
+static const double beyond = 1.0;      /* rows of boxes beyond an edge, to the other side's */
 /* From the request of a box to its arrival: a ring that is full of requests brings one ring's worth
  * in that time, and no SM draws more. Operands from memory, and those below a third of the L2. */
-static const double box_latency = 1.07e-6;
-static const double near_latency = 0.65e-6;
+static const double box_latency = 0.7e-6;
+static const double near_latency = 0.4e-6;
 static const double near_share = 1.0 / 3.0;
 /* What threads gather queues behind the boxes: so long a block of k takes an SM. */
 static const double gather_seconds = 0.28e-6;
@@ -73,6 +82,8 @@ static const double transfer_seconds = 60e-6; /* of the smallest */
 
 enum {
     MAX_GROUP = 16,
+    FEW = 64,
+    MOST_BESIDE_DEEP_K = 640,
     WIDEST_LOAD = 16,  /* bytes */
     NARROWEST_COPY = 4 /* bytes, of cp.async */
 };
@@ -198,13 +209,20 @@ static double operand_bytes(const question_t *q) {
            ((double)g->m * bytes_of(g->a.dtype) + (double)g->n * bytes_of(g->b.dtype));
 }
 
-/* Whether the operands fit in such a share of the L2, where a call before may have left them. */
-static bool is_near(const question_t *q, double share) {
-    return operand_bytes(q) < share * (double)q->device->l2_bytes;
+/* Few rows or columns of D are those of a layer, whose weights come from the memory although they
+ * would fit in the L2: other layers have passed since. (Both few: an inner product.) */
+static bool has_weights(const question_t *q) {
+    const int64_t m = q->g->m, n = q->g->n;
+    return (m < n ? m : n) <= FEW && (m < n ? n : m) > MOST_BESIDE_DEEP_K;
+}
+
+/* Whether the operands leave most of the L2 to others, where a call before may have left them. */
+static bool is_near(const question_t *q) {
+    return operand_bytes(q) < near_share * (double)q->device->l2_bytes && !has_weights(q);
 }
 
 static double box_latency_for(const question_t *q) {
-    return is_near(q, near_share) ? near_latency : box_latency;
+    return is_near(q) ? near_latency : box_latency;
 }
 
 /* Of the memory, bytes a second. */
@@ -212,10 +230,14 @@ static double bandwidth_at(double efficiency, const tcgemm_device_t *device) {
     return device->bandwidth > 0.0 ? efficiency * device->bandwidth : 1e11;
 }
 
-/* A kernel that streams an operand is for weights, which come from the memory although they would
- * fit in the L2. */
 static double efficiency_for(const question_t *q) {
-    return is_near(q, 1.0) && !q->row->streams ? near_efficiency : memory_efficiency;
+    const double bytes = operand_bytes(q) + (double)q->g->batch * d_bytes(q);
+    const double l2_bytes = (double)q->device->l2_bytes;
+    return q->row->streams                 ? stream_efficiency
+           : has_weights(q)                ? weights_efficiency
+           : bytes < near_share * l2_bytes ? nearest_efficiency
+           : bytes < l2_bytes              ? near_efficiency
+                                           : memory_efficiency;
 }
 
 static double bandwidth_for(const question_t *q) {
@@ -226,7 +248,7 @@ static double bandwidth_for(const question_t *q) {
  * is behind it. */
 static double again_seconds(const question_t *q) {
     const double rate = again_rate * q->device->num_sms * q->device->clock_hz;
-    return (double)q->g->batch * bytes_again(q) / (efficiency_for(q) * rate);
+    return (double)q->g->batch * bytes_again(q) / rate;
 }
 
 /* How often the ring of a block is filled for one tile. */
@@ -243,6 +265,10 @@ static bool gathers(const question_t *q) {
                               tcgemm_gpu_alignment(NULL, x->dtype, is_b ? g->n : g->m,
                                                    tcgemm_operand_ld(x), g->batch,
                                                    x->batch_stride));
+}
+
+static const tcgemm_operand_t *streamed_of(const question_t *q) {
+    return q->row->streams == TCGEMM_STREAMS_A ? &q->g->a : &q->g->b;
 }
 
 /* ---- products ---- */
@@ -286,20 +312,27 @@ static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_
     return factor == 1.0 && ends ? min_f64(q->cost->narrow, ragged_end) : factor;
 }
 
-/* Of a kernel that streams an operand: that one alone counts, and its lines side by side need no
- * more than four elements at a time. */
+/* Of a kernel that streams an operand, that one alone counts: whether its lines begin inside lines
+ * of the L2. */
+static bool begins_off_line(const question_t *q) {
+    const tcgemm_operand_t *x = streamed_of(q);
+    return tcgemm_operand_ld(x) * tcgemm_bits_of_dtype(x->dtype) / 8 % 128 != 0;
+}
+
+/* How much longer it takes as it is stored. Lines side by side need no more than four elements at a
+ * time. */
 static double stream_factor(const question_t *q) {
-    const bool is_a = q->row->streams == TCGEMM_STREAMS_A;
-    const tcgemm_operand_t *x = is_a ? &q->g->a : &q->g->b;
+    const tcgemm_operand_t *x = streamed_of(q);
+    const bool is_a = x == &q->g->a;
     const bool in_k = tcgemm_gpu_streams_k(q->row, &q->g->a, &q->g->b);
     const double aligned = tcgemm_gpu_row_alignment(x);
     const int64_t lines = is_a ? q->g->m : q->g->n;
     const bool is_narrow =
         lines < (is_a ? q->row->bm : q->row->bn) ||
         aligned < (in_k ? WIDEST_LOAD : min_f64(WIDEST_LOAD, 4.0 * bytes_of(x->dtype)));
-    if (in_k)
-        return is_narrow ? q->cost->narrow : 1.0;
-    return q->cost->layout[is_narrow ? 2 : 1];
+    if (is_narrow)
+        return in_k ? q->cost->narrow : q->cost->layout[2];
+    return (in_k ? 1.0 : q->cost->layout[1]) * (begins_off_line(q) ? q->cost->layout[3] : 1.0);
 }
 
 /* Of boxes, where their rows begin anywhere: how much longer they take than the products. What
@@ -368,8 +401,7 @@ static double edge_seconds(const question_t *q) {
 
 /* How much longer `finish` takes where rows of D begin inside a sector. */
 static double finish_factor(const question_t *q) {
-    const double factor = d_factor(q);
-    return q->row->tensor_maps || factor == 1.0 ? factor : unaligned_finish;
+    return d_factor(q) == 1.0 ? 1.0 : q->cost->unaligned;
 }
 
 /* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */
@@ -465,13 +497,13 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
     return t;
 }
 
-/* A warp that copies what it multiplies hides bytes from memory behind products, or products behind
- * bytes, only as far as one of them is much the shorter: what that costs beyond the longer. */
-static double copy_seconds(const question_t *q, double products, double bytes) {
-    if (!copies_by_warps(q))
-        return 0.0;
-    const double longer = max_f64(products, bytes), part = min_f64(products, bytes) / longer;
-    return longer * (sqrt(sqrt(1.0 + part * part * part * part)) - 1.0);
+/* Bytes from memory and products hide one another only as far as one of them is much the shorter:
+ * what that costs beyond the longer of them. What a kernel streams is half in the open. */
+static double exposed_seconds(const question_t *q, double products, double bytes) {
+    const double longer = max_f64(products, bytes), shorter = min_f64(products, bytes);
+    const double part = shorter / longer;
+    return q->row->streams ? exposed_stream * shorter
+                           : longer * (sqrt(sqrt(1.0 + part * part * part * part)) - 1.0);
 }
 
 /* Blocks of a short last round on an SM. Where boxes bring the operands, the blocks of an SM work
@@ -512,6 +544,8 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     t.memory = batch * memory_bytes(&q) / bandwidth;
     if (copies_by_warps(&q) && min_f64(tiles, resident) <= device->num_sms)
         t.memory *= copying;
+    if (q.row->streams && begins_off_line(&q))
+        t.memory *= off_line_bytes;
     if (q.row->tensor_maps)
         t.memory = max_f64(t.memory * box_waste(&q) * q.cost->narrow + again_seconds(&q),
                            t.rounds * rings(&q) * box_latency_for(&q));
@@ -519,8 +553,8 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
         t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
                                          ceil_f64((double)g->k / q.row->bk));
     const double products = t.start + t.wait + t.multiply + t.finish;
-    t.copy = copy_seconds(&q, products, t.memory);
-    t.total = t.launch + max_f64(products, t.memory) + t.copy + t.cluster;
+    t.exposed = exposed_seconds(&q, products, t.memory);
+    t.total = t.launch + max_f64(products, t.memory) + t.exposed + t.cluster;
     const double least = least_of(&q);
     if (t.total < least) {
         t.launch += least - t.total;
@@ -603,7 +637,7 @@ static double shared_memory(const question_t *q, const spread_t *s) {
     const double d = (double)q->g->batch * d_bytes(q);
     const double bytes = operand_bytes(q) + (s->may_have_tail ? d : 2.0 * d * d_factor(q));
     const double bandwidth =
-        s->may_have_tail ? bandwidth_at(near_efficiency, q->device) : bandwidth_for(q);
+        s->may_have_tail ? bandwidth_at(nearest_efficiency, q->device) : bandwidth_for(q);
     const double latency = s->may_have_tail ? near_latency : box_latency_for(q);
     if (!row->tensor_maps)
         return bytes / bandwidth;
@@ -621,16 +655,19 @@ static double whole_ends(const question_t *q, const spread_t *s) {
 
 static double shared_ends(const question_t *q, const spread_t *s) {
     const double parts = s->may_have_tail ? 1.0 : 2.0;
-    const double finish = q->row->streams ? 1.0 : parts * s->least_blocks * q->slower;
+    const double aligned = min_f64(1.0, finish_factor(q));
+    const double finish = q->row->streams ? 1.0 : parts * s->least_blocks * q->slower * aligned;
     return q->cost->start + finish * q->cost->finish;
 }
 
-/* With copy_seconds at its chord, 2^(1/4) - 1: no root. */
+/* With exposed_seconds at its chord, 2^(1/4) - 1: no root. */
 static double floor_of(const question_t *q, double cycles, double memory) {
     const double products = cycles / q->device->clock_hz;
-    const double longer = max_f64(products, memory), part = min_f64(products, memory) / longer;
-    const double copy = copies_by_warps(q) ? 0.1892 * longer * part * part * part * part : 0.0;
-    return max_f64(least_of(q), just_below(launch_of(q) + longer + copy));
+    const double longer = max_f64(products, memory), shorter = min_f64(products, memory);
+    const double part = shorter / longer;
+    const double exposed =
+        q->row->streams ? exposed_stream * shorter : 0.1892 * longer * part * part * part * part;
+    return max_f64(least_of(q), just_below(launch_of(q) + longer + exposed));
 }
 
 tcgemm_gpu_floors_t tcgemm_gpu_floors(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,

@@ -14,8 +14,8 @@ uint32_t tcgemm_gpu_raster_group(const tcgemm_kernel_t *kernel, const tcgemm_can
 /* Where the time of one product goes, in seconds; matrices on the GPU. */
 typedef struct tcgemm_gpu_time {
     double launch, start, wait, multiply, finish, cluster; /* one after the other; see model.c */
-    double memory; /* beside all but the launch and the sum of a cluster ... */
-    double copy;   /* ... but for what warps lose that copy as well as multiply */
+    double memory;  /* beside all but the launch and the sum of a cluster ... */
+    double exposed; /* ... but for what neither hides of the other */
     double total;
     double rounds; /* of resident blocks */
 } tcgemm_gpu_time_t;

@@ -74,8 +74,8 @@ static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
     add_part(e, "wait", t.wait);
     add_part(e, "multiply", t.multiply);
     add_part(e, "finish", t.finish);
-    if (t.copy > 0.0)
-        add_part(e, "copy", t.copy);
+    if (t.exposed > 0.0)
+        add_part(e, "exposed", t.exposed);
     if (t.cluster > 0.0)
         add_part(e, "cluster", t.cluster);
     add_steps(plan, e);

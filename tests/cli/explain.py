@@ -128,7 +128,7 @@ def check(gpu, kind, m, n, k, *more, batch=1, beta=0):
     if first["kernel"] != x["kernel"]:
         fail(f"{what}: the first estimate is not the plan's")
     parts = sum(first["parts_seconds"].values())
-    beside = first["memory_seconds"] + sum(first["parts_seconds"].get(x, 0) for x in ("launch", "copy", "pack", "reduce"))
+    beside = first["memory_seconds"] + sum(first["parts_seconds"].get(x, 0) for x in ("launch", "exposed", "pack", "reduce"))
     near(f"{what} parts", first["predicted_seconds"], max(parts, beside), 1e-9)
     if gpu and m * n * k * batch > 0 and not first["parts_seconds"]["multiply"] > 0:
         fail(f"{what}: multiplying takes no time")

@@ -277,7 +277,7 @@ static void pieces_of_a_tail(const void *argument) {
     if (is_wide) /* pieces as wide lie in the tail and ahead of it */
         pieces_of_split_products(126, 1240, 3400, true);
     else
-        pieces_of_split_products(380, 272, 2200, true);
+        pieces_of_split_products(380, 272, 3300, true);
 }
 
 /* ---- the choice of the device ---- */

@@ -15,7 +15,7 @@ static const struct {
     const char *row;
     double macs;
 } lines[] = {
-#define TCGEMM_COST(row, macs, wait, start, finish, narrow, nt, tn, tt) {#row, (macs)},
+#define TCGEMM_COST(row, macs, wait, start, finish, narrow, unaligned, nt, tn, tt) {#row, (macs)},
 #include "gpu/measured/cost.def"
 };
 
