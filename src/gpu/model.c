@@ -43,10 +43,13 @@ static const double least_seconds = 2.7e-6; /* from one launch to the next, howe
 static const double overlap_seconds = 1.4e-6, least_copied_seconds = 2.9e-6;
 static const double step_seconds = 3.27e-6; /* of one more launch, beside its bytes ... */
 static const double step_efficiency = 0.84; /* ... which come at this part of the bandwidth */
-/* Parts of the bandwidth: what a kernel streams, other weights, and matrices that do not fit in the
- * L2, that do, and that leave most of it to others. */
-static const double stream_efficiency = 0.85;
-static const double weights_efficiency = 0.9;
+/* Parts of the bandwidth: what a kernel streams, weights that threads bring or boxes, and matrices
+ * that do not fit in the L2, that do, and that leave most of it to others. */
+static const double stream_efficiency = 0.92;
+static const double weights_efficiency = 0.88;
+/* Of what boxes bring to a block at a time, weights are the share that its tile has of their lines;
+ * of large tiles fewer blocks ask. */
+static const double boxed_weights_efficiency = 0.72, more_by_share = 0.26, less_by_line = 0.00025;
 static const double memory_efficiency = 0.9;
 static const double near_efficiency = 1.34;
 static const double nearest_efficiency = 1.73;
@@ -184,10 +187,25 @@ static double memory_bytes(const question_t *q) {
     return a + b * sweeps + d * d_factor(q);
 }
 
-/* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist. */
+/* Few rows or columns of D are those of a layer, whose weights come from the memory although they
+ * would fit in the L2: other layers have passed since. (Both few: an inner product.) */
+static bool has_weights(const question_t *q) {
+    const int64_t m = q->g->m, n = q->g->n;
+    return (m < n ? m : n) <= FEW && (m < n ? n : m) > MOST_BESIDE_DEEP_K;
+}
+
+/* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist, but
+ * beside weights, which have the memory to wait for. */
 static double box_waste(const question_t *q) {
+    if (has_weights(q))
+        return 1.0;
     const double m = (double)q->g->m, n = (double)q->g->n, bm = q->row->bm, bn = q->row->bn;
     return 1.0 + beyond * ((bm - m / q->tiles_m) / bn + (bn - n / q->tiles_n) / bm);
+}
+
+/* How much longer boxes take for what the row itself makes of them; weights wait for the memory. */
+static double box_factor(const question_t *q) {
+    return has_weights(q) ? 1.0 : q->cost->narrow;
 }
 
 /* Rows of tiles that read B. */
@@ -209,13 +227,6 @@ static double operand_bytes(const question_t *q) {
            ((double)g->m * bytes_of(g->a.dtype) + (double)g->n * bytes_of(g->b.dtype));
 }
 
-/* Few rows or columns of D are those of a layer, whose weights come from the memory although they
- * would fit in the L2: other layers have passed since. (Both few: an inner product.) */
-static bool has_weights(const question_t *q) {
-    const int64_t m = q->g->m, n = q->g->n;
-    return (m < n ? m : n) <= FEW && (m < n ? n : m) > MOST_BESIDE_DEEP_K;
-}
-
 /* Whether the operands leave most of the L2 to others, where a call before may have left them. */
 static bool is_near(const question_t *q) {
     return operand_bytes(q) < near_share * (double)q->device->l2_bytes && !has_weights(q);
@@ -230,11 +241,19 @@ static double bandwidth_at(double efficiency, const tcgemm_device_t *device) {
     return device->bandwidth > 0.0 ? efficiency * device->bandwidth : 1e11;
 }
 
+static double weights_efficiency_for(const question_t *q) {
+    const double rows = q->row->bm, cols = q->row->bn, lines = rows + cols;
+    const double share = (q->g->m < q->g->n ? cols : rows) / lines;
+    return q->row->tensor_maps
+               ? boxed_weights_efficiency + more_by_share * share - less_by_line * lines
+               : weights_efficiency;
+}
+
 static double efficiency_for(const question_t *q) {
     const double bytes = operand_bytes(q) + (double)q->g->batch * d_bytes(q);
     const double l2_bytes = (double)q->device->l2_bytes;
     return q->row->streams                 ? stream_efficiency
-           : has_weights(q)                ? weights_efficiency
+           : has_weights(q)                ? weights_efficiency_for(q)
            : bytes < near_share * l2_bytes ? nearest_efficiency
            : bytes < l2_bytes              ? near_efficiency
                                            : memory_efficiency;
@@ -547,7 +566,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (q.row->streams && begins_off_line(&q))
         t.memory *= off_line_bytes;
     if (q.row->tensor_maps)
-        t.memory = max_f64(t.memory * box_waste(&q) * q.cost->narrow + again_seconds(&q),
+        t.memory = max_f64(t.memory * box_waste(&q) * box_factor(&q) + again_seconds(&q),
                            t.rounds * rings(&q) * box_latency_for(&q));
     if (gathers(&q))
         t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
@@ -628,7 +647,7 @@ static double whole_memory(const question_t *q, const spread_t *s) {
     const double bytes = operand_bytes(q) + batch * d_bytes(q) * d_factor(q);
     if (!q->row->tensor_maps)
         return bytes / bandwidth;
-    return max_f64(bytes * box_waste(q) * q->cost->narrow / bandwidth + again_seconds(q),
+    return max_f64(bytes * box_waste(q) * box_factor(q) / bandwidth + again_seconds(q),
                    s->rounds * rings(q) * box_latency_for(q));
 }
 
@@ -641,7 +660,7 @@ static double shared_memory(const question_t *q, const spread_t *s) {
     const double latency = s->may_have_tail ? near_latency : box_latency_for(q);
     if (!row->tensor_maps)
         return bytes / bandwidth;
-    return max_f64(bytes * q->cost->narrow / bandwidth,
+    return max_f64(bytes * box_factor(q) / bandwidth,
                    s->least_rounds * (double)q->g->k / (row->bk * row->stages) * latency);
 }
 

@@ -101,12 +101,12 @@ static void rows_that_are_not_aligned_take_longer(void **state) {
 static void bytes_hide_behind_products(void **state) {
     (void)state;
     static const char few[] = "gpu_wgmma_bf16_f32_16x64x64_deep";
-    static const char many[] = "gpu_wgmma_bf16_f32_128x256x64_share";
+    static const char many[] = "gpu_wgmma_bf16_f32_128x192x64_turns";
     static const char copies[] = "gpu_mma_pipelined_f64_f64_32x32x64_k4";
     assert_true(part(copies, TCGEMM_F64_F64, 16, 4096, 4096, "exposed") > 1e-6);
     assert_true(part(few, TCGEMM_BF16_F32, 16, 4096, 4096, "exposed") > 2e-7);
     assert_true(part(many, TCGEMM_BF16_F32, 8192, 8192, 8192, "exposed") <
-                0.05 * part(many, TCGEMM_BF16_F32, 8192, 8192, 8192, "multiply"));
+                0.1 * part(many, TCGEMM_BF16_F32, 8192, 8192, 8192, "multiply"));
 }
 
 /* A and B of 333 x 333 are packed in one launch, which takes microseconds and not their bytes; of
