@@ -151,8 +151,11 @@ static void measure(int number, const tcgemm_problem_t *p, double sample_seconds
         if (c.seconds > 0 && c.seconds < best)
             best = c.seconds;
     }
-    if (chosen.seconds > 1.15 * best) /* the others were timed twice, too, to be as near */
-        chosen.seconds = fmin(chosen.seconds, time_row(p, NULL, sample_seconds).seconds);
+    if (chosen.seconds >
+        1.15 * best) { /* now and then a machine is late for all of a row's rounds */
+        const double again = time_row(p, NULL, sample_seconds).seconds;
+        chosen.seconds = again > 0 ? fmin(chosen.seconds, again) : chosen.seconds;
+    }
     write_line(number, p, &chosen, 1);
     (void)fflush(stdout);
 }

@@ -28,7 +28,6 @@
 #include "gpu/model.h"
 #include "plan/plan.h"
 
-static const double least_bytes = 0.9;
 enum { NAME = CHOICE_NAME, MAX_LINES = 400, LEAST_SAMPLES = 12, NUM_CONSTANTS = 9, BYTES = 4 };
 
 typedef struct sample {
@@ -293,10 +292,16 @@ static double predicted_of(const sample_t *s) {
 
 /* ---- the fit ---- */
 
+static const double least_bytes = 0.9; /* times what the memory takes: no row draws more */
 static const double weight_of_copied = 0.4, weight_of_errors = 0.35, weight_of_moves = 5e-4;
 
 static bool is_copied(const sample_t *s) {
     return !s->kernel->gpu->tensor_maps;
+}
+
+/* Half of the time lost is as bad as all of it. */
+static double loss_of_row(const sample_t *s, bool copied) {
+    return fmin(s->seconds / (copied ? s->best_copied : s->best), 1.5) - 1.0;
 }
 
 /* What the choice among the rows of a problem loses; adds its slopes. Rows that are promised the
@@ -316,15 +321,13 @@ static double loss_of_choice(const group_t *group, bool copied, double weight) {
         weights[i] = counts ? exp(-log(s->predicted / least) / temperature) : 0.0;
         sum += weights[i];
     }
-#define LOSS_OF(s) (fmin((s)->seconds / (copied ? (s)->best_copied : (s)->best), 1.5) - 1.0)
     for (int i = 0; i < group->count; ++i)
         if (weights[i] > 0.0)
-            loss += weights[i] / sum * LOSS_OF(group->rows[i]);
+            loss += weights[i] / sum * loss_of_row(group->rows[i], copied);
     for (int i = 0; i < group->count; ++i)
         if (weights[i] > 0.0)
-            group->rows[i]->slope -=
-                weight * weights[i] / sum * (LOSS_OF(group->rows[i]) - loss) / temperature;
-#undef LOSS_OF
+            group->rows[i]->slope -= weight * weights[i] / sum *
+                                     (loss_of_row(group->rows[i], copied) - loss) / temperature;
     return weight * loss;
 }
 
@@ -392,7 +395,7 @@ static void step_of_line(line_t *line, int number, double rate, int num_fitted) 
         const double mean = line->mean[i] / (1.0 - pow(old_mean, number));
         const double square = line->square[i] / (1.0 - pow(old_square, number));
         line->constant[i] -= rate * mean / (sqrt(square) + 1e-8);
-        if (i == BYTES && has_boxes) /* no row draws more from the memory than it has */
+        if (i == BYTES && has_boxes)
             line->constant[i] = fmax(line->constant[i], log(least_bytes));
     }
     set_constants(line, line->constant);
