@@ -299,7 +299,7 @@ static bool is_copied(const sample_t *s) {
     return !s->kernel->gpu->tensor_maps;
 }
 
-/* Half of the time lost is as bad as all of it. */
+/* A row that takes half as long again is as bad as any that takes longer. */
 static double loss_of_row(const sample_t *s, bool copied) {
     return fmin(s->seconds / (copied ? s->best_copied : s->best), 1.5) - 1.0;
 }

@@ -242,11 +242,11 @@ static double bandwidth_at(double efficiency, const tcgemm_device_t *device) {
 }
 
 static double weights_efficiency_for(const question_t *q) {
+    if (!q->row->tensor_maps)
+        return weights_efficiency;
     const double rows = q->row->bm, cols = q->row->bn, lines = rows + cols;
     const double share = (q->g->m < q->g->n ? cols : rows) / lines;
-    return q->row->tensor_maps
-               ? boxed_weights_efficiency + more_by_share * share - less_by_line * lines
-               : weights_efficiency;
+    return boxed_weights_efficiency + more_by_share * share - less_by_line * lines;
 }
 
 static double efficiency_for(const question_t *q) {
