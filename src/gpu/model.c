@@ -87,8 +87,9 @@ enum {
     MAX_GROUP = 16,
     FEW = 64,
     MOST_BESIDE_DEEP_K = 640,
-    WIDEST_LOAD = 16,  /* bytes */
-    NARROWEST_COPY = 4 /* bytes, of cp.async */
+    L2_LINE = 128, /* bytes */
+    WIDEST_LOAD = 16,
+    NARROWEST_COPY = 4 /* of cp.async */
 };
 
 static double bytes_of(tcgemm_dtype_t dtype) {
@@ -305,10 +306,10 @@ static const double most_box_bytes = 70.0;
  * with a line of the L2, or a sector, take more of them (measured, whatever the row and type). */
 static double box_bytes_per_clock(const tcgemm_operand_t *x) {
     const int64_t pitch = tcgemm_operand_ld(x) * tcgemm_bits_of_dtype(x->dtype) / 8;
-    return pitch % 128 == 0  ? most_box_bytes
-           : pitch % 64 == 0 ? 44.0
-           : pitch % 32 == 0 ? 40.0
-                             : 28.0;
+    return pitch % L2_LINE == 0 ? most_box_bytes
+           : pitch % 64 == 0    ? 44.0
+           : pitch % 32 == 0    ? 40.0
+                                : 28.0;
 }
 
 /* How much longer the loads of an operand take for being narrow. Kernels without shared memory then
@@ -332,10 +333,11 @@ static double load_factor(const question_t *q, const tcgemm_operand_t *x, int64_
 }
 
 /* Of a kernel that streams an operand, that one alone counts: whether its lines begin inside lines
- * of the L2. */
+ * of the L2, and reach into others (shorter ones share them). */
 static bool begins_off_line(const question_t *q) {
     const tcgemm_operand_t *x = streamed_of(q);
-    return tcgemm_operand_ld(x) * tcgemm_bits_of_dtype(x->dtype) / 8 % 128 != 0;
+    const int64_t pitch = tcgemm_operand_ld(x) * tcgemm_bits_of_dtype(x->dtype) / 8;
+    return pitch > L2_LINE && pitch % L2_LINE != 0;
 }
 
 /* How much longer it takes as it is stored. Lines side by side need no more than four elements at a
@@ -354,8 +356,8 @@ static double stream_factor(const question_t *q) {
     return (in_k ? 1.0 : q->cost->layout[1]) * (begins_off_line(q) ? q->cost->layout[3] : 1.0);
 }
 
-/* Of boxes, where their rows begin anywhere: how much longer they take than the products. What
- * threads gather is little. */
+/* Of boxes, where their rows begin anywhere: how much longer they take than the products, of which
+ * a step is whole where a box is not. What threads gather is little. */
 static double boxes_factor(const question_t *q) {
     const double a = q->row->gathers_a ? most_box_bytes : box_bytes_per_clock(&q->g->a);
     const double b = q->row->gathers_b ? most_box_bytes : box_bytes_per_clock(&q->g->b);
@@ -363,7 +365,9 @@ static double boxes_factor(const question_t *q) {
     const double rows = min_f64(q->row->bm, (double)q->g->m);
     const double cols = min_f64(q->row->bn, (double)q->g->n);
     const double part_of_b = q->in_pairs ? part_of_pair : 1.0;
-    const double loads = blocks * bytes_of(q->g->a.dtype) * (rows / a + part_of_b * cols / b);
+    const double exists = min_f64(1.0, (double)q->g->k / q->row->bk);
+    const double loads =
+        exists * blocks * bytes_of(q->g->a.dtype) * (rows / a + part_of_b * cols / b);
     return max_f64(1.0, loads / cycles_per_k(q, blocks));
 }
 
