@@ -283,9 +283,15 @@ void tcgemm_machine_product(thread_t *lanes);
 
 /* ---- short_sum.c ---- */
 
-int tcgemm_machine_exponent(double factor);
-/* before + the sum of k products of FP8, whose exponents are the sums of those of their factors. */
-float tcgemm_machine_short_sum(const double *terms, const int *exponents, uint32_t k, float before);
+/* Row-major, rows so many elements apart: sums (rows x n) += A (rows x k) * B (k x n). */
+typedef struct short_product {
+    const double *a, *b;
+    float *sums;
+    uint32_t rows, n, k;
+    uint32_t a_pitch, b_pitch, sums_pitch;
+} short_product_t;
+
+void tcgemm_machine_multiply_short(const short_product_t *x);
 
 /* ---- report.c ---- */
 

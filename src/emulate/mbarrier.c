@@ -27,6 +27,16 @@ static void learn(known_t *to, const known_t *from) {
     learn_of(to->times, from->times, tcgemm_machine.num_warps * LANES);
 }
 
+/* As much as one who knows all that it knows. */
+static void know_the_same(known_t *to, const known_t *from) {
+    for (uint32_t r = 0; r < tcgemm_cluster_size(); ++r) {
+        memcpy(to->phases[r], from->phases[r],
+               sizeof to->phases[r][0] * tcgemm_asyncs[r].num_barriers);
+        memcpy(to->groups[r], from->groups[r], sizeof to->groups[r][0] * tcgemm_machine.num_warps);
+    }
+    memcpy(to->times, from->times, sizeof to->times[0] * tcgemm_machine.num_warps * LANES);
+}
+
 void tcgemm_async_share(uint32_t rank, uint32_t first, uint32_t count) {
     known_t *known = &tcgemm_asyncs[rank].known[first];
     if (tcgemm_asyncs[rank].num_barriers == 0)
@@ -36,7 +46,7 @@ void tcgemm_async_share(uint32_t rank, uint32_t first, uint32_t count) {
     for (uint32_t i = 1; i < count; ++i)
         learn(known, known + i);
     for (uint32_t i = 1; i < count; ++i)
-        learn(known + i, known);
+        know_the_same(known + i, known);
 }
 
 /* They have met in their blocks, so that one thread of each has all that its block knows. */

@@ -81,17 +81,22 @@ static void multiply_floats(const floats_t *x, uint32_t k, double c[MAX_M][N]) {
 }
 
 static void multiply_short(const floats_t *x, uint32_t k, double c[MAX_M][N]) {
+    float sums[MAX_M][N];
     for (int i = 0; i < MAX_M; ++i)
-        for (int j = 0; j < N; ++j) {
-            double terms[MAX_K];
-            int exponents[MAX_K];
-            for (uint32_t p = 0; p < k; ++p) {
-                terms[p] = x->a[i][p] * x->b[p][j];
-                exponents[p] =
-                    tcgemm_machine_exponent(x->a[i][p]) + tcgemm_machine_exponent(x->b[p][j]);
-            }
-            c[i][j] = (double)tcgemm_machine_short_sum(terms, exponents, k, (float)c[i][j]);
-        }
+        for (int j = 0; j < N; ++j)
+            sums[i][j] = (float)c[i][j];
+    tcgemm_machine_multiply_short(&(short_product_t){.a = x->a[0],
+                                                     .b = x->b[0],
+                                                     .sums = sums[0],
+                                                     .rows = MAX_M,
+                                                     .n = N,
+                                                     .k = k,
+                                                     .a_pitch = MAX_K,
+                                                     .b_pitch = N,
+                                                     .sums_pitch = N});
+    for (int i = 0; i < MAX_M; ++i)
+        for (int j = 0; j < N; ++j)
+            c[i][j] = (double)sums[i][j];
 }
 
 static void product_f32(thread_t *lanes) {

@@ -139,24 +139,27 @@ static int bytes_of(tcgemm_emulate_element_t type) {
                                                                        : 1;
 }
 
-static float number_of(tcgemm_emulate_element_t type, const uint8_t *from) {
-    uint32_t word = 0;
-    memcpy(&word, from, (size_t)bytes_of(type));
+static double number_of(tcgemm_emulate_element_t type, const uint8_t *from) {
+    uint32_t word = *from;
+    if (bytes_of(type) == 2)
+        word |= (uint32_t)from[1] << 8;
+    else if (bytes_of(type) == 4)
+        memcpy(&word, from, sizeof word);
     switch (type) {
     case TCGEMM_EMULATE_F16:
-        return tcgemm_f32_of_f16((uint16_t)word);
+        return (double)tcgemm_f32_of_f16((uint16_t)word);
     case TCGEMM_EMULATE_BF16:
-        return tcgemm_f32_of_bf16((uint16_t)word);
+        return (double)tcgemm_f32_of_bf16((uint16_t)word);
     case TCGEMM_EMULATE_TF32: /* the low 13 bits do not count */
-        return tcgemm_f32_of_bits(word & 0xFFFFE000u);
+        return (double)tcgemm_f32_of_bits(word & 0xFFFFE000u);
     case TCGEMM_EMULATE_E4M3:
-        return tcgemm_f32_of_e4m3((uint8_t)word);
+        return (double)tcgemm_f32_of_e4m3((uint8_t)word);
     case TCGEMM_EMULATE_E5M2:
-        return tcgemm_f32_of_e5m2((uint8_t)word);
+        return (double)tcgemm_f32_of_e5m2((uint8_t)word);
     case TCGEMM_EMULATE_S8:
-        return (float)(int8_t)word;
+        return (double)(int8_t)word;
     default:
-        return (float)word;
+        return (double)word;
     }
 }
 
@@ -177,29 +180,16 @@ static void multiply_floats(const factors_t *x, uint32_t n, uint32_t k, float (*
     }
 }
 
-static void find_exponents(const factors_t *x, uint32_t n, uint32_t k, int a[ROWS][STEP],
-                           int b[STEP][MAX_N]) {
-    for (int i = 0; i < ROWS; ++i)
-        for (uint32_t p = 0; p < k; ++p)
-            a[i][p] = tcgemm_machine_exponent(x->a[i][p]);
-    for (uint32_t p = 0; p < k; ++p)
-        for (uint32_t j = 0; j < n; ++j)
-            b[p][j] = tcgemm_machine_exponent(x->b[p][j]);
-}
-
 static void multiply_short(const factors_t *x, uint32_t n, uint32_t k, float (*sums)[MAX_N]) {
-    static int a[ROWS][STEP], b[STEP][MAX_N];
-    find_exponents(x, n, k, a, b);
-    for (int i = 0; i < ROWS; ++i)
-        for (uint32_t j = 0; j < n; ++j) {
-            double terms[STEP];
-            int exponents[STEP];
-            for (uint32_t p = 0; p < k; ++p) {
-                terms[p] = x->a[i][p] * x->b[p][j];
-                exponents[p] = a[i][p] + b[p][j];
-            }
-            sums[i][j] = tcgemm_machine_short_sum(terms, exponents, k, sums[i][j]);
-        }
+    tcgemm_machine_multiply_short(&(short_product_t){.a = x->a[0],
+                                                     .b = x->b[0],
+                                                     .sums = sums[0],
+                                                     .rows = ROWS,
+                                                     .n = n,
+                                                     .k = k,
+                                                     .a_pitch = STEP,
+                                                     .b_pitch = MAX_N,
+                                                     .sums_pitch = MAX_N});
 }
 
 /* Sums of whole numbers are exact in f64; they are added modulo 2^32. */
@@ -223,10 +213,10 @@ static void multiply(warpgroup_t *g, product_t *p) {
         read_operands(p);
     for (int i = 0; i < ROWS; ++i)
         for (uint32_t q = 0; q < k; ++q)
-            x.a[i][q] = (double)number_of(p->x.a_type, p->a[i] + q * (uint32_t)a_bytes);
-    for (uint32_t j = 0; j < n; ++j)
-        for (uint32_t q = 0; q < k; ++q)
-            x.b[q][j] = (double)number_of(p->x.b_type, p->b[j] + q * (uint32_t)b_bytes);
+            x.a[i][q] = number_of(p->x.a_type, p->a[i] + q * (uint32_t)a_bytes);
+    for (uint32_t q = 0; q < k; ++q)
+        for (uint32_t j = 0; j < n; ++j)
+            x.b[q][j] = number_of(p->x.b_type, p->b[j] + q * (uint32_t)b_bytes);
     if (!p->x.add)
         memset(&sums->v, 0, sizeof sums->v);
     if (p->x.a_type == TCGEMM_EMULATE_S8 || p->x.a_type == TCGEMM_EMULATE_U8)

@@ -268,38 +268,54 @@ static void fail_of(const problem_t *p, const char *what) {
                    (unsigned long long)p->seed, what);
 }
 
-static int product_at(const problem_t *p, int64_t item, int64_t i, int64_t j, int64_t from,
-                      int64_t to) {
+/* A row of the product of k from `from` to `to`. */
+static void product_row(const problem_t *p, int64_t item, int64_t i, int64_t from, int64_t to,
+                        int *sums) {
     const int64_t item_b = p->shares_b ? 0 : item;
     const int *a = p->a.value + item * p->a.lines * p->a.width + (p->a_mn ? i : i * p->a.width);
-    const int *b = p->b.value + item_b * p->b.lines * p->b.width + (p->b_mn ? j : j * p->b.width);
-    const int64_t a_step = p->a_mn ? p->a.width : 1, b_step = p->b_mn ? p->b.width : 1;
-    int sum = 0;
-    for (int64_t q = from; q < to; ++q)
-        sum += a[q * a_step] * b[q * b_step];
-    return sum;
+    const int *b = p->b.value + item_b * p->b.lines * p->b.width;
+    const int64_t a_step = p->a_mn ? p->a.width : 1;
+    memset(sums, 0, (size_t)p->n * sizeof *sums);
+    for (int64_t q = from; p->b_mn && q < to; ++q)
+        for (int64_t j = 0; j < p->n; ++j)
+            sums[j] += a[q * a_step] * b[q * p->b.width + j];
+    for (int64_t j = 0; !p->b_mn && j < p->n; ++j)
+        for (int64_t q = from; q < to; ++q)
+            sums[j] += a[q * a_step] * b[j * p->b.width + q];
+}
+
+/* Row i of a part of an item of D; the first wrong element in words, and false. */
+static bool compare_row(const problem_t *p, int64_t item, int64_t part, int64_t i, int *sums,
+                        char *text, size_t bytes) {
+    const int64_t at = item * p->splits + part, first = part * p->split_k;
+    const int64_t end = first + p->split_k < p->k ? first + p->split_k : p->k;
+    product_row(p, item, i, first, end, sums);
+    for (int64_t j = 0; j < p->n; ++j) {
+        double wanted = p->alpha * (double)sums[j];
+        if (p->beta)
+            wanted += p->beta * (double)p->c.value[(item * p->m + i) * p->n + j];
+        if (!tcgemm_dtype_is_integer(p->d.dtype))
+            wanted = tcgemm_round_float(p->d.dtype, wanted);
+        const double got = load(&p->d, at * p->d.stride + i * p->d.ld + j);
+        if (got == wanted)
+            continue;
+        (void)snprintf(text, bytes, "D(%lld, %lld) of %lld is %g, not %g", (long long)i,
+                       (long long)j, (long long)at, got, wanted);
+        return false;
+    }
+    return true;
 }
 
 /* The first wrong element of D, in words; "" if there is none. */
 static void compare(const problem_t *p, char *text, size_t bytes) {
+    int *const sums = malloc((size_t)p->n * sizeof *sums);
+    assert_non_null(sums);
+    bool is_right = true;
     for (int64_t item = 0; item < p->batch; ++item)
         for (int64_t part = 0; part < p->splits; ++part)
-            for (int64_t i = 0; i < p->m; ++i)
-                for (int64_t j = 0; j < p->n; ++j) {
-                    const int64_t at = item * p->splits + part, first = part * p->split_k;
-                    const int64_t end = first + p->split_k < p->k ? first + p->split_k : p->k;
-                    double wanted = p->alpha * (double)product_at(p, item, i, j, first, end);
-                    if (p->beta)
-                        wanted += p->beta * (double)p->c.value[(item * p->m + i) * p->n + j];
-                    if (!tcgemm_dtype_is_integer(p->d.dtype))
-                        wanted = tcgemm_round_float(p->d.dtype, wanted);
-                    const double got = load(&p->d, at * p->d.stride + i * p->d.ld + j);
-                    if (got == wanted)
-                        continue;
-                    (void)snprintf(text, bytes, "D(%lld, %lld) of %lld is %g, not %g", (long long)i,
-                                   (long long)j, (long long)at, got, wanted);
-                    return;
-                }
+            for (int64_t i = 0; is_right && i < p->m; ++i)
+                is_right = compare_row(p, item, part, i, sums, text, bytes);
+    free(sums);
 }
 
 static void launch(problem_t *p, void *kernel) {
