@@ -121,28 +121,36 @@ static tcgemm_estimate_t estimate(const struct tcgemm_plan *plan, const tcgemm_k
 
 int tcgemm_plan_estimate_count(const tcgemm_plan_t *plan) {
     int count = 0;
-    for (int i = 0; plan && i < tcgemm_num_kernels(); ++i)
-        count += tcgemm_plan_can_use(plan, tcgemm_kernel_at(i));
+    if (!plan)
+        return 0;
+    const tcgemm_kernel_t *const *row =
+        tcgemm_kernels_for(plan->g.type->type, plan->device != NULL);
+    for (; *row; ++row)
+        count += tcgemm_plan_can_use(plan, *row);
     return count;
 }
 
-/* The kernel that comes after number `last` with `seconds` - sooner done, or as soon and earlier in
- * the table, comes first; last -1: before all - and its estimate; -1 if none does. */
-static int next_after(const struct tcgemm_plan *plan, int last, double seconds,
-                      tcgemm_estimate_t *next) {
-    int found = -1;
-    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
-        if (!tcgemm_plan_can_use(plan, tcgemm_kernel_at(i)))
+/* Number `rank` of the kernels in order of their estimates, those of the same as in the table; NULL
+ * if there are not so many. */
+static const tcgemm_kernel_t *kernel_of_rank(const struct tcgemm_plan *plan, int rank) {
+    struct {
+        const tcgemm_kernel_t *kernel;
+        double seconds;
+    } sorted[TCGEMM_MOST_ROWS];
+    int count = 0;
+    const tcgemm_kernel_t *const *row =
+        tcgemm_kernels_for(plan->g.type->type, plan->device != NULL);
+    for (; *row; ++row) {
+        if (!tcgemm_plan_can_use(plan, *row))
             continue;
-        const tcgemm_estimate_t e = estimate(plan, tcgemm_kernel_at(i));
-        const bool is_after =
-            last < 0 || e.seconds > seconds || (!(e.seconds < seconds) && i > last);
-        if (is_after && (found < 0 || e.seconds < next->seconds)) {
-            found = i;
-            *next = e;
-        }
+        const double seconds = estimate(plan, *row).seconds;
+        int at = count++;
+        for (; at > 0 && sorted[at - 1].seconds > seconds; --at)
+            sorted[at] = sorted[at - 1];
+        sorted[at].kernel = *row;
+        sorted[at].seconds = seconds;
     }
-    return found;
+    return rank < count ? sorted[rank].kernel : NULL;
 }
 
 tcgemm_status_t tcgemm_plan_get_estimate(const tcgemm_plan_t *plan, int rank,
@@ -150,15 +158,10 @@ tcgemm_status_t tcgemm_plan_get_estimate(const tcgemm_plan_t *plan, int rank,
     TCGEMM_DEFAULT_FP_MODES;
     TCGEMM_RETURN_IF(!plan, TCGEMM_STATUS_BAD_ARGUMENT, "plan is NULL");
     TCGEMM_FORWARD(tcgemm_struct_check("estimate", info, sizeof *info));
-    const int count = tcgemm_plan_estimate_count(plan);
-    TCGEMM_RETURN_IF(rank < 0 || rank >= count, TCGEMM_STATUS_BAD_ARGUMENT,
-                     "rank %d is not in 0 .. %d", rank, count - 1);
-    tcgemm_estimate_t e = {0};
-    int kernel = -1;
-    for (int r = 0; r <= rank; ++r) {
-        const double seconds = e.seconds;
-        kernel = next_after(plan, kernel, seconds, &e);
-    }
+    const tcgemm_kernel_t *kernel = rank < 0 ? NULL : kernel_of_rank(plan, rank);
+    TCGEMM_RETURN_IF(!kernel, TCGEMM_STATUS_BAD_ARGUMENT, "rank %d is not in 0 .. %d", rank,
+                     tcgemm_plan_estimate_count(plan) - 1);
+    const tcgemm_estimate_t e = estimate(plan, kernel);
     tcgemm_struct_write(info, &e, sizeof e);
     return TCGEMM_STATUS_OK;
 }
