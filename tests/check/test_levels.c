@@ -35,17 +35,15 @@ static bool is_emulated(void) {
     return getenv("TCGEMM_TEST_EMULATED") != NULL;
 }
 
-/* TCGEMM_TEST_KERNEL, a part of a kernel's name: only these, what the level has beyond the one
- * below it. */
-static const char *part_of_levels(void) {
-    return getenv("TCGEMM_TEST_KERNEL");
+/* TCGEMM_TEST_KERNEL beside it: what the level has beyond the one below it. */
+static bool is_part_of_levels(void) {
+    return is_emulated() && getenv("TCGEMM_TEST_KERNEL") != NULL;
 }
 
 static void for_each_type(void (*body)(const tcgemm_kernel_info_t *, tcgemm_type_t)) {
-    const char *part = part_of_levels();
     for (int type = 1; type <= tcgemm_type_count(); ++type) {
         const tcgemm_kernel_info_t info = kernel_of((tcgemm_type_t)type);
-        if (!part || strstr(info.name, part))
+        if (is_about_kernel(info.name))
             body(&info, (tcgemm_type_t)type);
     }
     assert_no_failures();
@@ -192,7 +190,7 @@ static void last_columns(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         return;
     const int64_t tile = info->tile_n, lanes = tile / 3;
     const int64_t n[] = {2 * tile + 1, 3 * tile + lanes, 3 * tile + lanes + 1, 11 * tile + 2};
-    const int count = getenv("TCGEMM_TEST_KERNEL") ? 2 : 8; /* which qemu plays */
+    const int count = is_part_of_levels() ? 2 : 8;
     for (int i = 0; i < count; ++i) {
         testcase_t t = testcase_make(
             NULL, tcgemm_problem(type, 131, n[i / 2], i < 6 ? 2200000 / 131 / n[i / 2] : 801),
@@ -352,7 +350,7 @@ static void few_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
 static void few_rows_of_lanes(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t m[] = {1, 7, 19, 40};
     (void)info;
-    if (part_of_levels() ||
+    if (is_part_of_levels() ||
         (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 && type != TCGEMM_S8U8_S32 &&
          type != TCGEMM_U8S8_S32 && type != TCGEMM_BF16_F32 && type != TCGEMM_E4M3_BF16))
         return;
@@ -375,8 +373,8 @@ static void few_rows_of_bytes(const tcgemm_kernel_info_t *info, tcgemm_type_t ty
     static const int64_t few[] = {1, 2, 3, 6, 16, 19, 32};
     enum { NUM_FEW = sizeof few / sizeof *few };
     (void)info;
-    if (part_of_levels() || (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 &&
-                             type != TCGEMM_U8S8_S32 && type != TCGEMM_S8U8_S32))
+    if (is_part_of_levels() || (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 &&
+                                type != TCGEMM_U8S8_S32 && type != TCGEMM_S8U8_S32))
         return;
     for (int i = 0; i < 2 * NUM_FEW; ++i) {
         const int64_t many = 521 + i, k = 511 + 7 * i;
@@ -398,7 +396,7 @@ static void few_rows_of_bytes(const tcgemm_kernel_info_t *info, tcgemm_type_t ty
  * few steps of each in turn. */
 static void long_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     (void)info;
-    if (part_of_levels() ||
+    if (is_part_of_levels() ||
         (type != TCGEMM_S8_S32 && type != TCGEMM_U8_S32 && type != TCGEMM_S8U8_S32 &&
          type != TCGEMM_BF16_F32 && type != TCGEMM_E5M2_F32))
         return;
@@ -494,7 +492,7 @@ static void some_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
 
 static void some_lines_have_the_bits_of_many(void **state) {
     (void)state;
-    if (!getenv("TCGEMM_TEST_KERNEL")) /* which qemu plays: too slow */
+    if (!is_part_of_levels())
         for_each_type(some_lines);
 }
 

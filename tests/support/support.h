@@ -43,7 +43,13 @@ int num_failures(void);
 /* For the end of a cmocka test: asserts that nothing has failed since the last call. */
 void assert_no_failures(void);
 
-/* True if row `index` of the kernel table runs on this processor and computes `type`. */
+/* TCGEMM_TEST_KERNEL, a part of the names of kernels: a test that goes through all of them, or
+ * through all types, is about these, and the types for which the planner takes one. */
+bool is_about_kernel(const char *name);
+bool is_about_type(tcgemm_type_t type);
+
+/* True if row `index` of the kernel table runs on this processor and computes `type`, and the test is
+ * about it. */
 bool kernel_does(int index, tcgemm_type_t type, tcgemm_kernel_info_t *info);
 
 /* A context on the CPU with this many threads, made at the first call and kept. */
