@@ -66,9 +66,11 @@ static int64_t small_int_range(tcgemm_dtype_t dtype, int64_t k) {
         most = 4;
     else if (dtype == TCGEMM_DTYPE_E5M2)
         most = 2;
-    while (most > 1 && most * most * k > 1 << 20)
-        --most;
-    return most;
+    if (most * most * k <= 1 << 20)
+        return most;
+    const int64_t fits =
+        (int64_t)sqrt((double)((1 << 20) / k)); /* a square is a square of a double */
+    return fits > 1 ? fits : 1;
 }
 
 static double integer_value(fill_t fill, tcgemm_dtype_t dtype, int64_t position, uint64_t *random) {
@@ -83,7 +85,8 @@ double fill_value(fill_t fill, tcgemm_dtype_t dtype, int64_t k, int64_t position
     const bool short_range =
         dtype == TCGEMM_DTYPE_E4M3 || dtype == TCGEMM_DTYPE_E5M2 || dtype == TCGEMM_DTYPE_F16;
     const double uniform = 2.0 * random_unit(random) - 1.0;
-    const int64_t range = small_int_range(dtype, k);
+    const bool is_whole = fill == FILL_SMALL_INT || fill == FILL_CYCLE;
+    const int64_t range = is_whole ? small_int_range(dtype, k) : 0;
     switch (fill) {
     case FILL_POSITIVE:
         return fabs(uniform);
