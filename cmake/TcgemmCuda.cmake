@@ -34,6 +34,10 @@ if(TCGEMM_FP8_ON_90)
   set(TCGEMM_CUDA_BUT_90_MODULES "^$")
 endif()
 
+# The rooms that know nothing of what 90 has beyond 80, neither instructions (.ci/run looks for them) nor rows: their
+# PTX is the same.
+set(TCGEMM_CUDA_PLAIN_ROOMS wmma_direct wmma_shared)
+
 # The rooms whose kernels need what one architecture alone has: machine code for 90a, no PTX.
 set(TCGEMM_CUDA_SPECIFIC_ROOMS wgmma)
 set(TCGEMM_CUDA_ARCHS "" CACHE STRING "GPU architectures, e.g. 80;90a; empty: by TCGEMM_CUDA")
@@ -162,11 +166,13 @@ endfunction()
 # tcgemm_cuda_front(RESULT ROOM LEAST ARCH ARCH...): the architecture whose PTX becomes the image for ARCH, where those
 # that follow are built, too, of a module with rows from LEAST on. nvcc's front end takes longer than ptxas, so architectures for which it writes
 # the same PTX share it. Blocks have as much shared memory on 87 as on 80 and on 89 as on 86, and only the
-# common rooms have instructions that tell 89 from 86; what 90a alone has is used by the rooms named above.
+# common rooms have instructions that tell 89 from 86; what 90a, or 90, alone has is used by the rooms named above.
 function(tcgemm_cuda_front result room least arch)
   set(${result} "${arch}" PARENT_SCOPE)
   set(pairs "")
-  if(NOT room IN_LIST TCGEMM_CUDA_SPECIFIC_ROOMS)
+  if(room IN_LIST TCGEMM_CUDA_PLAIN_ROOMS)
+    list(APPEND pairs 90a:80 90:80)
+  elseif(NOT room IN_LIST TCGEMM_CUDA_SPECIFIC_ROOMS)
     list(APPEND pairs 90a:90)
   endif()
   if(NOT room IN_LIST TCGEMM_CUDA_COMMON_ROOMS)
@@ -227,6 +233,11 @@ function(tcgemm_cuda_list result)
         continue()
       endif()
       tcgemm_cuda_front(front "${room}" ${least} "${arch}" ${ARGN})
+      if(is_ptx AND "${front}-virtual" IN_LIST ARGN)
+        set(front "${number}") # two images need two files
+      elseif(is_ptx)
+        set(code "compute_${front}")
+      endif()
       list(APPEND list
            "${module}|${slot}|${number}|${front}|${code}|${is_ptx}|${only_this}|${source}")
     endforeach()
