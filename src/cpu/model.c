@@ -55,9 +55,10 @@ enum {
     SHARED_BYTES = 5 << 20,        /* of an operand that stays as it is in the L2 caches of many */
     NEAR_PITCH = 6144,             /* threads; its lines so far apart at most, and ... */
     BAD_PITCH = 4096,              /* ... not in one set of the first-level cache */
-    MOST_TILE_DOTS = 128,      /* rows of matrix tiles, for each 32 of which lines are read ... */
-    MOST_NEAR_TILE_DOTS = 64,  /* ... again; fewer where ... */
-    LEAST_FAR_LINES = 1 << 20, /* ... all lines, so many elements, stay in the L2 cache */
+    MOST_F32_DOTS = 16,   /* along k: of more rows B is packed, whose next lines come meanwhile */
+    MOST_TILE_DOTS = 128, /* rows of matrix tiles, for each 32 of which lines are read ... */
+    MOST_NEAR_TILE_DOTS = 64,         /* ... again; fewer where ... */
+    LEAST_FAR_LINES = 1 << 20,        /* ... all lines, so many elements, stay in the L2 cache */
     LEAST_TILE_DOTS_VOLUME = 1 << 16, /* vectors take less in half the time of matrix tiles */
     DOTS_OF_UNIT = 64,                /* lines along k */
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
@@ -192,7 +193,8 @@ static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
     if (tcgemm_is_matrix(u) && !has_lane_dots(plan))
         return MOST_MATRIX_ACROSS;
     if (!u->lane_dots)
-        return 2 * (int64_t)u->dots_width;
+        return min_i64(plan->g.type->type == TCGEMM_F32_F32 ? MOST_F32_DOTS : INT64_MAX,
+                       2 * (int64_t)u->dots_width);
     return (double)many * (double)plan->g.k >= LEAST_FAR_LINES ? MOST_TILE_DOTS
                                                                : MOST_NEAR_TILE_DOTS;
 }

@@ -85,27 +85,11 @@ static TCGEMM_ALWAYS_INLINE __m512 step_bf16(__m512 words, int s) {
     return s % 2 ? high_halves(pairs) : low_halves(pairs);
 }
 
-/* 8 elements of each of 8 lines likewise. */
-static TCGEMM_ALWAYS_INLINE void transpose_f64(__m512d r[8]) {
-    __m512 t[8];
-    TCGEMM_UNROLL
-    for (int i = 0; i < 8; i += 2) { /* quarter q of t[i + w]: element 2q + w of lines i, i + 1 */
-        t[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(r[i], r[i + 1]));
-        t[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(r[i], r[i + 1]));
-    }
-    TCGEMM_UNROLL
-    for (int w = 0; w < 2; ++w)
-        transpose_quarters(t + w, 2);
-    TCGEMM_UNROLL
-    for (int i = 0; i < 8; ++i)
-        r[i] = _mm512_castps_pd(t[i]);
-}
-
 static TCGEMM_ALWAYS_INLINE void load_f64(const double *const line[8], int64_t p, __m512d raw[8]) {
     TCGEMM_UNROLL
     for (int i = 0; i < 8; ++i)
         raw[i] = _mm512_loadu_pd(line[i] + p);
-    transpose_f64(raw);
+    transpose_doubles(raw);
 }
 
 /* The first n < 8 of 8 elements. */
@@ -114,7 +98,7 @@ static TCGEMM_ALWAYS_INLINE void load_some_f64(const double *const line[8], int6
     TCGEMM_UNROLL
     for (int i = 0; i < 8; ++i)
         raw[i] = _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1u), line[i] + p);
-    transpose_f64(raw);
+    transpose_doubles(raw);
 }
 
 /* 8 elements of 16 lines of 16-bit numbers, in each half of the registers those of 8 lines. */

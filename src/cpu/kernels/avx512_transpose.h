@@ -42,4 +42,20 @@ static TCGEMM_ALWAYS_INLINE void transpose_words(__m512 r[16]) {
         transpose_quarters(r + w, 4);
 }
 
+/* 8 doubles of each of 8 lines likewise. */
+static TCGEMM_ALWAYS_INLINE void transpose_doubles(__m512d r[8]) {
+    __m512 t[8];
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; i += 2) { /* quarter q of t[i + w]: element 2q + w of lines i, i + 1 */
+        t[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(r[i], r[i + 1]));
+        t[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(r[i], r[i + 1]));
+    }
+    TCGEMM_UNROLL
+    for (int w = 0; w < 2; ++w)
+        transpose_quarters(t + w, 2);
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; ++i)
+        r[i] = _mm512_castps_pd(t[i]);
+}
+
 #endif

@@ -9,6 +9,9 @@
  * and up to 8 rows at a time are transposed in registers; where a step is contiguous (line_stride
  * 1) each step is converted in place, and sub-lane elements of `ku` steps are interleaved.
  */
+#ifdef __AVX512F__
+#include "cpu/kernels/avx512_transpose.h"
+#endif
 #include "cpu/kernels/convert.h"
 
 #define PACK_NAME(family)      TCGEMM_PASTE(TCGEMM_PASTE(tcgemm_pack_, PACK_ISA, _), family, )
@@ -245,9 +248,32 @@ static TCGEMM_ALWAYS_INLINE void transpose_4_lines_f64(const double *const rows[
 }
 #endif
 
+#ifdef __AVX512F__
+static TCGEMM_ALWAYS_INLINE void transpose_16_lines(const uint32_t *const rows[], int line,
+                                                    int64_t steps, uint32_t *panel, int width) {
+    for (int64_t q = 0; q < steps; q += 16) {
+        const int some = steps - q < 16 ? (int)(steps - q) : 16;
+        const __mmask16 words = (__mmask16)((1u << some) - 1u);
+        __m512 r[16];
+        TCGEMM_UNROLL
+        for (int i = 0; i < 16; ++i)
+            r[i] = _mm512_maskz_loadu_ps(words, rows[line + i] + q);
+        transpose_words(r);
+        TCGEMM_UNROLL
+        for (int i = 0; i < 16; ++i)
+            if (i < some)
+                _mm512_storeu_ps(panel + (q + i) * width + line, r[i]);
+    }
+}
+#endif
+
 static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps, uint32_t *panel,
                           int width) {
     int line = 0;
+#ifdef __AVX512F__
+    for (; line + 16 <= lines; line += 16)
+        transpose_16_lines(rows, line, steps, panel, width);
+#endif
 #ifdef __AVX2__
     for (; line + 8 <= lines; line += 8)
         transpose_8_lines(rows, line, lines, steps, panel, width, NULL);
@@ -265,9 +291,32 @@ static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps
             panel[q * width + line] = rows[line][q];
 }
 
+#ifdef __AVX512F__
+static TCGEMM_ALWAYS_INLINE void transpose_8_lines_f64(const double *const rows[], int line,
+                                                       int64_t steps, double *panel, int width) {
+    for (int64_t q = 0; q < steps; q += 8) {
+        const int some = steps - q < 8 ? (int)(steps - q) : 8;
+        const __mmask8 elements = (__mmask8)((1u << some) - 1u);
+        __m512d r[8];
+        TCGEMM_UNROLL
+        for (int i = 0; i < 8; ++i)
+            r[i] = _mm512_maskz_loadu_pd(elements, rows[line + i] + q);
+        transpose_doubles(r);
+        TCGEMM_UNROLL
+        for (int i = 0; i < 8; ++i)
+            if (i < some)
+                _mm512_storeu_pd(panel + (q + i) * width + line, r[i]);
+    }
+}
+#endif
+
 static void transpose_f64(const double *const rows[], int lines, int64_t steps, double *panel,
                           int width) {
     int line = 0;
+#ifdef __AVX512F__
+    for (; line + 8 <= lines; line += 8)
+        transpose_8_lines_f64(rows, line, steps, panel, width);
+#endif
 #if defined(__AVX2__) || defined(__ARM_NEON)
     for (; line + 4 <= lines; line += 4)
         transpose_4_lines_f64(rows, line, steps, panel, width);
@@ -826,6 +875,39 @@ static bool interleave_8_bf16(const tcgemm_pack_t *pack, int64_t index, uint32_t
     }
     return _mm256_cmplt_epu16_mask(least, _mm256_set1_epi16(0x7F)) != 0;
 }
+
+/* All steps of 16 lines along k, from line `first` on. Each is fetched ahead, and where it ends one
+ * of the next 16: prefetchers do not follow pieces so short. */
+static bool transpose_16_lines_bf16(const tcgemm_pack_t *pack, int64_t first, uint32_t *out,
+                                    int width) {
+    enum { FAR_AHEAD = 512 }; /* elements */
+    const uint16_t *const source = pack->source;
+    __m512i least = _mm512_set1_epi16(-1); /* magnitude of a number less 1, as unsigned */
+    for (int64_t p = 0; p < pack->k; p += 32, out += 16 * width) {
+        const int some = (int)min_i64(32, pack->k - p);
+        const __mmask32 numbers = some < 32 ? (1u << some) - 1u : ~0u;
+        const bool is_here = p + FAR_AHEAD < pack->k;
+        __m512 r[16];
+        TCGEMM_UNROLL
+        for (int i = 0; i < 16; ++i) {
+            const int64_t at = line_start(pack, first + i, p);
+            const __m512i x = _mm512_maskz_loadu_epi16(numbers, source + at);
+            const __m512i size = _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF));
+            least = _mm512_min_epu16(least, _mm512_sub_epi16(size, _mm512_set1_epi16(1)));
+            r[i] = _mm512_castsi512_ps(x);
+            const int64_t next = is_here
+                                     ? at + FAR_AHEAD
+                                     : line_start(pack, first + 16 + i, p + FAR_AHEAD - pack->k);
+            TCGEMM_PREFETCH_FAR((const void *)((uintptr_t)source + (uintptr_t)next * 2));
+        }
+        transpose_words(r);
+        TCGEMM_UNROLL
+        for (int i = 0; i < 16; ++i)
+            if (2 * i < some)
+                _mm512_storeu_ps(out + i * width, r[i]);
+    }
+    return _mm512_cmplt_epu16_mask(least, _mm512_set1_epi16(0x7F)) != 0;
+}
 #endif
 
 /* ---- one function for each family ---- */
@@ -934,7 +1016,12 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     const uint32_t *rows[SET_OF_LINES];
     for (int i = 0; i < SET_OF_LINES; ++i)
         rows[i] = (const uint32_t *)(const void *)converted[i];
-    for (int line = 0; line < lines; line += SET_OF_LINES) {
+    int line = 0;
+#ifdef __AVX512BW__
+    for (; pack->dtype == TCGEMM_DTYPE_BF16 && line + 16 <= lines; line += 16)
+        subnormal |= transpose_16_lines_bf16(pack, first + line, out + line, width);
+#endif
+    for (; line < lines; line += SET_OF_LINES) {
         const int some = lines - line < SET_OF_LINES ? lines - line : SET_OF_LINES;
         for (int64_t q = 0; q < num_steps; q += LONG_CHUNK) {
             const int64_t steps = min_i64(LONG_CHUNK, num_steps - q);

@@ -79,9 +79,12 @@ typedef struct tcgemm_tile {
     int64_t copy_step; /* ... and lanes from step to step; NULL: it is not */
     bool fetches;      /* by strides, at each step of k: */
     int64_t ahead;     /* B so many lanes behind it, and ... */
-    const void *next;  /* ... what is needed after this tile, so many bytes a step; ... */
-    int64_t next_step; /* ... 0: the same again */
+    const void *next;  /* ... two lines of memory of what is needed after this tile, and ... */
+    int64_t next_step; /* ... so many bytes on; 0: the same again; after `next_count` steps ... */
+    int64_t next_count, next_line; /* ... so many more; 0: never */
 } tcgemm_tile_t;
+
+enum { TCGEMM_MOST_NEXT = 128 }; /* bytes, of next_step, if none is to be missed */
 
 typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
 
