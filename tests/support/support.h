@@ -48,8 +48,8 @@ void assert_no_failures(void);
 bool is_about_kernel(const char *name);
 bool is_about_type(tcgemm_type_t type);
 
-/* True if row `index` of the kernel table runs on this processor and computes `type`, and the test is
- * about it. */
+/* True if row `index` of the kernel table runs on this processor and computes `type`, and the test
+ * is about it. */
 bool kernel_does(int index, tcgemm_type_t type, tcgemm_kernel_info_t *info);
 
 /* A context on the CPU with this many threads, made at the first call and kept. */
