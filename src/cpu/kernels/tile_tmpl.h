@@ -175,7 +175,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const int64_t ahead = packed ? AHEAD * b_step : t->ahead;
     const char *next = t->next;
-    int64_t count = t->next_count;
+    int64_t until_line = t->next_count;
 #ifdef TILE_STORE
     TILE_LANE *copy = t->copy;
 #endif
@@ -194,9 +194,9 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
             __builtin_prefetch(next);
             __builtin_prefetch(next + 64);
             next += t->next_step;
-            if (--count == 0) {
+            if (--until_line == 0) {
                 next += t->next_line;
-                count = t->next_count;
+                until_line = t->next_count;
             }
         }
         TCGEMM_UNROLL
