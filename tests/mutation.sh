@@ -93,7 +93,7 @@ defect "few rows: of the last steps of k one is left out" cpu/kernels/dots_tmpl.
 defect "few rows: in a crowd the lines that lag behind end too early" cpu/kernels/dots_tmpl.h \
     's/for (int64_t p = 0; p < whole + LAG; p += BURST)/for (int64_t p = 0; p < whole; p += BURST)/' \
     'unit/cpu/dots|amx/unit_cpu_dots'
-defect "few rows: an element beyond the last of a line is read" cpu/kernels/avx512_dots.c \
+defect "few rows: an element beyond the last of a line is read" cpu/kernels/avx512_transpose.h \
     's/(__mmask16)((1u << n) - 1u), line/(__mmask16)((2u << n) - 1u), line/' 'check/memory'
 defect "few rows of pairs: subnormals of lines are taken for zero" cpu/kernels/avx512_lanes.c \
     's/return _mm512_cmplt_epu16_mask(least.*/return true;/' 'unit/cpu/dots|unit/cpu/lanes|check/levels|check/semantics'
@@ -129,10 +129,10 @@ defect "A's panels of a row of units are those of the first row" cpu/gemm.c \
 defect "terms of a panel are those of the steps packed last" cpu/gemm.c \
     's/part->adds_terms = true;/part->adds_terms = false;/' 'check/levels|check/prepack'
 defect "lines along k, 16 at a time: the last steps are not theirs" cpu/kernels/pack_tmpl.h \
-    's/_mm512_maskz_loadu_ps(words, rows\[line + i\] + q)/_mm512_maskz_loadu_ps(words, rows[line + i] + (some < 16 ? 0 : q))/' \
+    's/load_some_f32(at, q, some, r)/load_some_f32(at, some < 16 ? 0 : q, some, r)/' \
     'unit/cpu/pack|check/kernels|check/levels'
 defect "eight lines of f64 along k: one step of the last ones is left out" cpu/kernels/pack_tmpl.h \
-    's/const int some = steps - q < 8 ? (int)(steps - q) : 8;/const int some = steps - q < 8 ? (int)(steps - q) - 1 : 8;/' \
+    's/load_some_f64(rows + line, q, some, r)/load_some_f64(rows + line, q, some < 8 ? some - 1 : some, r)/' \
     'unit/cpu/pack|check/kernels|check/levels'
 defect "16 lines of bf16 along k: subnormals are overlooked" cpu/kernels/pack_tmpl.h \
     's/least = _mm512_min_epu16(least, _mm512_sub_epi16(size, _mm512_set1_epi16(1)));/least = _mm512_set1_epi16(-1);/' \

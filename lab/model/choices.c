@@ -151,8 +151,8 @@ static void measure(int number, const tcgemm_problem_t *p, double sample_seconds
         if (c.seconds > 0 && c.seconds < best)
             best = c.seconds;
     }
-    if (chosen.seconds >
-        1.15 * best) { /* now and then a machine is late for all of a row's rounds */
+    /* Now and then a machine is late for all of a row's rounds. */
+    if (chosen.seconds > 1.15 * best) {
         const double again = time_row(p, NULL, sample_seconds).seconds;
         chosen.seconds = again > 0 ? fmin(chosen.seconds, again) : chosen.seconds;
     }

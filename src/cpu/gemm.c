@@ -1026,51 +1026,37 @@ static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int
            k * x->plan->g.b.row_stride * x->u->lane_bytes;
 }
 
-/* Rows of memory that lie apart, of which each tile has some fetched while it is multiplied. */
-typedef struct beside {
-    const char *at;
-    int64_t pitch, bytes; /* from row to row, and of each */
-    int64_t rows;         /* for each tile; 0: none */
-} beside_t;
-
-/* Of a B along k that lies far, what is packed after the panel from column j on: the next panel, or
- * the first one of the next elements of k, or of the next unit, unless another thread takes it. By
- * strides alone do tiles fetch, those of an A that stays where it is. */
-static beside_t next_panel(const product_t *x, const own_unit_t *own, int64_t j, int64_t k,
-                           int64_t tiles) {
+/* Of a B along k that lies far, what is packed after the panel from column j on - the next panel,
+ * or the first one of the next elements of k, or of the next unit, unless another thread takes it -
+ * is fetched by the tiles at hand, some columns each: bytes from those of a tile to the next one's.
+ * By strides alone do tiles fetch, those of an A that stays where it is. */
+static int64_t fetch_next_panel(const product_t *x, const own_unit_t *own, int64_t j, int64_t k,
+                                int64_t tiles, tcgemm_tile_t *tile) {
     const struct tcgemm_plan *const plan = x->plan;
     const tcgemm_operand_t *const b = &plan->g.b;
+    const int64_t ks = own->step->block.ks;
     int64_t col = j + x->u->nr, end = own->j1;
     if (col >= end) {
         k += plan->cpu.kb;
         col = own->j0;
     }
-    if (k >= own->step->block.ks && plan->num_threads == 1) {
+    if (k >= ks && plan->num_threads == 1) {
         k = 0;
         col = own->j1;
         end = own->step->block.cols;
     }
-    if (!plan->cpu.fetches || plan->cpu.pack_a || b->row_stride != 1 || col >= end ||
-        k >= own->step->block.ks)
-        return (beside_t){.rows = 0};
-    return (beside_t){
-        .at = (const char *)column_of_b(x, own->step, col) + k * x->u->lane_bytes,
-        .pitch = b->col_stride * x->u->lane_bytes,
-        .bytes = min_i64(plan->cpu.kb, own->step->block.ks - k) * x->u->lane_bytes,
-        .rows = ceil_div(min_i64(x->u->nr, end - col), tiles),
-    };
-}
-
-/* Beside tile number `index`. */
-static void fetch_rows_beside(const beside_t *beside, int64_t index, tcgemm_tile_t *tile) {
-    tile->fetches = beside->rows > 0;
+    tile->fetches =
+        plan->cpu.fetches && !plan->cpu.pack_a && b->row_stride == 1 && col < end && k < ks;
     if (!tile->fetches)
-        return;
-    const int64_t each = ceil_div(beside->rows * beside->bytes, tile->steps);
-    tile->next = beside->at + index * beside->rows * beside->pitch;
-    tile->next_step = min_i64(each, TCGEMM_MOST_NEXT);
-    tile->next_count = ceil_div(beside->bytes, tile->next_step);
-    tile->next_line = beside->pitch - tile->next_count * tile->next_step;
+        return 0;
+    const int64_t pitch = b->col_stride * x->u->lane_bytes;
+    const int64_t bytes = min_i64(plan->cpu.kb, ks - k) * x->u->lane_bytes;
+    const int64_t cols = ceil_div(min_i64(x->u->nr, end - col), tiles);
+    tile->next = (const char *)column_of_b(x, own->step, col) + k * x->u->lane_bytes;
+    tile->next_step = min_i64(ceil_div(cols * bytes, tile->steps), TCGEMM_MOST_NEXT);
+    tile->next_count = ceil_div(bytes, tile->next_step);
+    tile->next_line = pitch - tile->next_count * tile->next_step;
+    return cols * pitch;
 }
 
 /* All tiles for elements k .. k + kb, whose panels of B are there or are packed one by one. A tile
@@ -1106,10 +1092,10 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
         tile.row_term = x->signs.use_a_terms && is_last ? a.terms : NULL;
         tile.partial = own->partials + panel * sums_of_panel;
         place_output(x, step, 0, j, &tile);
-        beside_t beside = {.rows = 0};
+        int64_t next_bytes = 0;
         if (packs_here) {
             pack_own_panel(x, &b, own, panel);
-            beside = next_panel(x, own, j, k, ceil_div(own->i1, tile_rows));
+            next_bytes = fetch_next_panel(x, own, j, k, ceil_div(own->i1, tile_rows), &tile);
         }
         const stride_t down = {.panel = a_bytes,
                                .d = tile_rows * tile.ldd * d_bytes,
@@ -1134,8 +1120,9 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
                 finish = finish_of(x, step, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
-            fetch_rows_beside(&beside, i / tile_rows, &tile);
             function(&tile);
+            if (tile.fetches)
+                tile.next = (const char *)tile.next + next_bytes;
         }
     }
 }

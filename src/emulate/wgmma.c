@@ -6,7 +6,6 @@
  * itself. As in product.c, terms are exact, their sum in f64 is rounded once an instruction; but
  * the sums of FP8 are as short as those of the hardware (short_sum.c).
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/dtype.h"

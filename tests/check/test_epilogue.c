@@ -138,8 +138,9 @@ static void every_way_of_a_product(void **state) {
         {64, 1000, 700}, {300, 310, 1100}, {2100, 60, 40}, {90, 4000, 20}, {9, 9, 0}};
     for (int type = 1; type <= tcgemm_type_count(); ++type) {
         uint64_t random = (uint64_t)type;
-        for (int i = type % (int)at_level(3, 1, 1); is_about_type((tcgemm_type_t)type) && i < 10;
-             i += (int)at_level(3, 1, 1))
+        if (!is_about_type((tcgemm_type_t)type))
+            continue;
+        for (int i = type % (int)at_level(3, 1, 1); i < 10; i += (int)at_level(3, 1, 1))
             for (int64_t j = 0; j < at_level(1, 3, 12); ++j) {
                 epilogue_case_t x = random_case(&random, NULL, (tcgemm_type_t)type, sizes[i][0],
                                                 sizes[i][1], sizes[i][2]);
@@ -224,9 +225,10 @@ static void threads_do_not_show(void **state) {
     (void)state;
     static const int threads[] = {2, 3, 4, 7, 16};
     static const int64_t sizes[][3] = {{300, 310, 700}, {3, 900, 600}, {900, 3, 600}, {20, 20, 20}};
-    for (int type = 1; type <= tcgemm_type_count(); ++type)
-        for (int i = type % (int)at_level(4, 1, 1); is_about_type((tcgemm_type_t)type) && i < 4;
-             i += (int)at_level(4, 1, 1)) {
+    for (int type = 1; type <= tcgemm_type_count(); ++type) {
+        if (!is_about_type((tcgemm_type_t)type))
+            continue;
+        for (int i = type % (int)at_level(4, 1, 1); i < 4; i += (int)at_level(4, 1, 1)) {
             epilogue_case_t x = {
                 .t = testcase_make(
                     NULL,
@@ -250,6 +252,7 @@ static void threads_do_not_show(void **state) {
             free(bias);
             operands_free(&o);
         }
+    }
     assert_no_failures();
 }
 

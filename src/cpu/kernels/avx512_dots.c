@@ -34,15 +34,6 @@ static TCGEMM_ALWAYS_INLINE void load_f32(const float *const line[16], int64_t p
     transpose_words(raw);
 }
 
-/* The first n < 16 of 16 elements. */
-static TCGEMM_ALWAYS_INLINE void load_some_f32(const float *const line[16], int64_t p, int n,
-                                               __m512 raw[16]) {
-    TCGEMM_UNROLL
-    for (int i = 0; i < 16; ++i)
-        raw[i] = _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1u), line[i] + p);
-    transpose_words(raw);
-}
-
 static TCGEMM_ALWAYS_INLINE void load_bf16(const uint16_t *const line[16], int64_t p,
                                            __m512 raw[16]) {
     TCGEMM_UNROLL
@@ -89,15 +80,6 @@ static TCGEMM_ALWAYS_INLINE void load_f64(const double *const line[8], int64_t p
     TCGEMM_UNROLL
     for (int i = 0; i < 8; ++i)
         raw[i] = _mm512_loadu_pd(line[i] + p);
-    transpose_doubles(raw);
-}
-
-/* The first n < 8 of 8 elements. */
-static TCGEMM_ALWAYS_INLINE void load_some_f64(const double *const line[8], int64_t p, int n,
-                                               __m512d raw[8]) {
-    TCGEMM_UNROLL
-    for (int i = 0; i < 8; ++i)
-        raw[i] = _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1u), line[i] + p);
     transpose_doubles(raw);
 }
 

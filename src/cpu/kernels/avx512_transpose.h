@@ -58,4 +58,22 @@ static TCGEMM_ALWAYS_INLINE void transpose_doubles(__m512d r[8]) {
         r[i] = _mm512_castps_pd(t[i]);
 }
 
+/* The first n of 16 floats of each of 16 lines likewise, and zeros. */
+static TCGEMM_ALWAYS_INLINE void load_some_f32(const float *const line[16], int64_t p, int n,
+                                               __m512 raw[16]) {
+    TCGEMM_UNROLL
+    for (int i = 0; i < 16; ++i)
+        raw[i] = _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1u), line[i] + p);
+    transpose_words(raw);
+}
+
+/* The first n of 8 doubles of each of 8 lines likewise, and zeros. */
+static TCGEMM_ALWAYS_INLINE void load_some_f64(const double *const line[8], int64_t p, int n,
+                                               __m512d raw[8]) {
+    TCGEMM_UNROLL
+    for (int i = 0; i < 8; ++i)
+        raw[i] = _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1u), line[i] + p);
+    transpose_doubles(raw);
+}
+
 #endif

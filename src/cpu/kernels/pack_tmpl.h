@@ -251,14 +251,13 @@ static TCGEMM_ALWAYS_INLINE void transpose_4_lines_f64(const double *const rows[
 #ifdef __AVX512F__
 static TCGEMM_ALWAYS_INLINE void transpose_16_lines(const uint32_t *const rows[], int line,
                                                     int64_t steps, uint32_t *panel, int width) {
+    const float *at[16];
+    for (int i = 0; i < 16; ++i)
+        at[i] = (const float *)(const void *)rows[line + i];
     for (int64_t q = 0; q < steps; q += 16) {
-        const int some = steps - q < 16 ? (int)(steps - q) : 16;
-        const __mmask16 words = (__mmask16)((1u << some) - 1u);
+        const int some = (int)min_i64(16, steps - q);
         __m512 r[16];
-        TCGEMM_UNROLL
-        for (int i = 0; i < 16; ++i)
-            r[i] = _mm512_maskz_loadu_ps(words, rows[line + i] + q);
-        transpose_words(r);
+        load_some_f32(at, q, some, r);
         TCGEMM_UNROLL
         for (int i = 0; i < 16; ++i)
             if (i < some)
@@ -295,13 +294,9 @@ static void transpose_u32(const uint32_t *const rows[], int lines, int64_t steps
 static TCGEMM_ALWAYS_INLINE void transpose_8_lines_f64(const double *const rows[], int line,
                                                        int64_t steps, double *panel, int width) {
     for (int64_t q = 0; q < steps; q += 8) {
-        const int some = steps - q < 8 ? (int)(steps - q) : 8;
-        const __mmask8 elements = (__mmask8)((1u << some) - 1u);
+        const int some = (int)min_i64(8, steps - q);
         __m512d r[8];
-        TCGEMM_UNROLL
-        for (int i = 0; i < 8; ++i)
-            r[i] = _mm512_maskz_loadu_pd(elements, rows[line + i] + q);
-        transpose_doubles(r);
+        load_some_f64(rows + line, q, some, r);
         TCGEMM_UNROLL
         for (int i = 0; i < 8; ++i)
             if (i < some)
