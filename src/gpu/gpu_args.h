@@ -42,6 +42,11 @@ enum {
 /* Rows and columns of a square that steps/pack.cu turns at a time, of elements of 1 or 4 bytes. */
 #define TCGEMM_TURN_TILE(element_bytes) ((element_bytes) == 1 ? 128 : 64)
 
+/* Threads of steps/reduce.cu that share the parts of one place: as few as have no more than sixteen
+ * parts each. Twice as many take longer (bench/results/notes.md). */
+#define TCGEMM_REDUCE_LANES(splits)                                                                \
+    ((splits) >= 128 ? 32U : (splits) >= 64 ? 8U : (splits) >= 16 ? 4U : 1U)
+
 /* Layouts of an operand that a kernel takes: with k contiguous, with m (n) contiguous. */
 typedef enum tcgemm_takes {
     TCGEMM_TAKES_K = 1,

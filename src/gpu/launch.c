@@ -132,12 +132,11 @@ static double units_of_packing(const tcgemm_step_t *step, const tcgemm_gpu_args_
                : units_of_rows(lines, ceil_div(args->k * bytes, PIECE), TCGEMM_PACK_LEAST);
 }
 
-/* A block of the reduction adds up THREADS / 32 pieces or more. */
+/* A block of the reduction adds up as many pieces of D as its threads are not lanes of one. */
 static double units_of_reduction(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
-    const double lines = (double)args->m * (double)args->batch;
     const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
-    const int in_block = TCGEMM_MOVE_THREADS / 32;
-    return lines * (double)ceil_div(args->n, in_piece) / in_block + 1;
+    const int64_t pieces = args->m * args->batch * ceil_div(args->n, in_piece);
+    return (double)ceil_div(pieces, TCGEMM_MOVE_THREADS / TCGEMM_REDUCE_LANES(args->splits));
 }
 
 static int64_t grid_of_move(const struct tcgemm_plan *plan, const tcgemm_step_t *step,

@@ -6,7 +6,10 @@
  * of D, in turns; then lane 0 adds theirs up in order.
  *
  * That order depends on the number of parts alone, so the bits are the same run after run. A thread
- * holds 16 bytes of sums: their rows are on 16-byte boundaries (expand.c).
+ * holds 16 bytes of sums, and has as many pieces under way at once as AT_ONCE says: what a launch
+ * of some us takes is how long the last of them is on its way. Rows of sums are whole pieces, and
+ * follow one another (expand.c), so that a part is one run of them and no place has to be divided
+ * into row and column before its pieces are asked for.
  */
 #include <stdint.h>
 
@@ -15,7 +18,7 @@
 #include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
 
-enum { THREADS = 256, PIECE = 16 };
+enum { PIECE = 16, AT_ONCE = 8 };
 
 struct reduce_f64 {
     typedef double sum;
@@ -88,89 +91,111 @@ struct reduce_s32 {
     }
 };
 
-/* Threads that share the parts of one place. With 64 parts of 256 x 256 sums 32 threads are slower
- * than 8 on an H200, with 512 parts of 64 x 64 they are faster. */
-static __device__ __forceinline__ uint32_t lanes_for(uint32_t splits) {
-    return splits >= 128 ? 32 : splits >= 16 ? 8 : splits >= 4 ? 2 : 1;
+/* 16 bytes of sums. */
+template <class Type> struct alignas(PIECE) reduce_piece {
+    enum { COUNT = PIECE / sizeof(typename Type::sum) };
+    typename Type::sum v[COUNT];
+    __device__ void add(const reduce_piece &other) {
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i)
+            v[i] += other.v[i];
+    }
+};
+
+/* The sum of parts lane, lane + lanes .. of one place, pieces of which are `in_part` apart. */
+template <class Piece>
+static __device__ __forceinline__ Piece sum_of_parts(const Piece *place, int64_t in_part,
+                                                     uint32_t lane, uint32_t lanes,
+                                                     uint32_t parts) {
+    Piece total = {};
+    for (uint32_t s = lane; s < parts; s += AT_ONCE * lanes) {
+        Piece piece[AT_ONCE];
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; ++i) {
+            const uint32_t part = s + i * lanes;
+            piece[i] = part < parts ? place[part * in_part] : Piece{};
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; ++i)
+            total.add(piece[i]);
+    }
+    return total;
+}
+
+/* alpha * total + beta * C, to columns of D from `col` on, in one store where it may be. */
+template <class Type>
+static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, int64_t item,
+                                              int64_t row, int64_t col,
+                                              const reduce_piece<Type> &total) {
+    typedef typename Type::sum sum;
+    typedef typename Type::out out;
+    enum { COUNT = reduce_piece<Type>::COUNT };
+    struct alignas(COUNT * sizeof(out)) result_t {
+        out v[COUNT];
+    } result;
+    const sum alpha = Type::alpha(args), beta = Type::beta(args);
+    const out *c =
+        args.c ? (const out *)args.c + item * args.stride_c + row * args.ldc + col : nullptr;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+        const sum product = alpha * total.v[i];
+        result.v[i] =
+            Type::store(c && col + i < args.n ? product + beta * Type::load(c[i]) : product);
+    }
+    out *d = (out *)args.d + item * args.stride_d + row * args.ldd + col;
+    if (col + COUNT <= args.n && args.vector_d >= sizeof result) {
+        *(result_t *)d = result;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+        if (col + i < args.n)
+            d[i] = result.v[i];
 }
 
 template <class Type> static __device__ __forceinline__ void reduce(const tcgemm_gpu_args_t &args) {
-    typedef typename Type::sum sum;
-    typedef typename Type::out out;
-    enum { COUNT = PIECE / sizeof(sum) };
-    struct alignas(PIECE) piece_t {
-        sum v[COUNT];
-    };
-    TCGEMM_SHARED_ARRAY(piece_t, shared, THREADS);
-    const uint32_t lanes = lanes_for(args.splits), places = THREADS / lanes;
+    typedef reduce_piece<Type> piece_t;
+    TCGEMM_SHARED_ARRAY(piece_t, shared, TCGEMM_MOVE_THREADS);
+    const uint32_t lanes = TCGEMM_REDUCE_LANES(args.splits), places = TCGEMM_MOVE_THREADS / lanes;
     const uint32_t lane = threadIdx.x / places, place = threadIdx.x % places;
-    const int64_t in_row = (args.n + COUNT - 1) / COUNT, all = in_row * args.m * args.batch;
-    const sum alpha = Type::alpha(args), beta = Type::beta(args);
+    const int64_t in_row = (args.n + piece_t::COUNT - 1) / piece_t::COUNT;
+    const int64_t in_part = in_row * args.m, all = in_part * args.batch;
     tcgemm_wait_for_grids();
     tcgemm_let_next_grid_begin();
 
     for (int64_t first = (int64_t)blockIdx.x * places; first < all;
          first += (int64_t)gridDim.x * places) {
         const int64_t at = first + place;
-        const int64_t line = at / in_row, col = at % in_row * COUNT;
-        const int64_t item = line / args.m, row = line % args.m;
+        const int64_t item = args.batch > 1 ? at / in_part : 0;
+        const int64_t in_item = at - item * in_part;
         piece_t total = {};
-        if (at < all) {
-            const sum *from = (const sum *)args.a + (item * args.splits + lane) * args.stride_a +
-                              row * args.lda + col;
-#pragma unroll 8
-            for (uint32_t s = lane; s < args.splits; s += lanes, from += lanes * args.stride_a) {
-                const piece_t part = *(const piece_t *)from;
-#pragma unroll
-                for (int i = 0; i < COUNT; ++i)
-                    total.v[i] += part.v[i];
-            }
-        }
+        if (at < all)
+            total = sum_of_parts((const piece_t *)args.a + item * args.splits * in_part + in_item,
+                                 in_part, lane, lanes, args.splits);
         shared[threadIdx.x] = total;
         __syncthreads();
         if (lane == 0 && at < all) {
             for (uint32_t other = 1; other < lanes; ++other)
-#pragma unroll
-                for (int i = 0; i < COUNT; ++i)
-                    total.v[i] += shared[other * places + place].v[i];
-            out *d = (out *)args.d + item * args.stride_d + row * args.ldd + col;
-            const out *c = args.c
-                               ? (const out *)args.c + item * args.stride_c + row * args.ldc + col
-                               : nullptr;
-#pragma unroll
-            for (int i = 0; i < COUNT; ++i)
-                if (col + i < args.n) {
-                    const sum product = alpha * total.v[i];
-                    d[i] = Type::store(c ? product + beta * Type::load(c[i]) : product);
-                }
+                total.add(shared[other * places + place]);
+            const int64_t row = in_item / in_row, col = in_item - row * in_row;
+            finish<Type>(args, item, row, col * piece_t::COUNT, total);
         }
         __syncthreads();
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-    tcgemm_reduce_f64(const __grid_constant__ tcgemm_gpu_args_t args) {
-    reduce<reduce_f64>(args);
-}
+/* One block an SM is asked for, so that ptxas has registers for all pieces that are under way; with
+ * the 40 that it takes unasked it loads some behind others. */
+#define TCGEMM_REDUCE(type)                                                                        \
+    extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, 1)                           \
+        tcgemm_reduce_##type(const __grid_constant__ tcgemm_gpu_args_t args) {                     \
+        reduce<reduce_##type>(args);                                                               \
+    }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-    tcgemm_reduce_f32(const __grid_constant__ tcgemm_gpu_args_t args) {
-    reduce<reduce_f32>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS)
-    tcgemm_reduce_f16(const __grid_constant__ tcgemm_gpu_args_t args) {
-    reduce<reduce_f16>(args);
-}
-
+TCGEMM_REDUCE(f64)
+TCGEMM_REDUCE(f32)
+TCGEMM_REDUCE(f16)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* cvt to bf16 */
-extern "C" __global__ void __launch_bounds__(THREADS)
-    tcgemm_reduce_bf16(const __grid_constant__ tcgemm_gpu_args_t args) {
-    reduce<reduce_bf16>(args);
-}
+TCGEMM_REDUCE(bf16)
 #endif
-
-extern "C" __global__ void __launch_bounds__(THREADS)
-    tcgemm_reduce_s32(const __grid_constant__ tcgemm_gpu_args_t args) {
-    reduce<reduce_s32>(args);
-}
+TCGEMM_REDUCE(s32)
