@@ -32,7 +32,6 @@ enum {
     PARTIAL_BYTES = 4  /* least bytes of a partial sum */
 };
 static const double most_partial_bytes = 512e6;
-static const double seconds_a_part = 5e-9; /* of a reduction, beside its bytes; on an H200 */
 /* Of resident blocks, to try a split for. */
 static const double waves[] = {0.25, 0.5, 1.0, 2.0, 3.0};
 /* A tail is tried for products that take so long and whose rounds could do so much more. */
@@ -290,9 +289,8 @@ static double partial_bytes(const tcgemm_canonical_t *g, int64_t splits) {
 static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
                              const tcgemm_device_t *device) {
     const double result = (double)g->batch * (double)g->m * (double)g->n;
-    return (double)splits * seconds_a_part +
-           tcgemm_gpu_move_seconds(partial_bytes(g, splits) + result * (double)bytes_of(g->type->d),
-                                   device);
+    const double bytes = partial_bytes(g, splits) + result * (double)bytes_of(g->type->d);
+    return tcgemm_gpu_reduce_seconds(bytes, splits, device);
 }
 
 /* ---- the choice ---- */
@@ -690,7 +688,7 @@ double tcgemm_gpu_bound(const tcgemm_kernel_t *row, const struct tcgemm_plan *pl
     double other = HUGE_VAL, copied = floors.copied;
     if (is_deep(row, t.g)) {
         const double sums = !row->gpu->splits_k    ? 0.0
-                            : floors.may_have_tail ? tcgemm_gpu_move_seconds(0.0, t.device)
+                            : floors.may_have_tail ? tcgemm_gpu_reduce_seconds(0.0, 0, t.device)
                                                    : reduce_seconds(t.g, 2, t.device);
         other = sums + floors.shared;
         copied = min_f64(copied, sums + floors.copied_shared);

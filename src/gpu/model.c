@@ -43,6 +43,9 @@ static const double least_seconds = 2.7e-6; /* from one launch to the next, howe
 static const double overlap_seconds = 1.4e-6, least_copied_seconds = 2.9e-6;
 static const double step_seconds = 3.27e-6; /* of one more launch, beside its bytes ... */
 static const double step_efficiency = 0.84; /* ... which come at this part of the bandwidth */
+/* Of the launch that adds up parts of k, beside its bytes, which come from the L2: bytes a clock
+ * and SM (H100). */
+static const double reduce_seconds = 1.9e-6, seconds_a_part = 5e-9, reduce_rate = 8.4;
 /* Parts of the bandwidth: what a kernel streams, weights that threads bring or boxes, and matrices
  * that do not fit in the L2, that do, and that leave most of it to others. */
 static const double stream_efficiency = 0.92;
@@ -56,10 +59,11 @@ static const double nearest_efficiency = 1.73;
 static const double exposed_stream = 0.5; /* of the shorter of bytes and products */
 static const double off_line_bytes = 2.0; /* times longer: lines that begin inside one of the L2 */
 static const double copying = 1.15;       /* times longer: what one block an SM brings by threads */
-static const double again_rate = 85.0; /* bytes a clock and SM: boxes that others have read, too */
-static const double unaligned_d = 3.4; /* bytes of D whose rows begin inside a sector */
-static const double ragged_end = 1.5;  /* times longer: rows that end inside a wide load */
-static const double beyond = 1.0;      /* rows of boxes beyond an edge, to the other side's */
+static const double again_rate = 60.0; /* bytes a clock and SM: boxes that others have read, too */
+static const double exposed_again = 0.4; /* of these, beside weights */
+static const double unaligned_d = 3.4;   /* bytes of D whose rows begin inside a sector */
+static const double ragged_end = 1.5;    /* times longer: rows that end inside a wide load */
+static const double beyond = 1.0;        /* rows of boxes beyond an edge, to the other side's */
 /* From the request of a box to its arrival: a ring that is full of requests brings one ring's worth
  * in that time, and no SM draws more. Operands from memory, and those below a third of the L2. */
 static const double box_latency = 0.7e-6;
@@ -264,11 +268,24 @@ static double bandwidth_for(const question_t *q) {
     return bandwidth_at(efficiency_for(q), q->device);
 }
 
+/* What two take beside one another: the longer, and some of the shorter. */
+static double beside(double x, double y) {
+    const double longer = max_f64(x, y), part = longer > 0.0 ? min_f64(x, y) / longer : 0.0;
+    return longer * sqrt(sqrt(1.0 + part * part * part * part));
+}
+
 /* What bytes take that blocks read after another one has: the L2 runs with the SMs, whatever memory
  * is behind it. */
 static double again_seconds(const question_t *q) {
     const double rate = again_rate * q->device->num_sms * q->device->clock_hz;
     return (double)q->g->batch * bytes_again(q) / rate;
+}
+
+/* Bytes from the memory, and those from the L2 beside them; but what weights take, which boxes
+ * bring at the memory's pace, grows by a part of what is read again. */
+static double with_again(const question_t *q, double seconds) {
+    const double again = again_seconds(q);
+    return has_weights(q) ? seconds + exposed_again * again : beside(seconds, again);
 }
 
 /* How often the ring of a block is filled for one tile. */
@@ -523,10 +540,8 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
 /* Bytes from memory and products hide one another only as far as one of them is much the shorter:
  * what that costs beyond the longer of them. What a kernel streams is half in the open. */
 static double exposed_seconds(const question_t *q, double products, double bytes) {
-    const double longer = max_f64(products, bytes), shorter = min_f64(products, bytes);
-    const double part = shorter / longer;
-    return q->row->streams ? exposed_stream * shorter
-                           : longer * (sqrt(sqrt(1.0 + part * part * part * part)) - 1.0);
+    return q->row->streams ? exposed_stream * min_f64(products, bytes)
+                           : beside(products, bytes) - max_f64(products, bytes);
 }
 
 /* Blocks of a short last round on an SM. Where boxes bring the operands, the blocks of an SM work
@@ -570,7 +585,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (q.row->streams && begins_off_line(&q))
         t.memory *= off_line_bytes;
     if (q.row->tensor_maps)
-        t.memory = max_f64(t.memory * box_waste(&q) * box_factor(&q) + again_seconds(&q),
+        t.memory = max_f64(with_again(&q, t.memory * box_waste(&q) * box_factor(&q)),
                            t.rounds * rings(&q) * box_latency_for(&q));
     if (gathers(&q))
         t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
@@ -651,7 +666,7 @@ static double whole_memory(const question_t *q, const spread_t *s) {
     const double bytes = operand_bytes(q) + batch * d_bytes(q) * d_factor(q);
     if (!q->row->tensor_maps)
         return bytes / bandwidth;
-    return max_f64(bytes * box_waste(q) * box_factor(q) / bandwidth + again_seconds(q),
+    return max_f64(with_again(q, bytes * box_waste(q) * box_factor(q) / bandwidth),
                    s->rounds * rings(q) * box_latency_for(q));
 }
 
@@ -737,6 +752,11 @@ double tcgemm_gpu_copy_seconds(double bytes, const tcgemm_device_t *device) {
 
 double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device) {
     return step_seconds + tcgemm_gpu_copy_seconds(bytes, device);
+}
+
+double tcgemm_gpu_reduce_seconds(double bytes, int64_t parts, const tcgemm_device_t *device) {
+    const double rate = reduce_rate * device->num_sms * device->clock_hz;
+    return reduce_seconds + (double)parts * seconds_a_part + bytes / rate;
 }
 
 double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g) {

@@ -39,14 +39,14 @@ static double predicted(const char *gpu, const char *kernel, tcgemm_type_t type,
     return info.predicted_seconds;
 }
 
-/* Seconds of a part of the H200's first estimate, 0 if it has none. */
+/* Seconds of a part of the H200's estimate of that kernel, 0 if it has none. */
 static double part(const char *kernel, tcgemm_type_t type, int64_t m, int64_t n, int64_t k,
                    const char *name) {
     tcgemm_estimate_t e = {.struct_size = sizeof e};
     tcgemm_plan_t *plan = plan_for("h200", kernel, type, m, n, k);
     double seconds = 0;
-    assert_int_equal(tcgemm_plan_get_estimate(plan, 0, &e), TCGEMM_STATUS_OK);
-    assert_string_equal(e.kernel, kernel);
+    for (int i = 0; i == 0 || strcmp(e.kernel, kernel) != 0; ++i)
+        assert_int_equal(tcgemm_plan_get_estimate(plan, i, &e), TCGEMM_STATUS_OK);
     for (int i = 0; i < e.num_parts; ++i)
         seconds += strcmp(e.parts[i].name, name) == 0 ? e.parts[i].seconds : 0;
     end(plan);
