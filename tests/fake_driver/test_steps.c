@@ -275,7 +275,7 @@ static void pieces_of_a_tail(const void *argument) {
     small.num_sms = is_wide ? 3 : 4;
     fake_set_gpus(1, &small);
     if (is_wide) /* pieces as wide lie in the tail and ahead of it */
-        pieces_of_split_products(126, 1240, 3400, true);
+        pieces_of_split_products(126, 1180, 3600, true);
     else
         pieces_of_split_products(380, 272, 3300, true);
 }
