@@ -156,11 +156,11 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(fetch)(const tcgemm_dots_t *t,
             TCGEMM_PREFETCH_FAR(line[l / DOTS_LANES][l % DOTS_LANES] + p + far);
 }
 
-/* All whole bursts of two sets of lines that share few sets of the cache: the second one lags
- * behind, so that it needs others. The step behind them. */
+/* All whole bursts of one row and two sets of lines that share few sets of the cache: the second
+ * one lags behind, so that it needs others. The step behind them. */
 static TCGEMM_ALWAYS_INLINE int64_t DOTS_LOCAL(crowd)(const tcgemm_dots_t *t,
                                                       const DOTS_ELEMENT *line[2][DOTS_LANES],
-                                                      const int width, DOTS_VEC sum[2][DOTS_MOST]) {
+                                                      DOTS_VEC sum[2][DOTS_MOST]) {
     enum { BURST = 64 / sizeof(DOTS_ELEMENT), AHEAD = 16 * BURST, LAG = 8 * BURST };
     const int64_t whole = t->steps / BURST * BURST;
     for (int64_t p = 0; p < whole + LAG; p += BURST) {
@@ -172,7 +172,7 @@ static TCGEMM_ALWAYS_INLINE int64_t DOTS_LOCAL(crowd)(const tcgemm_dots_t *t,
             for (int l = 0; t->fetches && l < DOTS_LANES; ++l)
                 TCGEMM_PREFETCH_FAR(line[set][l] + at + AHEAD);
             for (int64_t q = at; q < at + BURST; q += DOTS_STEPS)
-                DOTS_LOCAL(some)(t, line[set], q, width, sum[set]);
+                DOTS_LOCAL(some)(t, line[set], q, 1, sum[set]);
         }
     }
     return whole;
@@ -196,7 +196,7 @@ static TCGEMM_ALWAYS_INLINE void DOTS_LOCAL(sets)(const tcgemm_dots_t *t, int fi
     }
     int64_t p = 0;
     if (sets == 2 && DOTS_LANES == 8 && width == 1 && t->is_crowded)
-        p = DOTS_LOCAL(crowd)(t, line, width, sum);
+        p = DOTS_LOCAL(crowd)(t, line, sum);
     for (; p + BURST <= t->steps; p += BURST) {
         DOTS_LOCAL(fetch)(t, line, p, width, sets);
         TCGEMM_UNROLL
