@@ -414,22 +414,24 @@ static void steps_of_a_plan(void **state) {
         int64_t m, n, k;
         const char *kernel; /* NULL: the planner's choice */
         int num_sms;        /* 0: all of an H200 */
+        int batch;
     } cases[] = {
-        {TCGEMM_BF16_F32, 60, 50, 8200, NULL, 0},
-        {TCGEMM_F16_F16, 33, 64, 6000, NULL, 0},
-        {TCGEMM_S8_S32, 20, 40, 9001, NULL, 0},
-        {TCGEMM_F64_F64, 16, 24, 3001, NULL, 0},
-        {TCGEMM_F32_F32, 40, 30, 5000, NULL, 0},
-        {TCGEMM_TF32_F32, 64, 31, 5001, NULL, 0},
-        {TCGEMM_BF16_BF16, 300, 257, 301, NULL, 0},
-        {TCGEMM_F16_F32, 255, 511, 127, NULL, 0},
-        {TCGEMM_F32_F32, 130, 30, 2500, "gpu_mma_pipelined_f32_f32_128x128x32_tma", 0},
+        {TCGEMM_BF16_F32, 60, 50, 8200, NULL, 0, 1},
+        {TCGEMM_BF16_BF16, 60, 50, 4200, NULL, 0, 3},
+        {TCGEMM_F16_F16, 33, 64, 6000, NULL, 0, 1},
+        {TCGEMM_S8_S32, 20, 40, 9001, NULL, 0, 1},
+        {TCGEMM_F64_F64, 16, 24, 3001, NULL, 0, 1},
+        {TCGEMM_F32_F32, 40, 30, 5000, NULL, 0, 1},
+        {TCGEMM_TF32_F32, 64, 31, 5001, NULL, 0, 1},
+        {TCGEMM_BF16_BF16, 300, 257, 301, NULL, 0, 1},
+        {TCGEMM_F16_F32, 255, 511, 127, NULL, 0, 1},
+        {TCGEMM_F32_F32, 130, 30, 2500, "gpu_mma_pipelined_f32_f32_128x128x32_tma", 0, 1},
         /* Tails: tiles that are one or two more than the blocks that are resident. */
-        {TCGEMM_F32_F32, 520, 40, 600, "gpu_mma_pipelined_f32_f32_128x128x32_tma", 2},
-        {TCGEMM_F32_F32, 40, 580, 301, "gpu_mma_pipelined_f32_f32_128x128x16_ffma", 2},
-        {TCGEMM_BF16_BF16, 40, 260, 4200, "gpu_wgmma_bf16_bf16_64x64x64_share", 2},
-        {TCGEMM_TF32_F32, 196, 40, 2600, "gpu_wgmma_tf32_f32_64x64x32_deep", 3},
-        {TCGEMM_F64_F64, 260, 40, 601, "gpu_mma_pipelined_f64_f64_64x64x16_s3", 2},
+        {TCGEMM_F32_F32, 520, 40, 600, "gpu_mma_pipelined_f32_f32_128x128x32_tma", 2, 1},
+        {TCGEMM_F32_F32, 40, 580, 301, "gpu_mma_pipelined_f32_f32_128x128x16_ffma", 2, 1},
+        {TCGEMM_BF16_BF16, 40, 260, 4200, "gpu_wgmma_bf16_bf16_64x64x64_share", 2, 1},
+        {TCGEMM_TF32_F32, 196, 40, 2600, "gpu_wgmma_tf32_f32_64x64x32_deep", 3, 1},
+        {TCGEMM_F64_F64, 260, 40, 601, "gpu_mma_pipelined_f64_f64_64x64x16_s3", 2, 1},
     };
     int tails = 0;
     int kinds[TCGEMM_STEP_REDUCE + 1] = {0};
@@ -449,6 +451,12 @@ static void steps_of_a_plan(void **state) {
             t.p.order = cases[i].num_sms && layout / 2 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
             t.p.ldc = t.p.ldd =
                 (t.p.order == TCGEMM_COL_MAJOR ? cases[i].m : cases[i].n) + layout % 3;
+            if (cases[i].batch > 1) {
+                t.p.batch = cases[i].batch;
+                t.p.stride_a = t.p.m * t.p.k;
+                t.p.stride_b = t.p.k * t.p.n;
+                t.p.stride_c = t.p.stride_d = t.p.m * t.p.ldd;
+            }
             struct tcgemm_plan plan;
             assert_int_equal(tcgemm_plan_make_on(&device, &t.p, &o, 1, &plan), TCGEMM_STATUS_OK);
             for (int s = 0; s < plan.steps.count; ++s)
