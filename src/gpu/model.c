@@ -18,12 +18,12 @@
  * than from the memory, except weights: few rows or columns of D are a layer's. Boxes are slower
  * where much of them lies beyond an edge, or where their rows begin inside a line of the L2 and
  * products do not hide that (pairs of blocks that fetch B together draw less), and what more than
- * one block reads comes from the L2, which takes its time beside the memory likewise. A kernel that streams an operand
- * starts once, for it fetches its next tile while it ends the one before, takes k in steps of all
- * its warps, and longer where lines begin inside lines of the L2. The constants of each row are
- * measured (measured/cost.def); for other devices they are scaled: at most nine tenths of the units
- * that they have, `finish` by their memory's bytes a cycle and SM. How well that fits:
- * docs/measuring.md.
+ * one block reads comes from the L2, which takes its time beside the memory likewise. A kernel that
+ * streams an operand starts once, for it fetches its next tile while it ends the one before, takes
+ * k in steps of all its warps, and longer where lines begin inside lines of the L2. The constants
+ * of each row are measured (measured/cost.def); for other devices they are scaled: at most nine
+ * tenths of the units that they have, `finish` by their memory's bytes a cycle and SM. How well
+ * that fits: docs/measuring.md.
  */
 #include "gpu/model.h"
 
