@@ -13,7 +13,8 @@
  * Parts of k are like items of a batch: item t, part s multiplies k from s * split_k on and writes
  * to d + (t * splits + s) * stride_d. steps/reduce.cu adds them up:
  *
- *     a      partial sums, part s of item t at a + (t * splits + s) * stride_a, row i at + i * lda
+ *     a      partial sums, part s of item t at a + (t * splits + s) * stride_a, row i at + i * lda;
+ *            rows of whole 16-byte pieces, one behind another, so that stride_a is m * lda
  *     k      is not used, nor is b
  *
  * steps/pack.cu copies rows to where wide loads can take them:

@@ -135,7 +135,7 @@ static double units_of_packing(const tcgemm_step_t *step, const tcgemm_gpu_args_
 /* A block of the reduction adds up as many pieces of D as its threads are not lanes of one. */
 static double units_of_reduction(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
     const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
-    const int64_t pieces = args->m * args->batch * ceil_div(args->n, in_piece);
+    const int64_t pieces = args->stride_a * args->batch / in_piece;
     return (double)ceil_div(pieces, TCGEMM_MOVE_THREADS / TCGEMM_REDUCE_LANES(args->splits));
 }
 

@@ -51,11 +51,11 @@ double tcgemm_gpu_resident_blocks(const tcgemm_gpu_row_t *row, int ranks,
 /* Seconds of a launch that reads and writes so many bytes of GPU memory and computes nothing. */
 double tcgemm_gpu_move_seconds(double bytes, const tcgemm_device_t *device);
 
-/* Likewise of one that adds up so many parts of k, which lie in the L2 for the most part. */
-double tcgemm_gpu_reduce_seconds(double bytes, int64_t parts, const tcgemm_device_t *device);
-
 /* Without the launch, where another step brings it. */
 double tcgemm_gpu_copy_seconds(double bytes, const tcgemm_device_t *device);
+
+/* Seconds of a launch that adds up so many parts of k, which lie in the L2 for the most part. */
+double tcgemm_gpu_reduce_seconds(double bytes, int64_t parts, const tcgemm_device_t *device);
 
 /* Seconds that host matrices need to the GPU and back, beside those of the product. */
 double tcgemm_gpu_predict_transfer(const tcgemm_canonical_t *g);

@@ -7,9 +7,8 @@
  *
  * That order depends on the number of parts alone, so the bits are the same run after run. A thread
  * holds 16 bytes of sums, and has as many pieces under way at once as AT_ONCE says: what a launch
- * of some us takes is how long the last of them is on its way. Rows of sums are whole pieces, and
- * follow one another (expand.c), so that a part is one run of them and no place has to be divided
- * into row and column before its pieces are asked for.
+ * of some us takes is how long the last of them is on its way. A part is one run of pieces
+ * (gpu_args.h), so that no place has to be divided into row and column before they are asked for.
  */
 #include <stdint.h>
 
@@ -158,8 +157,8 @@ template <class Type> static __device__ __forceinline__ void reduce(const tcgemm
     TCGEMM_SHARED_ARRAY(piece_t, shared, TCGEMM_MOVE_THREADS);
     const uint32_t lanes = TCGEMM_REDUCE_LANES(args.splits), places = TCGEMM_MOVE_THREADS / lanes;
     const uint32_t lane = threadIdx.x / places, place = threadIdx.x % places;
-    const int64_t in_row = (args.n + piece_t::COUNT - 1) / piece_t::COUNT;
-    const int64_t in_part = in_row * args.m, all = in_part * args.batch;
+    const int64_t in_row = args.lda / piece_t::COUNT, in_part = args.stride_a / piece_t::COUNT;
+    const int64_t all = in_part * args.batch;
     tcgemm_wait_for_grids();
     tcgemm_let_next_grid_begin();
 

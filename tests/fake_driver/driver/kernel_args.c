@@ -346,6 +346,8 @@ const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, u
         return packing_fault(kernel, &params->packing, grid, threads, smem);
     if (kernel->kind == KERNEL_REDUCE && (x->splits < 2 || (uintptr_t)x->a % 16))
         return "a sum of one part, or off a 16-byte boundary";
+    if (kernel->kind == KERNEL_REDUCE && x->stride_a != x->m * x->lda)
+        return "parts whose rows do not follow one another";
     if (kernel->kind != KERNEL_PRODUCT)
         return threads != MOVE_THREADS || smem ? "not the threads of kernels that move" : NULL;
     const char *const fault = map_fault(kernel, params, ranks);
