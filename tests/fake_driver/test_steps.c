@@ -222,6 +222,23 @@ static void set_limit(int64_t bytes) {
     (void)setenv("TCGEMM_CUDA_MEMORY_LIMIT", text, 1);
 }
 
+static bool is_split(const tcgemm_plan_t *plan) {
+    return (kinds_of(plan) & SPLITS) || is_in_clusters(plan);
+}
+
+/* Widens a product by 10 columns at a time until its plan splits k, and has a tail or none, as is
+ * wanted: at which size is the model's to say. */
+static tcgemm_plan_t *split_plan(tcgemm_context_t *context, tcgemm_problem_t *p, bool wants_tail) {
+    enum { TRIES = 60, WIDER = 10 };
+    tcgemm_plan_t *plan = plan_of(context, p, NULL);
+    for (int i = 0; i < TRIES && plan && !(is_split(plan) && has_tail(plan) == wants_tail); ++i) {
+        tcgemm_plan_destroy(plan);
+        p->n += WIDER;
+        plan = plan_of(context, p, NULL);
+    }
+    return plan;
+}
+
 /* Host matrices in ever smaller pieces, as long as the smallest panels of all of k fill no more
  * than half of the limit (host_panels.c, whole_k): the bits of the matrices on the GPU. */
 static void pieces_of_split_products(int64_t m, int64_t n, int64_t k, bool have_tails) {
@@ -235,10 +252,9 @@ static void pieces_of_split_products(int64_t m, int64_t n, int64_t k, bool have_
         t.beta = 1;
         t.p.op_a = have_tails && i % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
         t.p.order = have_tails && i / 2 ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
+        tcgemm_plan_t *plan = split_plan(context, &t.p, have_tails);
         operands_make(&t, &x);
-        tcgemm_plan_t *plan = plan_of(context, &t.p, NULL);
-        CHECK(plan && ((kinds_of(plan) & SPLITS) || is_in_clusters(plan)),
-              "type %d: k is neither split nor shared", types[i]);
+        CHECK(plan && is_split(plan), "type %d: k is neither split nor shared", types[i]);
         CHECK(has_tail(plan) == have_tails, "type %d: %s tail", types[i], have_tails ? "no" : "a");
         (void)run_there(&t, plan, &x);
         const uint64_t expected = hash_of_d(&t, &x.d);
