@@ -1,18 +1,25 @@
 /* choices.c - the planner's choice beside every row that could have been chosen.
  *
- *     bash lab/model/run.sh choices [problems [seed [milliseconds [regular]]]] >choices.csv
+ *     bash lab/model/run.sh choices [problems [seed [milliseconds [KIND]]]] >choices.csv
  *
  * Random problems (400 of them), drawn anew from the seed (1): all types that a GPU multiplies
  * (TYPE: those whose names begin so), the four layouts, sizes spread evenly over their logarithms:
  * cubes, few rows, few columns, deep k, batches, any; one in three odd, the others multiples of 16.
- * Those that are `regular` are larger, up to 8192^3, few rows and columns of weights as networks
- * have them, and all sizes from 128 on multiples of 128, as most are that people choose: rows of
- * matrices begin with a line of the L2, which chance alone would hardly give. Each row that may be
- * chosen is planned by its name, with the packing and the parts of k that the planner gives it, and
- * timed for `milliseconds` (3), three times; an eighth of that where it is far behind. A line is a
- * row for a problem: its steps (A, B: packed, P: product, p: product in pairs of blocks, R: parts
- * added up), the parts of k of the last product, what it took and was expected to take, and whether
- * the planner took it. lab/model/choices.py draws the sum, also with the planner of another day.
+ * KIND says which others:
+ *
+ *     regular  larger ones, up to 8192^3, few rows and columns of weights as networks have them,
+ *              and all sizes from 128 on multiples of 128, as most are that people choose: rows of
+ *              matrices begin with a line of the L2, which chance alone would hardly give
+ *     steady   of these the largest, of the types of tensor cores, which come to the limit of power
+ *              when one product follows another, as it does in programs
+ *
+ * Each row that may be chosen is planned by its name, with the packing and the parts of k that the
+ * planner gives it, and timed for `milliseconds` (3), three times; an eighth of that where it is
+ * far behind. Of steady problems the rows that are promised about as much are timed in turns, so
+ * that heat and clock meet them alike: the median of seven. A line is a row for a problem: its
+ * steps (A, B: packed, P: product, p: product in pairs of blocks, R: parts added up), the parts of
+ * k of the last product, what it took and was expected to take, and whether the planner took it.
+ * lab/model/choices.py draws the sum, also with the planner of another day.
  */
 #include <math.h>
 #include <stdint.h>
@@ -29,7 +36,7 @@ static const tcgemm_type_t types[NUM_TYPES] = {
     TCGEMM_E4M3_F32, TCGEMM_E4M3_BF16, TCGEMM_E5M2_BF16};
 
 static uint64_t state;
-static bool is_regular;
+static bool is_regular, is_steady;
 
 static uint64_t draw(uint64_t below) {
     state ^= state << 13;
@@ -101,20 +108,29 @@ static void note_steps(const tcgemm_plan_t *plan, choice_t *c) {
     }
 }
 
-/* Of one row, or with NULL of the planner's; 0 seconds where it does not take the problem. */
-static choice_t time_row(const tcgemm_problem_t *p, const char *kernel, double sample_seconds) {
+/* Of one row, or with NULL of the planner's; NULL where it does not take the problem. `c` lacks
+ * what it takes. */
+static tcgemm_plan_t *plan_row(const tcgemm_problem_t *p, const char *kernel, choice_t *c) {
     tcgemm_plan_options_t o = tcgemm_plan_options();
+    tcgemm_plan_info_t info = {.struct_size = sizeof info};
     tcgemm_plan_t *plan = NULL;
-    choice_t c = {0};
+    *c = (choice_t){0};
     o.kernel = kernel;
     if (tcgemm_plan_create(timing_context, p, &o, &plan) != TCGEMM_STATUS_OK)
-        return c;
-    tcgemm_plan_info_t info = {.struct_size = sizeof info};
+        return NULL;
     (void)tcgemm_plan_get_info(plan, &info);
-    note_steps(plan, &c);
-    c.predicted = info.predicted_seconds;
-    c.seconds = timing_of(plan, p, sample_seconds);
-    (void)snprintf(c.kernel, sizeof c.kernel, "%s", info.kernel);
+    note_steps(plan, c);
+    c->predicted = info.predicted_seconds;
+    (void)snprintf(c->kernel, sizeof c->kernel, "%s", info.kernel);
+    return plan;
+}
+
+/* The same, timed; 0 seconds where there is no plan. */
+static choice_t time_row(const tcgemm_problem_t *p, const char *kernel, double sample_seconds) {
+    choice_t c;
+    tcgemm_plan_t *plan = plan_row(p, kernel, &c);
+    if (plan)
+        c.seconds = timing_of(plan, p, sample_seconds);
     tcgemm_plan_destroy(plan);
     return c;
 }
@@ -160,6 +176,60 @@ static void measure(int number, const tcgemm_problem_t *p, double sample_seconds
     (void)fflush(stdout);
 }
 
+/* ---- in turns ---- */
+
+enum { MOST_IN_TURNS = 24, TURNS = 7 };
+static const double promised_as_much = 1.35;
+
+typedef struct turn {
+    tcgemm_plan_t *plan;
+    choice_t c;
+    double seconds[TURNS];
+} turn_t;
+
+static int compare_seconds(const void *x, const void *y) {
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static void measure_in_turns(int number, const tcgemm_problem_t *p, double turn_seconds) {
+    turn_t turns[MOST_IN_TURNS]; /* the planner's row is the first */
+    int count = 1;
+    turns[0].plan = plan_row(p, NULL, &turns[0].c);
+    if (!turns[0].plan)
+        return;
+    for (int i = 0; i < tcgemm_kernel_count() && count < MOST_IN_TURNS; ++i) {
+        tcgemm_kernel_info_t row = {.struct_size = sizeof row};
+        turn_t *const t = &turns[count];
+        if (tcgemm_kernel_get_info(i, &row) != TCGEMM_STATUS_OK || !may_be_chosen(&row, p) ||
+            strcmp(row.name, turns[0].c.kernel) == 0)
+            continue;
+        t->plan = plan_row(p, row.name, &t->c);
+        if (t->plan && t->c.predicted < promised_as_much * turns[0].c.predicted)
+            ++count;
+        else
+            tcgemm_plan_destroy(t->plan);
+    }
+    for (int turn = 0; turn < TURNS; ++turn)
+        for (int i = 0; i < count; ++i)
+            turns[i].seconds[turn] = timing_of(turns[i].plan, p, turn_seconds / TIMING_ROUNDS);
+    for (int i = 0; i < count; ++i) {
+        qsort(turns[i].seconds, TURNS, sizeof turns[i].seconds[0], compare_seconds);
+        turns[i].c.seconds = turns[i].seconds[TURNS / 2];
+        if (turns[i].c.seconds > 0)
+            write_line(number, p, &turns[i].c, i == 0);
+        tcgemm_plan_destroy(turns[i].plan);
+    }
+    (void)fflush(stdout);
+}
+
+/* Whether it takes some 15 us and more of the tensor cores at their full power. */
+static bool is_hot(const tcgemm_problem_t *p) {
+    const int bits = tcgemm_dtype_bits(tcgemm_type_info(p->type)->a);
+    const double products = (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
+    return p->type != TCGEMM_F32_F32 && p->type != TCGEMM_F64_F64 && products * bits > 1e11;
+}
+
 static bool fits(const tcgemm_problem_t *p) {
     const double products = (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
     const double most = (double)timing_most_elements / 2;
@@ -177,7 +247,8 @@ int main(int argc, char **argv) {
         (void)fprintf(stderr, "choices: problems, seed and milliseconds are more than 0\n");
         return 2;
     }
-    is_regular = argc > 4 && strcmp(argv[4], "regular") == 0;
+    is_steady = argc > 4 && strcmp(argv[4], "steady") == 0;
+    is_regular = is_steady || (argc > 4 && strcmp(argv[4], "regular") == 0);
     if (!timing_start())
         return 77;
     state = (uint64_t)seed * UINT64_C(0x9E3779B97F4A7C15);
@@ -186,8 +257,12 @@ int main(int argc, char **argv) {
                  "predicted_seconds\n");
     for (int i = 0; i < wanted;) {
         const tcgemm_problem_t p = draw_problem();
-        if (fits(&p) && strncmp(tcgemm_type_info(p.type)->name, type, strlen(type)) == 0)
+        if (!fits(&p) || strncmp(tcgemm_type_info(p.type)->name, type, strlen(type)) != 0)
+            continue;
+        if (!is_steady)
             measure(i++, &p, sample_seconds);
+        else if (is_hot(&p))
+            measure_in_turns(i++, &p, sample_seconds);
     }
     return 0;
 }
