@@ -34,19 +34,17 @@ enum {
 static const double most_partial_bytes = 512e6;
 /* Of resident blocks, to try a split for. */
 static const double waves[] = {0.25, 0.5, 1.0, 2.0, 3.0};
+/* Of parts that boxes bring, fewer take less than the model says, which has their products alone to
+ * go by: down to so many eighths of them are taken where it promises at most so much more. */
+static const double worth_fewer_parts = 1.07;
+enum { LEAST_EIGHTHS = 5 };
 /* A tail is tried for products that take so long and whose rounds could do so much more. */
 static const double least_seconds_of_tail = 20e-6;
 static const double least_idle = 1.05;
 /* It saves less than the model says where the clock follows the power of the tensor cores: while
  * the last round leaves SMs idle, the others are faster. So such a plan counts for so much longer.
  */
-static const double heat_of_tail = 1.035;
-/* Small tiles of 16 bits and more read more bytes for each product, which costs power: up to 5 % of
- * the time where products take so long, the more the longer a program multiplies
- * (bench/results/notes.md, "Small tiles are hot"). So they, too, count for longer. */
-static const double heat_of_small_tile = 1.03;
-static const double least_seconds_of_heat = 50e-6;
-enum { SMALL_TILE = 128 * 128 }; /* elements of D */
+static const double heat_of_tail = 1.05;
 
 /* The last rows (columns) of D, whose k is in parts of its own. */
 typedef struct tail {
@@ -339,12 +337,6 @@ static bool is_hot(const tcgemm_kernel_t *row) {
     return row->gpu->type != TCGEMM_F32_F32 && row->gpu->type != TCGEMM_F64_F64;
 }
 
-static bool is_hot_and_small(const tcgemm_kernel_t *row, double seconds) {
-    const tcgemm_gpu_row_t *const r = row->gpu;
-    return is_hot(row) && r->tensor_maps && r->bm * r->bn <= SMALL_TILE &&
-           bytes_of(tcgemm_type_info(r->code)->a) > 1 && seconds > least_seconds_of_heat;
-}
-
 static void try_choice(const task_t *t, choice_t c, choice_t *best) {
     c.seconds = other_seconds(t, &c);
     if (c.seconds + tcgemm_gpu_least_seconds() >= best->seconds)
@@ -391,6 +383,23 @@ static void try_splits(const task_t *t, choice_t *best) {
         c.splits = ceil_div(g->k, c.split_k);
         if (c.splits > 1 && partial_bytes(g, c.splits) <= most_partial_bytes)
             try_choice(t, c, best);
+    }
+}
+
+static void take_fewer_parts(const task_t *t, choice_t *best) {
+    const tcgemm_gpu_row_t *const r = t->row->gpu;
+    const int64_t blocks = ceil_div(t->g->k, r->bk);
+    if (!r->tensor_maps || best->splits == 1)
+        return;
+    for (int eighths = LEAST_EIGHTHS; eighths < 8; ++eighths) {
+        choice_t c = *best;
+        c.split_k = ceil_div(blocks, ceil_div(best->splits * eighths, 8)) * r->bk;
+        c.splits = ceil_div(t->g->k, c.split_k);
+        c.seconds = other_seconds(t, &c) + products_seconds(t, &c);
+        if (c.splits > 1 && c.seconds <= worth_fewer_parts * best->seconds) {
+            *best = c;
+            return;
+        }
     }
 }
 
@@ -505,8 +514,6 @@ static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *pla
     try_clusters(&t, &whole, &best);
     if (!is_reproducible(plan)) /* a row of D would know how many there are */
         try_tail(&t, &best);
-    if (is_hot_and_small(row, best.seconds))
-        best.seconds *= heat_of_small_tile;
     return best;
 }
 
@@ -514,8 +521,11 @@ static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *pla
  * which does not, from the problem itself. */
 static choice_t choose_for(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
     choice_t best = choose(row, plan);
+    tcgemm_canonical_t own;
+    task_t t;
+    set_task(row, choice_problem(plan, &own), plan->device, &t);
+    take_fewer_parts(&t, &best);
     if (is_reproducible(plan)) {
-        task_t t;
         set_task(row, &plan->g, plan->device, &t);
         choose_packing(&t, &best);
     }
