@@ -35,7 +35,8 @@ static const double most_partial_bytes = 512e6;
 /* Of resident blocks, to try a split for. */
 static const double waves[] = {0.25, 0.5, 1.0, 2.0, 3.0};
 /* Of parts that boxes bring, fewer take less than the model says, which has their products alone to
- * go by: down to so many eighths of them are taken where it promises at most so much more. */
+ * go by (bench/results/notes.md, "Fewer parts"): down to so many eighths of them are taken where it
+ * promises at most so much more. Not of one tile, whose sums are soon added up. */
 static const double worth_fewer_parts = 1.07;
 enum { LEAST_EIGHTHS = 5 };
 /* A tail is tried for products that take so long and whose rounds could do so much more. */
@@ -389,7 +390,7 @@ static void try_splits(const task_t *t, choice_t *best) {
 static void take_fewer_parts(const task_t *t, choice_t *best) {
     const tcgemm_gpu_row_t *const r = t->row->gpu;
     const int64_t blocks = ceil_div(t->g->k, r->bk);
-    if (!r->tensor_maps || best->splits == 1)
+    if (!r->tensor_maps || best->splits == 1 || tiles_of(r, t->g) * (double)t->g->batch == 1.0)
         return;
     for (int eighths = LEAST_EIGHTHS; eighths < 8; ++eighths) {
         choice_t c = *best;
