@@ -7,8 +7,9 @@
 #
 # Needs a build with tests (default: build). Each defect is one sed edit of one file of src/gpu or
 # src/tile (an edit that changes nothing is an error); one kernel file is compiled with it, for one
-# architecture, with the very command of the build, and emulate/rows runs the rows that it holds.
-# Exit status 1 if a defect is not noticed. Takes some three minutes; not part of CTest. Results:
+# architecture, with the very command of the build, and emulate/rows runs the rows that it holds (of
+# steps, emulate/pack or plans with all kernels).
+# Exit status 1 if a defect is not noticed. Takes several minutes; not part of CTest. Results:
 # docs/testing.md.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -59,34 +60,40 @@ PYTHON
     sh "$work/command" >"$work/log" 2>&1
 }
 
-# compile FILE ARCH: the kernel file in $work to a module of its own, with the steps before and after it.
+# compile FILE ARCH: the kernel file in $work to a module of its own, with the steps before and after it;
+# the steps themselves with all kernels of the build.
 compile() {
     object "$1" "$2" || return 1
-    steps=$(find "$build" -path "*tcgemm_emulate_sm$2.dir*" -name 'reduce*.o')
-    if cmp -s "$root/src/$pack" "$work/src/$pack"; then
-        steps="$steps $(find "$build" -path "*tcgemm_emulate_sm$2.dir*" -name 'pack*.o')"
-    else
-        object pack.cu "$2" || return 1
-        steps="$steps $work/pack.cu.o"
-    fi
+    objects=$(find "$build" -path "*tcgemm_emulate_sm$2.dir*" -name '*.o')
+    case $1 in
+    reduce.cu) objects="$work/$1.o $(echo "$objects" | grep -v '/reduce[^/]*$')" ;;
+    *)
+        objects="$work/$1.o $(echo "$objects" | grep '/\(pack\|reduce\)[^/]*$')"
+        if ! cmp -s "$root/src/$pack" "$work/src/$pack"; then
+            object pack.cu "$2" || return 1
+            objects="$work/pack.cu.o $(echo "$objects" | grep -v '/pack[^/]*$')"
+        fi
+        ;;
+    esac
     names=$(grep -rhoE 'extern __shared__ .*\[\]' "$work/src/gpu" | sed 's/.*[ *]\([A-Za-z_0-9]*\)\[\]/\1/' | sort -u)
     symbols=
     for name in $names; do symbols="$symbols -Wl,--defsym=$name=tcgemm_emulate_shared"; done
     rm -f "$work"/modules/*
     # shellcheck disable=SC2086
-    ${CC:-cc} -shared -o "$work/modules/emulate-sm$2.so" "$work/$1.o" $steps $machine $symbols -lm -lpthread \
+    ${CC:-cc} -shared -o "$work/modules/emulate-sm$2.so" $objects $machine $symbols -lm -lpthread \
         >"$work/log" 2>&1
 }
 
-# run NAME ARCH: the tests of the rows named so, on that architecture; those of packing, if that is named.
-run() {
-    if [ "$1" = packing ]; then
-        TCGEMM_EMULATOR=$work/modules timeout 300 "$packs" >"$work/out" 2>&1
-        return
-    fi
-    TCGEMM_EMULATOR=$work/modules TCGEMM_TEST_KERNEL=$1 \
-        timeout 300 "$program" "rows_of_sm$2" >"$work/out" 2>&1
-}
+# run NAME ARCH: the tests of the rows named so, on that architecture; those of packing, or of the steps of
+# plans, if these are named.
+run() (
+    export TCGEMM_EMULATOR="$work/modules"
+    case $1 in
+    packing) timeout 300 "$packs" >"$work/out" 2>&1 ;;
+    steps) timeout 300 "$program" steps_of_a_plan >"$work/out" 2>&1 ;;
+    *) TCGEMM_TEST_KERNEL=$1 timeout 300 "$program" "rows_of_sm$2" >"$work/out" 2>&1 ;;
+    esac
+)
 
 # How it was seen, in the words of the first failure that tells of a fault, else of any.
 how() {
@@ -147,6 +154,7 @@ defect() {
 }
 
 pack=gpu/steps/pack.cu
+reduce=gpu/steps/reduce.cu
 mma=gpu/families/mma_pipelined/mma_pipelined.cuh
 copy=gpu/families/mma_pipelined/operand_copy.cuh
 reader=gpu/families/mma_pipelined/operand_reader.cuh
@@ -179,6 +187,19 @@ packed "all blocks take the first operand" 's/args(all.operand\[blockIdx.x >= al
 packed "the blocks of the second operand are counted from the first's" \
     's/? blockIdx.x - all.first_blocks : blockIdx.x/? blockIdx.x : blockIdx.x/'
 packed "rows that do not exist are turned" 's/i < rows ? length : 0)/length)/'
+
+# Of sums of parts, behind the products of some plans.
+added() {
+    defect "$1" $reduce "$2" 'reduce.cu' 90 steps
+}
+added "a part too many is added up" 's/part < parts ? place/part <= parts ? place/'
+added "a lane's parts are left out" 's/other = 1; other < lanes/other = 2; other < lanes/'
+added "lanes' sums are added before they lie there" '/shared\[threadIdx.x\] = total;/{n;s/__syncthreads();//}'
+added "sums are stored beyond the edge of D" 's/if (col + i < args.n)/if (true)/'
+added "pieces are stored whole whatever the alignment of D" 's/ \&\& args.vector_d >= sizeof result//'
+added "items of sums lie a part too near" 's/item \* args.splits \* in_part/item * (args.splits - 1) * in_part/'
+added "C is read of another item" 's/(const out \*)args.c + item \* args.stride_c/(const out *)args.c/'
+
 defect "halves of the epilogue are swapped" $mma \
     's/staged\[c_row \* pitch + col_of_unit(j, half, c_col)\]/staged[c_row * pitch + col_of_unit(j, 1 - half, c_col)]/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32

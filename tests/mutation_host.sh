@@ -29,6 +29,10 @@ defect "bytes and products hide all of one another" src/gpu/model.c 's/^    t.ex
     'unit/gpu/model'
 defect "the launch of a second packing is counted where there is none" src/gpu/expand.c \
     's/return joins ? tcgemm_gpu_copy_seconds(bytes, device) : /return /' 'unit/gpu/model'
+defect "the parts of one tile are fewer, too" src/gpu/expand.c \
+    's/ || tiles_of(r, t->g) \* (double)t->g->batch == 1.0)/)/' 'unit/plan/planner'
+defect "parts of k are no fewer than fill all SMs" src/gpu/expand.c 's/worth_fewer_parts = 1.07/worth_fewer_parts = 0.5/' \
+    'unit/plan/planner'
 defect "the batch takes no time" src/cpu/model.c 's/^        (double)plan->g.batch \/ pow/        1.0 \/ pow/' \
     'unit/plan/planner|cli/explain'
 

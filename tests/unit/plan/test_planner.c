@@ -515,6 +515,36 @@ static void pairs_where_blocks_wait_for_boxes(void **state) {
         }
 }
 
+/* Parts of k that boxes bring leave some of the 132 SMs idle, at most three eighths, but those of
+ * one tile do not; parts that threads bring fill all. */
+static void boxes_bring_fewer_parts(void **state) {
+    (void)state;
+    static const struct {
+        const char *kernel;
+        tcgemm_type_t type;
+        int64_t size, k;
+        int tiles, least_blocks, most_blocks;
+    } cases[] = {
+        {"gpu_wgmma_bf16_f32_64x128x64_swap", TCGEMM_BF16_F32, 256, 65536, 8, 80, 120},
+        {"gpu_wgmma_e4m3_f32_128x128x128_share", TCGEMM_E4M3_F32, 512, 32768, 16, 80, 120},
+        {"gpu_wgmma_bf16_f32_64x64x64_deep", TCGEMM_BF16_F32, 64, 131072, 1, 64, 132},
+        {"gpu_mma_pipelined_f32_f32_128x128x16_ffma", TCGEMM_F32_F32, 256, 65536, 4, 125, 264}};
+    const tcgemm_device_t *const gpu = tcgemm_known_gpu_find("h100");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        tcgemm_problem_t p =
+            tcgemm_problem(cases[i].type, cases[i].size, cases[i].size, cases[i].k);
+        tcgemm_plan_options_t o = tcgemm_plan_options();
+        struct tcgemm_plan plan;
+        p.op_b = TCGEMM_OP_T;
+        p.flags = cases[i].type == TCGEMM_E4M3_F32 ? TCGEMM_FLAG_FAST_ACCUMULATE : 0;
+        o.kernel = cases[i].kernel;
+        assert_int_equal(tcgemm_plan_make_on(gpu, &p, &o, 1, &plan), TCGEMM_STATUS_OK);
+        const int blocks = cases[i].tiles * tcgemm_plan_product(&plan)->splits;
+        print_message("%s: %d blocks\n", cases[i].kernel, blocks);
+        assert_in_range(blocks, cases[i].least_blocks, cases[i].most_blocks);
+    }
+}
+
 int main(void) {
     const char *child = getenv("TCGEMM_TEST_ARCH_CHILD");
     if (child)
@@ -534,6 +564,7 @@ int main(void) {
         cmocka_unit_test(fp8_by_mma_sync),
         cmocka_unit_test(products_share_d),
         cmocka_unit_test(pairs_where_blocks_wait_for_boxes),
+        cmocka_unit_test(boxes_bring_fewer_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
