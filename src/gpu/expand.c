@@ -390,7 +390,7 @@ static void try_splits(const task_t *t, choice_t *best) {
 static void take_fewer_parts(const task_t *t, choice_t *best) {
     const tcgemm_gpu_row_t *const r = t->row->gpu;
     const int64_t blocks = ceil_div(t->g->k, r->bk);
-    if (!r->tensor_maps || tiles_of(r, t->g) * (double)t->g->batch == 1.0)
+    if (!r->tensor_maps || best->splits == 1 || tiles_of(r, t->g) * (double)t->g->batch == 1.0)
         return;
     for (int eighths = LEAST_EIGHTHS; eighths < 8; ++eighths) {
         choice_t c = *best;
@@ -524,10 +524,8 @@ static choice_t choose_for(const tcgemm_kernel_t *row, const struct tcgemm_plan 
     choice_t best = choose(row, plan);
     tcgemm_canonical_t own;
     task_t t;
-    if (best.splits > 1) {
-        set_task(row, choice_problem(plan, &own), plan->device, &t);
-        take_fewer_parts(&t, &best);
-    }
+    set_task(row, choice_problem(plan, &own), plan->device, &t);
+    take_fewer_parts(&t, &best);
     if (is_reproducible(plan)) {
         set_task(row, &plan->g, plan->device, &t);
         choose_packing(&t, &best);
