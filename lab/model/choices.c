@@ -53,11 +53,15 @@ static int64_t draw_size(double low, double high, bool odd) {
     return odd || size < step ? size : size / step * step;
 }
 
+static bool is_wide(tcgemm_type_t type) {
+    return type == TCGEMM_F64_F64 || type == TCGEMM_F32_F32;
+}
+
 static tcgemm_problem_t draw_problem(void) {
     const tcgemm_type_t type = types[draw(NUM_TYPES)];
     const bool odd = !is_regular && draw(3) == 0;
     const uint64_t layout = draw(4), kind = draw(6);
-    const bool wide = type == TCGEMM_F64_F64 || type == TCGEMM_F32_F32;
+    const bool wide = is_wide(type);
     const double high = wide ? 4096 : is_regular ? 16384 : 10000;
     int64_t m = draw_size(64, high, odd), n = draw_size(64, high, odd),
             k = draw_size(64, high, odd);
@@ -142,6 +146,14 @@ static bool may_be_chosen(const tcgemm_kernel_info_t *row, const tcgemm_problem_
            strncmp(row->algo, "wmma", 4) != 0 && strcmp(row->algo, "simt-outer") != 0;
 }
 
+/* Whether row i may be chosen, and is not that one. */
+static bool is_another(int i, const tcgemm_problem_t *p, const choice_t *chosen,
+                       tcgemm_kernel_info_t *row) {
+    *row = (tcgemm_kernel_info_t){.struct_size = sizeof *row};
+    return tcgemm_kernel_get_info(i, row) == TCGEMM_STATUS_OK && may_be_chosen(row, p) &&
+           strcmp(row->name, chosen->kernel) != 0;
+}
+
 static void write_line(int number, const tcgemm_problem_t *p, const choice_t *c, int chosen) {
     (void)printf("%d,%s,%c%c,%lld,%lld,%lld,%lld,%u,%s,%s,%lld,%d,%.6g,%.6g\n", number,
                  tcgemm_type_info(p->type)->name, p->op_a ? 'T' : 'N', p->op_b ? 'T' : 'N',
@@ -155,9 +167,8 @@ static void measure(int number, const tcgemm_problem_t *p, double sample_seconds
         return;
     double best = chosen.seconds;
     for (int i = 0; i < tcgemm_kernel_count(); ++i) {
-        tcgemm_kernel_info_t row = {.struct_size = sizeof row};
-        if (tcgemm_kernel_get_info(i, &row) != TCGEMM_STATUS_OK || !may_be_chosen(&row, p) ||
-            strcmp(row.name, chosen.kernel) == 0)
+        tcgemm_kernel_info_t row;
+        if (!is_another(i, p, &chosen, &row))
             continue;
         choice_t c = time_row(p, row.name, sample_seconds / 8);
         if (c.seconds > 0 && c.seconds < 1.15 * best)
@@ -187,11 +198,6 @@ typedef struct turn {
     double seconds[TURNS];
 } turn_t;
 
-static int compare_seconds(const void *x, const void *y) {
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 static void measure_in_turns(int number, const tcgemm_problem_t *p, double turn_seconds) {
     turn_t turns[MOST_IN_TURNS]; /* the planner's row is the first */
     int count = 1;
@@ -199,10 +205,9 @@ static void measure_in_turns(int number, const tcgemm_problem_t *p, double turn_
     if (!turns[0].plan)
         return;
     for (int i = 0; i < tcgemm_kernel_count() && count < MOST_IN_TURNS; ++i) {
-        tcgemm_kernel_info_t row = {.struct_size = sizeof row};
+        tcgemm_kernel_info_t row;
         turn_t *const t = &turns[count];
-        if (tcgemm_kernel_get_info(i, &row) != TCGEMM_STATUS_OK || !may_be_chosen(&row, p) ||
-            strcmp(row.name, turns[0].c.kernel) == 0)
+        if (!is_another(i, p, &turns[0].c, &row))
             continue;
         t->plan = plan_row(p, row.name, &t->c);
         if (t->plan && t->c.predicted < promised_as_much * turns[0].c.predicted)
@@ -214,7 +219,7 @@ static void measure_in_turns(int number, const tcgemm_problem_t *p, double turn_
         for (int i = 0; i < count; ++i)
             turns[i].seconds[turn] = timing_of(turns[i].plan, p, turn_seconds / TIMING_ROUNDS);
     for (int i = 0; i < count; ++i) {
-        qsort(turns[i].seconds, TURNS, sizeof turns[i].seconds[0], compare_seconds);
+        qsort(turns[i].seconds, TURNS, sizeof turns[i].seconds[0], compare_doubles);
         turns[i].c.seconds = turns[i].seconds[TURNS / 2];
         if (turns[i].c.seconds > 0)
             write_line(number, p, &turns[i].c, i == 0);
@@ -223,19 +228,20 @@ static void measure_in_turns(int number, const tcgemm_problem_t *p, double turn_
     (void)fflush(stdout);
 }
 
+static double products_of(const tcgemm_problem_t *p) {
+    return (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
+}
+
 /* Whether it takes some 15 us and more of the tensor cores at their full power. */
 static bool is_hot(const tcgemm_problem_t *p) {
     const int bits = tcgemm_dtype_bits(tcgemm_type_info(p->type)->a);
-    const double products = (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
-    return p->type != TCGEMM_F32_F32 && p->type != TCGEMM_F64_F64 && products * bits > 1e11;
+    return !is_wide(p->type) && products_of(p) * bits > 1e11;
 }
 
 static bool fits(const tcgemm_problem_t *p) {
-    const double products = (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
     const double most = (double)timing_most_elements / 2;
-    const bool is_wide = p->type == TCGEMM_F64_F64 || p->type == TCGEMM_F32_F32;
-    const double most_products = is_wide ? 3e10 : is_regular ? 5.6e11 : 2e11;
-    return products < most_products && (double)(p->m * p->k * p->batch) < most &&
+    const double most_products = is_wide(p->type) ? 3e10 : is_regular ? 5.6e11 : 2e11;
+    return products_of(p) < most_products && (double)(p->m * p->k * p->batch) < most &&
            (double)(p->k * p->n * p->batch) < most && (double)(p->m * p->n * p->batch) < most;
 }
 

@@ -424,11 +424,6 @@ static void fit(void) {
 
 /* ---- the file ---- */
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void report(const char *when) {
     static double errors[1 << 20];
     int count = 0;
@@ -438,7 +433,7 @@ static void report(const char *when) {
             if (s->seconds < 1.15 * s->best)
                 errors[count++] = fabs(predicted_of(s) / s->seconds - 1);
         }
-    qsort(errors, (size_t)count, sizeof *errors, compare);
+    qsort(errors, (size_t)count, sizeof *errors, compare_doubles);
     (void)fprintf(stderr,
                   "%s: %d samples near the best: median error %.4f, nine in ten within %.4f\n",
                   when, count, errors[count / 2], errors[count * 9 / 10]);

@@ -36,6 +36,12 @@ static inline kind_t kind_of(const tcgemm_problem_t *p) {
     return p->m <= FEW ? FEW_ROWS : p->n <= FEW ? FEW_COLUMNS : GENERAL;
 }
 
+/* For qsort. */
+static inline int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* The known GPU that a table is of (run.sh). */
 static inline const char *gpu_of_tables(void) {
     const char *const gpu = getenv("GPU");

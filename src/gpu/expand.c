@@ -182,6 +182,7 @@ static void set_task(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
              (!b && may_pack(row, &g->b, true, g->k, g->n) ? TCGEMM_OPERAND_B : 0);
     t->joins = packs_alike(row, g);
     t->copies = *g;
+    t->a_bytes = t->b_bytes = 0.0;
     if ((t->must | t->may) & TCGEMM_OPERAND_A) {
         pack(row, false, g->m, g->k, &t->copies.a);
         t->a_bytes = moved_bytes(&g->a, &t->copies.a, g->m, g->k, g->batch);
@@ -364,7 +365,12 @@ static double tiles_of(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g)
     return ceil_f64((double)g->m / row->bm) * ceil_f64((double)g->n / row->bn);
 }
 
-/* As many parts as make so many waves of resident blocks, each whole blocks of k. */
+/* Of so many parts: whole blocks of k. */
+static int64_t k_of_part(const tcgemm_gpu_row_t *row, const tcgemm_canonical_t *g, int64_t parts) {
+    return ceil_div(ceil_div(g->k, row->bk), parts) * row->bk;
+}
+
+/* As many parts as make so many waves of resident blocks. */
 static void try_splits(const task_t *t, choice_t *best) {
     const tcgemm_gpu_row_t *const r = t->row->gpu;
     const tcgemm_canonical_t *const g = t->g;
@@ -377,7 +383,7 @@ static void try_splits(const task_t *t, choice_t *best) {
     for (size_t i = 0; i < sizeof waves / sizeof waves[0]; ++i) {
         const int64_t wanted = min_i64((int64_t)(waves[i] * resident / tiles), MOST_SPLITS);
         const int64_t most = min_i64(wanted, blocks / LEAST_BLOCKS);
-        const int64_t split_k = most < 2 ? g->k : ceil_div(blocks, most) * r->bk;
+        const int64_t split_k = most < 2 ? g->k : k_of_part(r, g, most);
         if (split_k == c.split_k)
             continue;
         c.split_k = split_k;
@@ -389,12 +395,11 @@ static void try_splits(const task_t *t, choice_t *best) {
 
 static void take_fewer_parts(const task_t *t, choice_t *best) {
     const tcgemm_gpu_row_t *const r = t->row->gpu;
-    const int64_t blocks = ceil_div(t->g->k, r->bk);
     if (!r->tensor_maps || best->splits == 1 || tiles_of(r, t->g) * (double)t->g->batch == 1.0)
         return;
     for (int eighths = LEAST_EIGHTHS; eighths < 8; ++eighths) {
         choice_t c = *best;
-        c.split_k = ceil_div(blocks, ceil_div(best->splits * eighths, 8)) * r->bk;
+        c.split_k = k_of_part(r, t->g, ceil_div(best->splits * eighths, 8));
         c.splits = ceil_div(t->g->k, c.split_k);
         c.seconds = other_seconds(t, &c) + products_seconds(t, &c);
         if (c.splits > 1 && c.seconds <= worth_fewer_parts * best->seconds) {
@@ -449,7 +454,7 @@ static void try_tail(const task_t *t, choice_t *best) {
         choice_t c = whole;
         c.tail.is_columns = is_columns;
         c.tail.lines = is_columns ? g->n - first * row->gpu->bn : g->m - first * row->gpu->bm;
-        c.tail.split_k = ceil_div(ceil_div(g->k, row->gpu->bk), parts) * row->gpu->bk;
+        c.tail.split_k = k_of_part(row->gpu, g, parts);
         c.tail.splits = ceil_div(g->k, c.tail.split_k);
         if (c.tail.splits > 1)
             try_choice(t, c, best);
@@ -504,27 +509,32 @@ static choice_t in_one_go(const tcgemm_canonical_t *g) {
     return (choice_t){.splits = 1, .split_k = g->k, .ranks = 1};
 }
 
+/* The ways of a task of the plan's choice_problem. */
+static choice_t choose_way(const task_t *t, const struct tcgemm_plan *plan) {
+    choice_t best = in_one_go(t->g);
+    choose_packing(t, &best);
+    const choice_t whole = best;
+    try_splits(t, &best);
+    try_clusters(t, &whole, &best);
+    if (!is_reproducible(plan)) /* a row of D would know how many there are */
+        try_tail(t, &best);
+    return best;
+}
+
 static choice_t choose(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
     tcgemm_canonical_t own;
     task_t t;
     set_task(row, choice_problem(plan, &own), plan->device, &t);
-    choice_t best = in_one_go(t.g);
-    choose_packing(&t, &best);
-    const choice_t whole = best;
-    try_splits(&t, &best);
-    try_clusters(&t, &whole, &best);
-    if (!is_reproducible(plan)) /* a row of D would know how many there are */
-        try_tail(&t, &best);
-    return best;
+    return choose_way(&t, plan);
 }
 
 /* The parts of k, which decide the bits, come from the problem that stands for it; the packing,
  * which does not, from the problem itself. */
 static choice_t choose_for(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
-    choice_t best = choose(row, plan);
     tcgemm_canonical_t own;
     task_t t;
     set_task(row, choice_problem(plan, &own), plan->device, &t);
+    choice_t best = choose_way(&t, plan);
     take_fewer_parts(&t, &best);
     if (is_reproducible(plan)) {
         set_task(row, &plan->g, plan->device, &t);
