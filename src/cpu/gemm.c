@@ -1045,14 +1045,16 @@ static int64_t fetch_next_panel(const product_t *x, const own_unit_t *own, int64
         col = own->j1;
         end = own->step->block.cols;
     }
-    tile->fetches =
-        plan->cpu.fetches && !plan->cpu.pack_a && b->row_stride == 1 && col < end && k < ks;
+    tile->fetches = plan->cpu.fetches && b->row_stride == 1 && col < end && k < ks;
     if (!tile->fetches)
         return 0;
-    const int64_t pitch = b->col_stride * x->u->lane_bytes;
-    const int64_t bytes = min_i64(plan->cpu.kb, ks - k) * x->u->lane_bytes;
+    const tcgemm_pack_t *const pack = &own->b.pack;
+    const int64_t bits = tcgemm_dtype_bits(pack->dtype);
+    const int64_t pitch = pack->line_stride * bits / 8;
+    const int64_t bytes = min_i64(plan->cpu.kb, ks - k) * bits / 8;
     const int64_t cols = ceil_div(min_i64(x->u->nr, end - col), tiles);
-    tile->next = (const char *)column_of_b(x, own->step, col) + k * x->u->lane_bytes;
+    tile->next =
+        (const char *)pack->source + (pack->origin + k) * bits / 8 + (col - own->j0) * pitch;
     tile->next_step = min_i64(ceil_div(cols * bytes, tile->steps), TCGEMM_MOST_NEXT);
     tile->next_count = ceil_div(bytes, tile->next_step);
     tile->next_line = pitch - tile->next_count * tile->next_step;

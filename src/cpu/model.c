@@ -75,6 +75,8 @@ enum {
     LEAST_LANE_ROWS = 3,      /* of bf16: fewer are converted to f32 as fast */
     LEAST_BYTES_IN_LANES = 5, /* along k, of lines that are far: others gain nothing, nor a Xeon */
     MOST_BYTE_ROWS = 24,      /* of bytes: more are worth packing B for, ... */
+    MOST_FAR_U8_ROWS = 4,     /* ... where tiles have its lines fetched these, ... */
+    MOST_FAR_S8_ROWS = 16,    /* ... and those for which its columns have to be summed, ... */
     MOST_BYTE_COLUMNS = 32,   /* ... and columns A, which is slower; ... */
     MOST_NEAR_BYTES = 8,      /* ... where lines stay in the L2 cache, rows and half of columns */
     LEAST_SLOW_A =
@@ -259,6 +261,19 @@ static int64_t most_columns_across(const struct tcgemm_plan *plan) {
     return (lines >= LEAST_SLOW_A ? 2 : 1) * (int64_t)u->dots_width;
 }
 
+/* Of one whose rows tiles have fetched ahead, or what the next panel of it is made of. */
+static int64_t far_rows_bytes(void) {
+    return min_i64((int64_t)tcgemm_far_bytes(), FAR_ROWS_BYTES);
+}
+
+/* Rows of bytes beside a B along k. */
+static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    if (tcgemm_is_wide(plan->kernel->cpu) && (double)g->n * (double)g->k > (double)far_rows_bytes())
+        return g->a.dtype == TCGEMM_DTYPE_U8 ? MOST_FAR_U8_ROWS : MOST_FAR_S8_ROWS;
+    return most_bytes(plan, g->n, MOST_BYTE_ROWS, MOST_NEAR_BYTES);
+}
+
 /* A few rows of D against columns of B that lie along k or across it, or a few columns against such
  * rows of A. */
 static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
@@ -271,7 +286,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
     const bool of_bytes = has_bytes(g);
     const int64_t most_bf16 = g->a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS : MOST_FP8_ROWS;
-    const int64_t most_rows = of_bytes  ? most_bytes(plan, g->n, MOST_BYTE_ROWS, MOST_NEAR_BYTES)
+    const int64_t most_rows = of_bytes  ? most_byte_rows(plan)
                               : is_bf16 ? most_bf16
                                         : most_dots(plan, g->n);
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
@@ -345,7 +360,7 @@ static int64_t far_bytes(const struct tcgemm_plan *plan) {
     const int64_t most = (int64_t)tcgemm_far_bytes();
     const bool is_double = plan->g.type->type == TCGEMM_F64_F64;
     if (!s->dots)
-        return min_i64(most, FAR_ROWS_BYTES);
+        return far_rows_bytes();
     return is_double || (tcgemm_cpu_lanes_are_elements(&plan->g) && !s->across)
                ? min_i64(most, FAR_LINES_BYTES)
                : most;

@@ -174,7 +174,8 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
     const int64_t a_step = packed ? TILE_MR : t->a_step;
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const int64_t ahead = packed ? AHEAD * b_step : t->ahead;
-    const char *next = t->next;
+    const char *next = t->fetches ? t->next : t->b;
+    const int64_t next_step = t->fetches ? t->next_step : 0;
     int64_t until_line = t->next_count;
 #ifdef TILE_STORE
     TILE_LANE *copy = t->copy;
@@ -190,10 +191,11 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
         TCGEMM_UNROLL
         for (int v = 0; fetches && v < nv; ++v)
             __builtin_prefetch(b + ahead + v * TILE_LANES);
-        if (fetches && !packed) {
-            __builtin_prefetch(next);
-            __builtin_prefetch(next + 64);
-            next += t->next_step;
+        if (fetches) {
+            /* Beside a panel, which passes through the first level, it would not stay there. */
+            __builtin_prefetch(next, 0, packed ? 2 : 3);
+            __builtin_prefetch(next + 64, 0, packed ? 2 : 3);
+            next += next_step;
             if (--until_line == 0) {
                 next += t->next_line;
                 until_line = t->next_count;
