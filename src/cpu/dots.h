@@ -20,11 +20,7 @@ static inline int64_t tcgemm_dots_few(const struct tcgemm_plan *plan) {
 /* ... those that are computed at a time, ... */
 static inline int tcgemm_dots_at_a_time(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const bool halves =
-        plan->cpu.is_crowded && !plan->cpu.across && plan->g.a.dtype == TCGEMM_DTYPE_F32;
-    if (plan->cpu.dots_in_lanes)
-        return tcgemm_is_matrix(u) ? u->nr : u->dots_width;
-    return halves && u->dots_width > 8 ? 8 : u->dots_width;
+    return plan->cpu.dots_in_lanes && tcgemm_is_matrix(u) ? u->nr : u->dots_width;
 }
 
 /* ... and the lines that they are multiplied by. */

@@ -10,11 +10,10 @@
  * An element's multiply-adds are those of a tile: k in order, one sum, the same bits. Nothing of
  * the lines is packed; what is not of the sums' type is converted as it is loaded.
  *
- * To be defined, beside what dots_tmpl.h keeps for all types:
+ * To be defined, beside what dots_tmpl.h keeps for all types, and LINE_LOAD and LINE_SOME of this
+ * one:
  *   ACROSS_NAME                    of the function
  *   ACROSS_ELEMENT                 of a line
- *   ACROSS_LOAD(p)                 DOTS_LANES of them as numbers
- *   ACROSS_SOME(p, n)              the first n, fewer than DOTS_LANES, and no byte beyond
  *   ACROSS_STORE                   what dots_tmpl.h made of the same sums: <DOTS_NAME>_store
  * and, once for all types with the same numbers:
  *   ACROSS_VECTORS(width)          of lines beside each other: 1, 2 or 4
@@ -68,8 +67,8 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int
         }
         TCGEMM_UNROLL
         for (int v = 0; v < vectors; ++v)
-            step[v] = is_whole ? ACROSS_LOAD(line + v * DOTS_LANES)
-                               : ACROSS_SOME(line, t->num_lines - first);
+            step[v] =
+                is_whole ? LINE_LOAD(line + v * DOTS_LANES) : LINE_SOME(line, t->num_lines - first);
         TCGEMM_UNROLL
         for (int i = 0; i < width; ++i) {
             const DOTS_VEC row = DOTS_SET1(x[i]);
@@ -112,6 +111,6 @@ static void ACROSS_NAME(const tcgemm_dots_t *t) {
 #undef ACROSS_LOCAL
 #undef ACROSS_NAME
 #undef ACROSS_ELEMENT
-#undef ACROSS_LOAD
-#undef ACROSS_SOME
+#undef LINE_LOAD
+#undef LINE_SOME
 #undef ACROSS_STORE

@@ -180,13 +180,13 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_LOAD(line, p, raw) load_f64(line, p, raw)
 #define DOTS_STEP(raw, s)       (raw)[s]
 #define DOTS_ONE(x)             (x)
+#define LINE_LOAD(p)            DOTS_GET(p)
+#define LINE_SOME(p, n)         _mm256_maskload_pd(p, first_words(2 * (n)))
 #include "cpu/kernels/dots_tmpl.h"
 
-#define ACROSS_NAME       f64_across
-#define ACROSS_ELEMENT    double
-#define ACROSS_LOAD(p)    DOTS_GET(p)
-#define ACROSS_SOME(p, n) _mm256_maskload_pd(p, first_words(2 * (n)))
-#define ACROSS_STORE      f64_dots_store
+#define ACROSS_NAME    f64_across
+#define ACROSS_ELEMENT double
+#define ACROSS_STORE   f64_dots_store
 #include "cpu/kernels/across_tmpl.h"
 
 void tcgemm_dots_avx2_f64(const tcgemm_dots_t *t) {

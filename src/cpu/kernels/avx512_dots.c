@@ -143,6 +143,8 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_PUT(p, x)    _mm512_storeu_ps(p, x)
 #define DOTS_MUL(x, y)    _mm512_mul_ps(x, y)
 #define DOTS_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
+#define DOTS_BESIDE       8
+#define DOTS_TURN(at, v)  load_f32(at, 0, v)
 
 /* Half as many lines at a time. Those of 16 bits, with few rows, wait for their multiply-adds
  * anyway, those of 8 are more work there. */
@@ -176,6 +178,8 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #undef DOTS_PUT
 #undef DOTS_MUL
 #undef DOTS_FMA
+#undef DOTS_BESIDE
+#undef DOTS_TURN
 #define DOTS_TYPE         double
 #define DOTS_FIELD        f64
 #define DOTS_VEC          __m512d
@@ -196,13 +200,13 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_LOAD_SOME          load_some_f64
 #define DOTS_STEP(raw, s)       (raw)[s]
 #define DOTS_ONE(x)             (x)
+#define LINE_LOAD(p)            DOTS_GET(p)
+#define LINE_SOME(p, n)         _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1u), p)
 #include "cpu/kernels/dots_tmpl.h"
 
-#define ACROSS_NAME       f64_across
-#define ACROSS_ELEMENT    double
-#define ACROSS_LOAD(p)    DOTS_GET(p)
-#define ACROSS_SOME(p, n) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1u), p)
-#define ACROSS_STORE      f64_dots_store
+#define ACROSS_NAME    f64_across
+#define ACROSS_ELEMENT double
+#define ACROSS_STORE   f64_dots_store
 #include "cpu/kernels/across_tmpl.h"
 
 void tcgemm_dots_avx512_f64(const tcgemm_dots_t *t) {

@@ -26,13 +26,13 @@
 #endif
 #define DOTS_STEP(raw, s) (raw)[s]
 #define DOTS_ONE(x)       (x)
+#define LINE_LOAD(p)      DOTS_GET(p)
+#define LINE_SOME(p, n)   SOME_FLOATS(p, n)
 #include "cpu/kernels/dots_tmpl.h"
 
-#define ACROSS_NAME       f32_across
-#define ACROSS_ELEMENT    float
-#define ACROSS_LOAD(p)    DOTS_GET(p)
-#define ACROSS_SOME(p, n) SOME_FLOATS(p, n)
-#define ACROSS_STORE      f32_dots_store
+#define ACROSS_NAME    f32_across
+#define ACROSS_ELEMENT float
+#define ACROSS_STORE   f32_dots_store
 #include "cpu/kernels/across_tmpl.h"
 
 #define DOTS_NAME               bf16_dots
@@ -46,13 +46,13 @@
 #endif
 #define DOTS_STEP(raw, s) step_bf16((raw)[(s) / 2], s)
 #define DOTS_ONE(x)       tcgemm_f32_of_bf16(x)
+#define LINE_LOAD(p)      BF16_OF_SHORTS(SHORTS_OF(p))
+#define LINE_SOME(p, n)   BF16_OF_SHORTS(SOME_SHORTS(p, n))
 #include "cpu/kernels/dots_tmpl.h"
 
-#define ACROSS_NAME       bf16_across
-#define ACROSS_ELEMENT    uint16_t
-#define ACROSS_LOAD(p)    BF16_OF_SHORTS(SHORTS_OF(p))
-#define ACROSS_SOME(p, n) BF16_OF_SHORTS(SOME_SHORTS(p, n))
-#define ACROSS_STORE      f32_dots_store
+#define ACROSS_NAME    bf16_across
+#define ACROSS_ELEMENT uint16_t
+#define ACROSS_STORE   f32_dots_store
 #include "cpu/kernels/across_tmpl.h"
 
 static inline float f32_of_fp8(bool is_e4m3, uint8_t x) {
@@ -68,13 +68,13 @@ static inline float f32_of_fp8(bool is_e4m3, uint8_t x) {
 #define DOTS_LOAD(line, p, raw) load_fp8(IS_E4M3, line, p, raw)
 #define DOTS_STEP(raw, s)       step_bf16((raw)[(s) / 2], s)
 #define DOTS_ONE(x)             f32_of_fp8(IS_E4M3, x)
+#define LINE_LOAD(p)            floats_of_fp8(IS_E4M3, p, DOTS_LANES)
+#define LINE_SOME(p, n)         floats_of_fp8(IS_E4M3, p, n)
 #include "cpu/kernels/dots_tmpl.h"
 
-#define ACROSS_NAME       fp8_across
-#define ACROSS_ELEMENT    uint8_t
-#define ACROSS_LOAD(p)    floats_of_fp8(IS_E4M3, p, DOTS_LANES)
-#define ACROSS_SOME(p, n) floats_of_fp8(IS_E4M3, p, n)
-#define ACROSS_STORE      f32_dots_store
+#define ACROSS_NAME    fp8_across
+#define ACROSS_ELEMENT uint8_t
+#define ACROSS_STORE   f32_dots_store
 #include "cpu/kernels/across_tmpl.h"
 
 #define DOTS_NAME               f16_dots
@@ -85,13 +85,13 @@ static inline float f32_of_fp8(bool is_e4m3, uint8_t x) {
 #define DOTS_LOAD(line, p, raw) load_f16(line, p, raw)
 #define DOTS_STEP(raw, s)       DOTS_WIDEN((raw)[s])
 #define DOTS_ONE(x)             _cvtsh_ss(x)
+#define LINE_LOAD(p)            DOTS_WIDEN(SHORTS_OF(p))
+#define LINE_SOME(p, n)         DOTS_WIDEN(SOME_SHORTS(p, n))
 #include "cpu/kernels/dots_tmpl.h"
 
-#define ACROSS_NAME       f16_across
-#define ACROSS_ELEMENT    uint16_t
-#define ACROSS_LOAD(p)    DOTS_WIDEN(SHORTS_OF(p))
-#define ACROSS_SOME(p, n) DOTS_WIDEN(SOME_SHORTS(p, n))
-#define ACROSS_STORE      f32_dots_store
+#define ACROSS_NAME    f16_across
+#define ACROSS_ELEMENT uint16_t
+#define ACROSS_STORE   f32_dots_store
 #include "cpu/kernels/across_tmpl.h"
 
 void DOTS_F32(const tcgemm_dots_t *t) {
