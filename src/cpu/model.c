@@ -75,8 +75,8 @@ enum {
     LEAST_LANE_ROWS = 3,      /* of bf16: fewer are converted to f32 as fast */
     LEAST_BYTES_IN_LANES = 5, /* along k, of lines that are far: others gain nothing, nor a Xeon */
     MOST_BYTE_ROWS = 24,      /* of bytes: more are worth packing B for, ... */
-    MOST_FAR_U8_ROWS = 4,     /* ... where tiles have its lines fetched these, ... */
-    MOST_FAR_S8_ROWS = 16,    /* ... and those for which its columns have to be summed, ... */
+    MOST_FAR_BYTE_ROWS = 16,  /* ... where tiles have its lines fetched, ... */
+    MOST_FAR_U8_ROWS = 4,     /* ... on a Zen 4, and where its columns need not be summed, ... */
     MOST_BYTE_COLUMNS = 32,   /* ... and columns A, which is slower; ... */
     MOST_NEAR_BYTES = 8,      /* ... where lines stay in the L2 cache, rows and half of columns */
     LEAST_SLOW_A =
@@ -270,7 +270,7 @@ static int64_t far_rows_bytes(void) {
 static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     if (tcgemm_is_wide(plan->kernel->cpu) && (double)g->n * (double)g->k > (double)far_rows_bytes())
-        return g->a.dtype == TCGEMM_DTYPE_U8 ? MOST_FAR_U8_ROWS : MOST_FAR_S8_ROWS;
+        return g->a.dtype == TCGEMM_DTYPE_U8 && !is_roomy() ? MOST_FAR_U8_ROWS : MOST_FAR_BYTE_ROWS;
     return most_bytes(plan, g->n, MOST_BYTE_ROWS, MOST_NEAR_BYTES);
 }
 
