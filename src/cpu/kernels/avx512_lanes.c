@@ -25,6 +25,7 @@
 enum {
     LINES = 16,                           /* a vector */
     MOST_ROWS = 16,                       /* of x at a time */
+    BESIDE = 8,                           /* lines beside a vector of rows: chains enough */
     LINE_BYTES = 64,                      /* of a line along k at a time: 16 lanes */
     PIECE = TCGEMM_LINES_ACROSS,          /* lines across k at a time: ... */
     VECTORS = PIECE / LINES,              /* ... so many vectors */
@@ -246,6 +247,65 @@ static TCGEMM_ALWAYS_INLINE bool sums_of_lines(const tcgemm_dots_t *t,
     return is_quad(lane) || is_normal(least);
 }
 
+static TCGEMM_ALWAYS_INLINE lane_t with_x_and_lines_swapped(const lane_t lane) {
+    return lane == QUAD_OF_S8 ? QUAD_OF_U8 : lane == QUAD_OF_U8 ? QUAD_OF_S8 : lane;
+}
+
+/* The sums of 16 rows of x, which are a vector, and of BESIDE lines, whose lanes are broadcast. The
+ * lines are copied first, 64 bytes of each: those a power of two apart, read lane by lane, would
+ * drive out one another from the first-level cache. */
+static TCGEMM_ALWAYS_INLINE void sums_beside_lines(const tcgemm_dots_t *t,
+                                                   const uint8_t *const line[BESIDE],
+                                                   const lane_t lane, __m512i *least,
+                                                   __m512 sums[BESIDE]) {
+    const __m512i flip = _mm512_set1_epi8((char)t->flip);
+    const int64_t end = t->steps * bytes_of_element(lane);
+    const uint32_t *x = t->x;
+    uint32_t lanes[BESIDE][LINES];
+    __m512i sum[BESIDE];
+    TCGEMM_UNROLL
+    for (int l = 0; l < BESIDE; ++l)
+        sum[l] = _mm512_setzero_si512();
+    for (int64_t p = 0; p < end; p += LINE_BYTES) {
+        const bool is_whole = end - p >= LINE_BYTES;
+        const int count = is_whole ? LINES : (int)(end - p + 3) / 4;
+        for (int l = 0; l < BESIDE; ++l) {
+            const __m512i some =
+                is_whole ? _mm512_loadu_si512(line[l] + p) : load_some(line[l] + p, end - p);
+            if (t->fetches)
+                TCGEMM_PREFETCH_FAR(line[l] + p + AHEAD);
+            if (!is_quad(lane))
+                *least = least_of(*least, some);
+            _mm512_storeu_si512(lanes[l], is_quad(lane) ? _mm512_xor_si512(some, flip) : some);
+        }
+        TCGEMM_UNROLL_BY(1)
+        for (int s = 0; s < count; ++s, x += MOST_ROWS) {
+            const __m512i rows = _mm512_loadu_si512(x);
+            TCGEMM_UNROLL
+            for (int l = 0; l < BESIDE; ++l)
+                sum[l] = add_lane_at(with_x_and_lines_swapped(lane), sum[l], &lanes[l][s], rows);
+        }
+    }
+    TCGEMM_UNROLL
+    for (int l = 0; l < BESIDE; ++l)
+        sums[l] = _mm512_castsi512_ps(sum[l]);
+}
+
+/* As sums_of_lines, of a width of 16. */
+static TCGEMM_ALWAYS_INLINE bool sums_of_square(const tcgemm_dots_t *t,
+                                                const uint8_t *const line[LINES], const lane_t lane,
+                                                __m512i sums[MOST_ROWS]) {
+    __m512i least = _mm512_set1_epi16(-1);
+    __m512 square[LINES];
+    for (int l = 0; l < LINES; l += BESIDE)
+        sums_beside_lines(t, line + l, lane, &least, square + l);
+    transpose_words(square);
+    TCGEMM_UNROLL
+    for (int i = 0; i < MOST_ROWS; ++i)
+        sums[i] = _mm512_castps_si512(square[i]);
+    return is_quad(lane) || is_normal(least);
+}
+
 /* Subnormals are rare: short code. */
 static TCGEMM_NEVER_INLINE void exact_sums_of_lines(const tcgemm_dots_t *t,
                                                     const uint8_t *const line[LINES],
@@ -279,7 +339,8 @@ static TCGEMM_ALWAYS_INLINE void along(const tcgemm_dots_t *t, const lane_t lane
         for (int l = 0; l < LINES; ++l)
             line[l] =
                 (const uint8_t *)t->lines + (first + l < t->num_lines ? first + l : 0) * pitch;
-        if (t->is_exact || !sums_of_lines(t, line, lane, width, sums))
+        if (t->is_exact || !(width == MOST_ROWS ? sums_of_square(t, line, lane, sums)
+                                                : sums_of_lines(t, line, lane, width, sums)))
             exact_sums_of_lines(t, line, sums);
         store_rows(t, sums, first);
     }
