@@ -65,7 +65,7 @@ enum {
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
     ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k, ... */
     LANES_SUMS_BYTES = 1 << 18,  /* ... and with lanes */
-    MOST_BF16_ROWS = 16, /* along k: more are worth packing for dot products of pairs; ... */
+    MOST_BF16_ROWS = 32, /* along k: more are worth packing for dot products of pairs; ... */
     MOST_FP8_ROWS = 2,
     MOST_BF16_COLUMNS = 24,
     MOST_BF16_ROWS_ACROSS = 8, /* ... across k, where fp8 is more work */
@@ -76,7 +76,6 @@ enum {
     LEAST_BYTES_IN_LANES = 5, /* along k, of lines that are far: others gain nothing, nor a Xeon */
     MOST_BYTE_ROWS = 24,      /* of bytes: more are worth packing B for, ... */
     MOST_FAR_BYTE_ROWS = 16,  /* ... where tiles have its lines fetched, ... */
-    MOST_FAR_U8_ROWS = 4,     /* ... on a Zen 4, and where its columns need not be summed, ... */
     MOST_BYTE_COLUMNS = 32,   /* ... and columns A, which is slower; ... */
     MOST_NEAR_BYTES = 8,      /* ... where lines stay in the L2 cache, rows and half of columns */
     LEAST_SLOW_A =
@@ -270,7 +269,7 @@ static int64_t far_rows_bytes(void) {
 static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     if (tcgemm_is_wide(plan->kernel->cpu) && (double)g->n * (double)g->k > (double)far_rows_bytes())
-        return g->a.dtype == TCGEMM_DTYPE_U8 && !is_roomy() ? MOST_FAR_U8_ROWS : MOST_FAR_BYTE_ROWS;
+        return MOST_FAR_BYTE_ROWS;
     return most_bytes(plan, g->n, MOST_BYTE_ROWS, MOST_NEAR_BYTES);
 }
 
