@@ -100,11 +100,11 @@ defect "few rows of pairs: subnormals of lines are taken for zero" cpu/kernels/a
 defect "few rows in lanes: an odd last element is left out" cpu/kernels/avx512_lanes.c \
     's/(int)(bytes + 3) \/ 4/(int)bytes \/ 4/' 'unit/cpu/dots|check/levels|check/kernels'
 defect "rows beside lines: an element beyond the last of a line is read" cpu/kernels/dots_tmpl.h \
-    's/LINE_SOME(line\[l\] + p + q, count - q)/LINE_LOAD(line[l] + p + q)/' 'check/memory'
+    's/LINE_SOME(line\[l\] + p + q, count - q)/LINE_LOAD(line[l] + p + q)/' 'check/memory|unit/cpu/dots'
 defect "rows beside lines: a single last step is left out" cpu/kernels/dots_tmpl.h \
-    's/    if (p < t->steps) {/    if (p + 1 < t->steps) {/' 'check/levels|check/kernels'
-defect "rows beside lanes: the signs of x and of lines are exchanged" cpu/kernels/avx512_lanes.c \
-    's/QUAD_OF_U8 ? QUAD_OF_S8 : lane/QUAD_OF_U8 ? QUAD_OF_U8 : lane/' 'check/levels|unit/cpu/dots'
+    's/    if (p < t->steps) {/    if (p + 1 < t->steps) {/' 'unit/cpu/dots|amx/unit_cpu_dots'
+defect "rows beside lanes: an odd last element is left out" cpu/kernels/avx512_lanes.c \
+    's/(int)(end - p + 3) \/ 4/(int)(end - p) \/ 4/' 'check/levels|unit/cpu/dots'
 defect "rows beside lanes: only eight of sixteen lines are multiplied" cpu/kernels/avx512_lanes.c \
     's/sums_beside_lines(t, line + l, lane/sums_beside_lines(t, line, lane/' 'check/levels|unit/cpu/dots'
 defect "lines across k in lanes: a missing last row is the one behind it" cpu/kernels/avx512_lanes.c \

@@ -1,7 +1,8 @@
-/* Kernels of a few rows times lines along or across k, called directly: lines that are fetched
- * ahead and crowded (ukernel.h) have the bits of the same lines as they are, which end at a page
- * that may not be touched; and pairs and lanes of matrix tiles those of the kernel's tiles.
+/* Kernels of a few rows times lines along or across k, called directly: lines that end at a page
+ * that may not be touched have the bits that ukernel.h promises, also fetched ahead and crowded;
+ * and pairs and lanes of matrix tiles those of the kernel's tiles.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -43,8 +44,7 @@ static void fill(uint64_t *random, tcgemm_dtype_t dtype, uint8_t *to, int64_t co
 
 /* `rows` of x along `steps`, `lines` of them, whose last element is the last one of a page. */
 static tcgemm_dots_t random_dots(uint64_t *random, tcgemm_dtype_t dtype, tcgemm_dtype_t sums,
-                                 int width, bool across) {
-    const int64_t steps = 1 + random_below(random, MOST_STEPS);
+                                 int width, int64_t steps, bool across) {
     const int num_lines = 1 + (int)random_below(random, MOST_LINES);
     const int64_t length = across ? num_lines : steps;
     const int64_t pitch = length + random_below(random, PAD);
@@ -73,6 +73,28 @@ static tcgemm_dots_t random_dots(uint64_t *random, tcgemm_dtype_t dtype, tcgemm_
     return t;
 }
 
+/* What an element of D is, to the bit: k in order, one sum, the multiply-adds of the format. */
+static double dot(const tcgemm_dots_t *t, tcgemm_dtype_t sums, int row, int line) {
+    const bool is_f64 = sums == TCGEMM_DTYPE_F64;
+    double sum = 0;
+    for (int64_t k = 0; k < t->steps; ++k) {
+        const double x = oracle_get(sums, t->x, k * t->width + row);
+        const double y = oracle_get(t->dtype, t->lines, line * t->line_stride + k * t->k_stride);
+        sum = is_f64 ? fma(x, y, sum) : (double)fmaf((float)x, (float)y, (float)sum);
+    }
+    return is_f64 ? t->alpha.f64 * sum : (double)(t->alpha.f32 * (float)sum);
+}
+
+static void check_elements(const tcgemm_dots_t *t, tcgemm_dtype_t sums, uint64_t *random) {
+    enum { ELEMENTS = 4 };
+    for (int i = 0; i < ELEMENTS; ++i) {
+        const int row = (int)random_below(random, t->num_rows);
+        const int line = i == 0 ? t->num_lines - 1 : (int)random_below(random, t->num_lines);
+        if (oracle_get(sums, t->d, row * t->d_row + line * t->d_line) != dot(t, sums, row, line))
+            report_failure("%s: row %d, line %d is wrong", current, row, line);
+    }
+}
+
 static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcgemm_dtype_t dtype,
                        int width, bool across) {
     const tcgemm_dtype_t sums =
@@ -81,7 +103,9 @@ static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcge
     static _Alignas(64) uint8_t d[NUM_PLACES][MOST_WIDTH * MOST_LINES * sizeof(double)];
     uint64_t random = (uint64_t)dtype * 100 + (uint64_t)width;
     for (int64_t i = 0; i < at_level(4, 20, 100); ++i) {
-        tcgemm_dots_t t = random_dots(&random, dtype, sums, width, across);
+        /* At first one step behind whole lines of memory of any type. */
+        const int64_t steps = i == 0 ? 65 : 1 + random_below(&random, MOST_STEPS);
+        tcgemm_dots_t t = random_dots(&random, dtype, sums, width, steps, across);
         (void)snprintf(current, sizeof current,
                        "%s %s dtype %d width %d steps %d lines %d, case %d", kernel->name,
                        across ? "across" : "along", (int)dtype, width, (int)t.steps, t.num_lines,
@@ -94,6 +118,7 @@ static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcge
             t.d = d[place];
             dots(&t);
         }
+        check_elements(&t, sums, &random);
         if (memcmp(d[NEAR], d[CROWDED], sizeof d[NEAR]) != 0)
             report_failure("%s: other bits in a crowd", current);
         if (memcmp(d[NEAR], d[ROOMY], sizeof d[NEAR]) != 0)
@@ -207,7 +232,9 @@ static void check_pairs(const tcgemm_kernel_t *kernel, int width) {
     static _Alignas(64) float d[2][MOST_WIDTH * MOST_LINES];
     uint64_t random = (uint64_t)width;
     for (int64_t i = 0; i < at_level(20, 100, 400); ++i) {
-        tcgemm_dots_t t = random_dots(&random, TCGEMM_DTYPE_BF16, TCGEMM_DTYPE_BF16, width, false);
+        const int64_t steps = 1 + random_below(&random, MOST_STEPS);
+        tcgemm_dots_t t =
+            random_dots(&random, TCGEMM_DTYPE_BF16, TCGEMM_DTYPE_BF16, width, steps, false);
         const int64_t count = (t.steps + 1) / 2 * 2 * width;
         uint16_t *const x = (uint16_t *)(void *)guard_place(&x_guard, (size_t)count * 2, true);
         uint16_t *const line =
