@@ -3,6 +3,7 @@
 
     bench/vs_torch.py build/cli/tcgemm OUT.csv                              bf16 and s8 on 1 and 2 threads
     bench/vs_torch.py build/cli/tcgemm OUT.csv --suite server --minutes 4   all types on 16, 1 and 4 threads
+    bench/vs_torch.py build/cli/tcgemm OUT.csv --suite linear                few rows times weights along k
     bench/vs_torch.py build/cli/tcgemm OUT.csv --suite busy --threads 16    ours beside 16 that spin
 
 What Python itself takes for a call of torch, a microsecond or two, counts as torch's: it shows at 64^3.
@@ -24,6 +25,7 @@ except ImportError:
 
 SQUARES = [(s, s, s) for s in (256, 512, 1024, 2048, 4096)] + [(16, 4096, 4096)]
 SERVER = [(s, s, s) for s in (4096, 2048, 1024, 512, 256, 128, 64)] + [(16, 4096, 4096), (1, 4096, 4096)]
+LINEAR = [(m, 4096, 4096) for m in (1, 8, 16, 32, 64)]
 BUSY = [(32, 32, 32), (128, 128, 128), (512, 512, 512), (16, 4096, 4096)]
 ALL_TYPES = ["f32_f32", "f64_f64", "bf16_bf16", "f16_f16", "s8_s32"]
 ALL_LAYOUTS = ["NN", "NT", "TN", "TT"]
@@ -31,6 +33,8 @@ SUITES = {
     "squares": {"shapes": SQUARES, "types": ["bf16_bf16", "s8_s32"], "layouts": ALL_LAYOUTS,
                 "threads": [1, 2], "rounds": 3, "block": 0.25},
     "server": {"shapes": SERVER, "types": ALL_TYPES, "layouts": ["NN"], "threads": [16, 1, 4],
+               "rounds": 2, "block": 0.12},
+    "linear": {"shapes": LINEAR, "types": ALL_TYPES, "layouts": ["NT"], "threads": [1, 4, 16],
                "rounds": 2, "block": 0.12},
     "busy": {"shapes": BUSY, "types": ["f32_f32", "bf16_bf16"], "layouts": ["NN"], "threads": [2],
              "rounds": 3, "block": 0.25},

@@ -216,7 +216,9 @@ defect "who packs both operands packs B for its first unit alone" cpu/gemm.c \
 defect "who packs both operands packs where another thread does" cpu/gemm.c \
     's/    own.buffers.a += rows \* line_bytes;/    own.buffers.a += 0;/' 'amx/check_levels|amx/check_threads'
 defect "matrix tiles: f16 of few rows are taken for bf16" cpu/kernels/amx_dots.h \
-    's/multiply_group(t, first, F16);/multiply_group(t, first, BF16);/' 'amx/unit_cpu_dots|amx/check_levels'
+    's/multiply_groups(t, F16);/multiply_groups(t, BF16);/' 'amx/unit_cpu_dots|amx/check_levels'
+defect "matrix tiles: the signs of few rows of bytes are those of the lines" cpu/kernels/amx_dots.h \
+    's/are_lines_signed \&\& t->x_is_signed/are_lines_signed/' 'amx/unit_cpu_dots|amx/check_levels'
 defect "matrix tiles: few rows do not look at lines for subnormals" cpu/kernels/amx_dots.h \
     's/note_subnormals(&line, found);/(void)found;/' 'amx/unit_cpu_dots|amx/check_levels'
 defect "matrix tiles: sums of earlier steps of k are lost at the edge of D" cpu/kernels/amx.c \

@@ -172,7 +172,8 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_neon_u8s8   NO_DOTS
 #define DOTS_avx512_u8s8 BYTE_DOTS(avx512_bytes, 16, 0, avx512_u8s8) LANES(avx512_quads)
 #define DOTS_amx_i8x64                                                                             \
-    BYTE_DOTS(avx512_bytes, 16, TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI, avx512_u8s8)
+    BYTE_DOTS(avx512_bytes, 16, TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI, avx512_u8s8)           \
+    LANES_ALONG(amx_i8x64)
 
 #define DOTS_OF_f32(kernels)     DOTS_##kernels##_f32
 #define DOTS_OF_f64(kernels)     DOTS_##kernels##_f64

@@ -1029,7 +1029,7 @@ static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int
 /* Of a B along k that lies far, what is packed after the panel from column j on - the next panel,
  * or the first one of the next elements of k, or of the next unit, unless another thread takes it -
  * is fetched by the tiles at hand, some columns each: bytes from those of a tile to the next one's.
- * By strides alone do tiles fetch, those of an A that stays where it is. */
+ */
 static int64_t fetch_next_panel(const product_t *x, const own_unit_t *own, int64_t j, int64_t k,
                                 int64_t tiles, tcgemm_tile_t *tile) {
     const struct tcgemm_plan *const plan = x->plan;

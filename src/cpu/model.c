@@ -73,6 +73,7 @@ enum {
     MOST_LANE_ROWS = 16,      /* across k, interleaved to lanes: more are worth packing B, ... */
     MOST_LANE_COLUMNS = 64,   /* ... and columns A */
     LEAST_LANE_ROWS = 3,      /* of bf16: fewer are converted to f32 as fast */
+    MOST_VECTOR_BYTES = 8,    /* rows of bytes that vectors multiply faster than matrix tiles */
     LEAST_BYTES_IN_LANES = 5, /* along k, of lines that are far: others gain nothing, nor a Xeon */
     MOST_BYTE_ROWS = 24,      /* of bytes: more are worth packing B for, ... */
     MOST_FAR_BYTE_ROWS = 16,  /* ... where tiles have its lines fetched, ... */
@@ -200,10 +201,11 @@ static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
                                                                : MOST_NEAR_TILE_DOTS;
 }
 
-/* The same of bytes. Matrix tiles were not measured: half of it. */
+/* The same of bytes. */
 static int64_t most_bytes(const struct tcgemm_plan *plan, int64_t many, int64_t far, int64_t near) {
-    const bool are_far = (double)many * (double)plan->g.k >= LEAST_FAR_LINES;
-    return (are_far ? far : near) / (tcgemm_is_matrix(plan->kernel->cpu) ? 2 : 1);
+    if (tcgemm_is_matrix(plan->kernel->cpu))
+        return most_dots(plan, many);
+    return (double)many * (double)plan->g.k >= LEAST_FAR_LINES ? far : near;
 }
 
 /* Lines, or rows across k, whose distance is a multiple of a way of the first-level cache want one
@@ -369,9 +371,12 @@ static int64_t far_bytes(const struct tcgemm_plan *plan) {
 static bool takes_lanes(const struct tcgemm_plan *plan) {
     if (!has_lane_dots(plan))
         return false;
-    if (has_bytes(&plan->g))
-        return plan->cpu.fetches && !is_roomy() && tcgemm_dots_few(plan) >= LEAST_BYTES_IN_LANES;
-    return !tcgemm_is_matrix(plan->kernel->cpu) || volume(&plan->g) >= LEAST_TILE_DOTS_VOLUME;
+    const bool has_vectors = has_vector_dots(plan->kernel->cpu);
+    if (tcgemm_is_matrix(plan->kernel->cpu))
+        return has_bytes(&plan->g) ? !has_vectors || tcgemm_dots_few(plan) > MOST_VECTOR_BYTES
+                                   : volume(&plan->g) >= LEAST_TILE_DOTS_VOLUME;
+    return !has_bytes(&plan->g) ||
+           (plan->cpu.fetches && !is_roomy() && tcgemm_dots_few(plan) >= LEAST_BYTES_IN_LANES);
 }
 
 /* ... and across it. */

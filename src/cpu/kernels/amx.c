@@ -247,6 +247,10 @@ static void end_sums(const tcgemm_tile_t *t, bool is_float, sums_t *sums) {
 
 enum { BF16, F16, S8S8, S8U8, U8S8, U8U8 };
 
+static TCGEMM_ALWAYS_INLINE bool is_of_floats(const int kind) {
+    return kind == BF16 || kind == F16;
+}
+
 #define DOT(kind, c, a, b)                                                                         \
     do {                                                                                           \
         if ((kind) == BF16)                                                                        \
@@ -332,7 +336,7 @@ static TCGEMM_ALWAYS_INLINE void multiply(const tcgemm_tile_t *t, const int kind
 }
 
 static TCGEMM_ALWAYS_INLINE void tile(const tcgemm_tile_t *t, const int kind) {
-    const bool is_float = kind == BF16 || kind == F16;
+    const bool is_float = is_of_floats(kind);
     const bool is_direct = is_plain(t, is_float) && !goes_past_caches(t, is_float);
     _Alignas(64) sums_t memory;
     sums_t *const sums = is_direct ? NULL : &memory;

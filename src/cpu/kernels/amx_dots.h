@@ -1,5 +1,6 @@
-/* amx_dots.h - some rows of bf16 or f16 times lines along k with matrix tiles: the lines are tiles
- * of the first operand where they lie in memory, and the product is D's transposed, D^T = B^T A^T:
+/* amx_dots.h - some rows of bf16, f16 or bytes times lines along k with matrix tiles: the lines are
+ * tiles of the first operand where they lie in memory, and the product is D's transposed, D^T = B^T
+ * A^T:
  *
  *                     x, packed as panels of B       a step of k is two tiles of lines, 16 x 64
  *                         x 6   x 7                  bytes each at the distance of the lines, and
@@ -17,12 +18,13 @@ static TCGEMM_ALWAYS_INLINE int lines_of_group(const tcgemm_dots_t *t, int first
 }
 
 /* 64 bytes of each of 32 lines, from element p on. */
-static TCGEMM_ALWAYS_INLINE rows_t step_of_dots(const tcgemm_dots_t *t, int first, int64_t p) {
+static TCGEMM_ALWAYS_INLINE rows_t step_of_dots(const tcgemm_dots_t *t, int first, int64_t p,
+                                                const int bytes) {
     return (rows_t){
-        .base = (const uint8_t *)t->lines + (first * t->line_stride + p) * 2,
-        .pitch = t->line_stride * 2,
+        .base = (const uint8_t *)t->lines + (first * t->line_stride + p) * bytes,
+        .pitch = t->line_stride * bytes,
         .count = lines_of_group(t, first),
-        .mask = mask_of((t->steps - p) * 2),
+        .mask = mask_of((t->steps - p) * bytes),
     };
 }
 
@@ -32,11 +34,12 @@ static TCGEMM_ALWAYS_INLINE void multiply_lines(const tcgemm_dots_t *t, int firs
                                                 halves_t *found) {
     const char *x = t->x;
     _Alignas(64) uint8_t stage[LINES][LANE];
+    const int bytes = is_of_floats(kind) ? 2 : 1;
     zero_sums();
-    for (int64_t p = 0; p < t->steps; p += LANE / 2) {
-        const rows_t rows = step_of_dots(t, first, p);
+    for (int64_t p = 0; p < t->steps; p += LANE / bytes) {
+        const rows_t rows = step_of_dots(t, first, p, bytes);
         const bool is_whole = rows.count == LINES && rows.mask == UINT64_MAX;
-        for (int i = 0; i < (both_lines ? LINES : LINES / 2); ++i) {
+        for (int i = 0; (kind == BF16 || !is_whole) && i < (both_lines ? LINES : LINES / 2); ++i) {
             halves_t line;
             load_row(&rows, i, is_whole, &line, sizeof line);
             if (kind == BF16)
@@ -56,7 +59,7 @@ static void exact_lines(const tcgemm_dots_t *t, int first, int i, int half, sums
     floats_t sum[EXACT_ROWS] = {{0}};
     const char *x = (const char *)t->x + (ptrdiff_t)half * 64;
     for (int64_t p = 0; p < t->steps; p += LANE / 2) {
-        const rows_t rows = step_of_dots(t, first, p);
+        const rows_t rows = step_of_dots(t, first, p, 2);
         uint32_t line[EXACT_ROWS][WORDS];
         for (int r = 0; r < EXACT_ROWS; ++r)
             load_row(&rows, i + r, false, line[r], sizeof line[r]);
@@ -89,13 +92,13 @@ static void transpose_sums(const sums_t *sums, sums_t *transposed) {
 }
 
 /* D = alpha * sums + beta * C, whose rows are those of x or the lines. */
-static void finish_lines(const tcgemm_dots_t *t, int first, const sums_t *sums) {
+static void finish_lines(const tcgemm_dots_t *t, int first, bool is_float, const sums_t *sums) {
     const int count = lines_of_group(t, first);
     const bool is_by_rows = t->d_line == 1;
     _Alignas(64) sums_t transposed;
     const tcgemm_tile_t tile = {
-        .d = (float *)t->d + first * t->d_line,
-        .c = t->c ? (const float *)t->c + first * t->c_line : NULL,
+        .d = (uint32_t *)t->d + first * t->d_line,
+        .c = t->c ? (const uint32_t *)t->c + first * t->c_line : NULL,
         .ldd = is_by_rows ? t->d_row : t->d_line,
         .ldc = is_by_rows ? t->c_row : t->c_line,
         .m = is_by_rows ? t->num_rows : count,
@@ -105,7 +108,7 @@ static void finish_lines(const tcgemm_dots_t *t, int first, const sums_t *sums) 
     };
     if (is_by_rows)
         transpose_sums(sums, &transposed);
-    finish_rows(&tile, is_by_rows ? &transposed : sums, true);
+    finish_rows(&tile, is_by_rows ? &transposed : sums, is_float);
 }
 
 static TCGEMM_ALWAYS_INLINE void multiply_group(const tcgemm_dots_t *t, int first, const int kind) {
@@ -126,15 +129,30 @@ static TCGEMM_ALWAYS_INLINE void multiply_group(const tcgemm_dots_t *t, int firs
                 exact_lines(t, first, i, half, &sums);
     else
         store_some_sums(&sums, SUMS_PITCH, both_lines ? ROWS : 16, both_x ? COLS : 16);
-    finish_lines(t, first, &sums);
+    finish_lines(t, first, is_of_floats(kind), &sums);
+}
+
+static TCGEMM_ALWAYS_INLINE void multiply_groups(const tcgemm_dots_t *t, const int kind) {
+    for (int first = 0; first < t->num_lines; first += LINES)
+        multiply_group(t, first, kind);
 }
 
 void tcgemm_dots_amx_bf16x32(const tcgemm_dots_t *t) {
-    for (int first = 0; first < t->num_lines; first += LINES)
-        multiply_group(t, first, BF16);
+    multiply_groups(t, BF16);
 }
 
 void tcgemm_dots_amx_f16x32(const tcgemm_dots_t *t) {
-    for (int first = 0; first < t->num_lines; first += LINES)
-        multiply_group(t, first, F16);
+    multiply_groups(t, F16);
+}
+
+void tcgemm_dots_amx_i8x64(const tcgemm_dots_t *t) {
+    const bool are_lines_signed = t->dtype == TCGEMM_DTYPE_S8;
+    if (are_lines_signed && t->x_is_signed)
+        multiply_groups(t, S8S8);
+    else if (are_lines_signed)
+        multiply_groups(t, S8U8);
+    else if (t->x_is_signed)
+        multiply_groups(t, U8S8);
+    else
+        multiply_groups(t, U8U8);
 }

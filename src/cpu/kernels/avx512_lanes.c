@@ -4,7 +4,8 @@
  *      x, packed:  lanes of k, `width` rows beside each other
  *
  *      lines along k      64 bytes of each of 16 lines are transposed, so that a vector holds one
- *                         lane of all of them
+ *                         lane of all of them; 16 rows are a vector themselves, which is multiplied
+ *                         by one lane after the other of eight lines, broadcast
  *      lines across k     2 or 4 rows of k are interleaved, so that four vectors hold one lane of
  *                         64 lines; the sums wait in `partial` for the next rows of k
  *

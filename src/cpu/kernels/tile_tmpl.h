@@ -174,9 +174,10 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
     const int64_t a_step = packed ? TILE_MR : t->a_step;
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const int64_t ahead = packed ? AHEAD * b_step : t->ahead;
-    const char *next = t->fetches ? t->next : t->b;
-    const int64_t next_step = t->fetches ? t->next_step : 0;
-    int64_t until_line = t->next_count;
+    const bool has_next = fetches && t->fetches; /* else a line that is near, again and again */
+    const char *next = has_next ? t->next : t->b;
+    const int64_t next_step = has_next ? t->next_step : 0;
+    int64_t until_line = has_next ? t->next_count : 0;
 #ifdef TILE_STORE
     TILE_LANE *copy = t->copy;
 #endif
@@ -192,9 +193,12 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
         for (int v = 0; fetches && v < nv; ++v)
             __builtin_prefetch(b + ahead + v * TILE_LANES);
         if (fetches) {
-            /* Beside a panel, which passes through the first level, it would not stay there. */
-            __builtin_prefetch(next, 0, packed ? 2 : 3);
-            __builtin_prefetch(next + 64, 0, packed ? 2 : 3);
+            TCGEMM_UNROLL
+            for (int line = 0; line < 2; ++line)
+                if (packed) /* it would not stay in the first level, through which a panel passes */
+                    TCGEMM_PREFETCH_FAR(next + 64 * line);
+                else
+                    __builtin_prefetch(next + 64 * line);
             next += next_step;
             if (--until_line == 0) {
                 next += t->next_line;

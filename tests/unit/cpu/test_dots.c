@@ -291,7 +291,7 @@ static void multiply_panels(const tcgemm_cpu_ukernel_t *u, const tcgemm_dots_t *
     static _Alignas(64) uint8_t panel[MATRIX_STEPS * MATRIX * 64];
     const int count = t->num_lines - first < MATRIX ? t->num_lines - first : MATRIX;
     const bool is_special = u->pack(lines, first, count, MATRIX, panel, NULL) || x_is_special;
-    const tcgemm_tile_t tile = {.steps = (t->steps + MATRIX - 1) / MATRIX,
+    const tcgemm_tile_t tile = {.steps = (t->steps + u->ku - 1) / u->ku,
                                 .a = panel,
                                 .a_row = 1,
                                 .a_step = MATRIX,
@@ -301,27 +301,42 @@ static void multiply_panels(const tcgemm_cpu_ukernel_t *u, const tcgemm_dots_t *
                                 .m = count,
                                 .n = t->num_rows,
                                 .alpha = t->alpha,
-                                .scale = 1};
+                                .scale = 1,
+                                .a_is_signed = t->dtype == TCGEMM_DTYPE_S8,
+                                .b_is_signed = t->x_is_signed};
     (is_special ? u->exact : u->packed)(&tile);
 }
 
-static void check_matrix(const tcgemm_kernel_t *kernel, bool is_bf16, uint64_t seed) {
+/* Elements of lines or of x, as the kernel takes them; subnormals among them if it is bf16. */
+static tcgemm_dtype_t fill_matrix(const tcgemm_cpu_ukernel_t *u, uint64_t *random,
+                                  bool some_subnormal, void *to, int64_t count) {
+    if (u->family == TCGEMM_FAMILY_I8X64) {
+        for (int64_t i = 0; i < count; ++i)
+            ((uint8_t *)to)[i] = (uint8_t)random_below(random, 256);
+        return random_below(random, 2) == 0 ? TCGEMM_DTYPE_S8 : TCGEMM_DTYPE_U8;
+    }
+    const bool is_bf16 = u->family == TCGEMM_FAMILY_BF16X32;
+    fill_halves(random, is_bf16, some_subnormal, to, count);
+    return is_bf16 ? TCGEMM_DTYPE_BF16 : TCGEMM_DTYPE_F16;
+}
+
+static void check_matrix(const tcgemm_kernel_t *kernel, uint64_t seed) {
     const tcgemm_cpu_ukernel_t *const u = kernel->cpu;
-    static uint16_t rows[MATRIX * MOST_STEPS];
+    static _Alignas(64) uint16_t rows[MATRIX * MOST_STEPS];
     static _Alignas(64) uint8_t x[MATRIX_STEPS * MATRIX * 64];
     static float got[MATRIX * GROUPS * MATRIX], expected[GROUPS * MATRIX * MATRIX];
     uint64_t random = seed;
-    const tcgemm_dtype_t dtype = is_bf16 ? TCGEMM_DTYPE_BF16 : TCGEMM_DTYPE_F16;
+    const bool are_bytes = u->family == TCGEMM_FAMILY_I8X64;
     const int64_t steps = 1 + random_below(&random, MOST_STEPS);
     const int num_rows = 1 + (int)random_below(&random, MATRIX);
     const int num_lines = 1 + (int)random_below(&random, (int64_t)GROUPS * MATRIX);
     const int64_t pitch = steps + random_below(&random, PAD);
     const int64_t count = (num_lines - 1) * pitch + steps;
-    uint16_t *const lines = (uint16_t *)(void *)guard_place(&lines_guard, (size_t)count * 2, true);
-    fill_halves(&random, is_bf16, seed % 3 == 1, lines, count);
-    fill_halves(&random, is_bf16, seed % 3 == 2, rows, num_rows * steps);
+    void *const lines = guard_place(&lines_guard, (size_t)count * (are_bytes ? 1 : 2), true);
+    const tcgemm_dtype_t dtype = fill_matrix(u, &random, seed % 3 == 1, lines, count);
+    const tcgemm_dtype_t of_x = fill_matrix(u, &random, seed % 3 == 2, rows, num_rows * steps);
     const tcgemm_pack_t pack_x = {.source = rows,
-                                  .dtype = dtype,
+                                  .dtype = of_x,
                                   .line_stride = steps,
                                   .k_stride = 1,
                                   .k = steps,
@@ -335,6 +350,7 @@ static void check_matrix(const tcgemm_kernel_t *kernel, bool is_bf16, uint64_t s
                        .x = x,
                        .width = MATRIX,
                        .num_rows = num_rows,
+                       .x_is_signed = of_x == TCGEMM_DTYPE_S8,
                        .is_exact = is_special,
                        .lines = lines,
                        .line_stride = pitch,
@@ -343,7 +359,10 @@ static void check_matrix(const tcgemm_kernel_t *kernel, bool is_bf16, uint64_t s
                        .d = got,
                        .d_row = is_by_rows ? (int64_t)GROUPS * MATRIX : 1,
                        .d_line = is_by_rows ? 1 : MATRIX};
-    t.alpha.f32 = 1.5F;
+    if (are_bytes)
+        t.alpha.s32 = 3;
+    else
+        t.alpha.f32 = 1.5F;
     (void)snprintf(current, sizeof current, "%s steps %d lines %d rows %d, case %d", kernel->name,
                    (int)steps, num_lines, num_rows, (int)seed);
     u->begin();
@@ -370,7 +389,7 @@ static void lines_on_matrix_tiles_have_the_bits_of_panels(void **state) {
         if (kernel->cpu && kernel->cpu->lane_dots && tcgemm_is_matrix(kernel->cpu) &&
             kernel->family->fits(kernel, NULL))
             for (int64_t seed = 1; seed <= at_level(30, 100, 1000); ++seed)
-                check_matrix(kernel, kernel->cpu->family == TCGEMM_FAMILY_BF16X32, (uint64_t)seed);
+                check_matrix(kernel, (uint64_t)seed);
     }
     (void)signal(SIGSEGV, SIG_DFL);
     guard_free(&lines_guard);
