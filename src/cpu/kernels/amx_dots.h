@@ -1,6 +1,5 @@
-/* amx_dots.h - some rows of bf16, f16 or bytes times lines along k with matrix tiles: the lines are
- * tiles of the first operand where they lie in memory, and the product is D's transposed, D^T = B^T
- * A^T:
+/* amx_dots.h - some rows of bf16, f16 or bytes times lines along k with matrix tiles: lines are
+ * tiles of the first operand where they lie in memory, and the product is D^T = B^T A^T:
  *
  *                     x, packed as panels of B       a step of k is two tiles of lines, 16 x 64
  *                         x 6   x 7                  bytes each at the distance of the lines, and
