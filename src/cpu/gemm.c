@@ -1033,7 +1033,7 @@ static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int
 static int64_t fetch_next_panel(const product_t *x, const own_unit_t *own, int64_t j, int64_t k,
                                 int64_t tiles, tcgemm_tile_t *tile) {
     const struct tcgemm_plan *const plan = x->plan;
-    const tcgemm_operand_t *const b = &plan->g.b;
+    const tcgemm_pack_t *const pack = &own->b.pack;
     const int64_t ks = own->step->block.ks;
     int64_t col = j + x->u->nr, end = own->j1;
     if (col >= end) {
@@ -1045,10 +1045,9 @@ static int64_t fetch_next_panel(const product_t *x, const own_unit_t *own, int64
         col = own->j1;
         end = own->step->block.cols;
     }
-    tile->fetches = plan->cpu.fetches && b->row_stride == 1 && col < end && k < ks;
+    tile->fetches = plan->cpu.fetches && pack->k_stride == 1 && col < end && k < ks;
     if (!tile->fetches)
         return 0;
-    const tcgemm_pack_t *const pack = &own->b.pack;
     const int64_t bits = tcgemm_dtype_bits(pack->dtype);
     const int64_t pitch = pack->line_stride * bits / 8;
     const int64_t bytes = min_i64(plan->cpu.kb, ks - k) * bits / 8;

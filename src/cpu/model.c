@@ -371,12 +371,13 @@ static int64_t far_bytes(const struct tcgemm_plan *plan) {
 static bool takes_lanes(const struct tcgemm_plan *plan) {
     if (!has_lane_dots(plan))
         return false;
-    const bool has_vectors = has_vector_dots(plan->kernel->cpu);
-    if (tcgemm_is_matrix(plan->kernel->cpu))
-        return has_bytes(&plan->g) ? !has_vectors || tcgemm_dots_few(plan) > MOST_VECTOR_BYTES
-                                   : volume(&plan->g) >= LEAST_TILE_DOTS_VOLUME;
-    return !has_bytes(&plan->g) ||
-           (plan->cpu.fetches && !is_roomy() && tcgemm_dots_few(plan) >= LEAST_BYTES_IN_LANES);
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const int64_t few = tcgemm_dots_few(plan);
+    if (!has_bytes(&plan->g))
+        return !tcgemm_is_matrix(u) || volume(&plan->g) >= LEAST_TILE_DOTS_VOLUME;
+    if (tcgemm_is_matrix(u))
+        return few > MOST_VECTOR_BYTES || !has_vector_dots(u);
+    return few >= LEAST_BYTES_IN_LANES && plan->cpu.fetches && !is_roomy();
 }
 
 /* ... and across it. */
