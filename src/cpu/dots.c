@@ -175,6 +175,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
                   .fetches = plan->cpu.fetches,
                   .is_crowded = plan->cpu.is_crowded,
                   .is_roomy = plan->cpu.is_roomy,
+                  .is_spread = plan->cpu.is_spread,
                   .steps = g->k,
                   .lines = is_rows ? call->b : call->a,
                   .line_stride = is_rows ? lines->col_stride : lines->row_stride,

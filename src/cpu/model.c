@@ -79,6 +79,10 @@ enum {
     MOST_FAR_BYTE_ROWS = 16,  /* ... where tiles have its lines fetched, ... */
     MOST_BYTE_COLUMNS = 32,   /* ... and columns A, which is slower; ... */
     MOST_NEAR_BYTES = 8,      /* ... where lines stay in the L2 cache, rows and half of columns */
+    MOST_BESIDE_SWIFT = 8,    /* along k, where packing is swift: of bf16 and far bytes, ... */
+    MOST_F32_BESIDE_SWIFT = 12,
+    MOST_WIDE_BESIDE_SWIFT = 16, /* ... and of far f64 and f16 */
+    FAR_FROM_SWIFT = 12 << 20,   /* bytes of B */
     LEAST_SLOW_A =
         1 << 23, /* elements of an A across k, that take longer to pack than to read twice */
     MOST_MATRIX_ACROSS =
@@ -224,10 +228,13 @@ static bool want_one_set(const tcgemm_operand_t *lines) {
     return l1.ways > 0 && bytes % l1.way_bytes == 0;
 }
 
-static bool is_crowded(const struct tcgemm_plan *plan) {
+static void choose_fetching(struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
-    return plan->cpu.dots && plan->cpu.fetches && !is_roomy() &&
-           want_one_set(plan->cpu.dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a);
+    tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const bool in_one_set = want_one_set(s->dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a);
+    s->is_roomy = is_roomy();
+    s->is_crowded = s->dots && s->fetches && !s->is_roomy && in_one_set;
+    s->is_spread = s->dots && s->fetches && s->is_roomy && !in_one_set;
 }
 
 /* Whether rows beside a B across k are multiplied in lanes sooner than B is packed: where packing
@@ -275,9 +282,28 @@ static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
     return most_bytes(plan, g->n, MOST_BYTE_ROWS, MOST_NEAR_BYTES);
 }
 
+/* More rows beside a B along k are worth packing it for where two shuffles of long vectors start
+ * each cycle (a Zen 5). Two threads wait for memory instead, but for bf16. */
+static int64_t most_beside_swift(const struct tcgemm_plan *plan, int max_threads) {
+    const tcgemm_canonical_t *g = &plan->g;
+    if (!tcgemm_is_wide(plan->kernel->cpu) || tcgemm_is_matrix(plan->kernel->cpu) ||
+        tcgemm_cpu_shuffles_per_cycle() < 2.0)
+        return INT64_MAX;
+    if (plan->kernel->cpu->family == TCGEMM_FAMILY_BF16)
+        return MOST_BESIDE_SWIFT;
+    if (max_threads > 1)
+        return INT64_MAX;
+    if (g->type->type == TCGEMM_F32_F32)
+        return MOST_F32_BESIDE_SWIFT;
+    const double bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
+    return bytes <= FAR_FROM_SWIFT ? INT64_MAX
+           : has_bytes(g)          ? MOST_BESIDE_SWIFT
+                                   : MOST_WIDE_BESIDE_SWIFT;
+}
+
 /* A few rows of D against columns of B that lie along k or across it, or a few columns against such
  * rows of A. */
-static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
+static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads, bool *across) {
     const tcgemm_canonical_t *g = &plan->g;
     *across = false;
     if (!has_dots_type(plan) || plan->packs || g->a.packed_bytes || g->b.packed_bytes ||
@@ -287,9 +313,10 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, bool *across) {
     const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
     const bool of_bytes = has_bytes(g);
     const int64_t most_bf16 = g->a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS : MOST_FP8_ROWS;
-    const int64_t most_rows = of_bytes  ? most_byte_rows(plan)
-                              : is_bf16 ? most_bf16
-                                        : most_dots(plan, g->n);
+    const int64_t most_rows = min_i64(of_bytes  ? most_byte_rows(plan)
+                                      : is_bf16 ? most_bf16
+                                                : most_dots(plan, g->n),
+                                      most_beside_swift(plan, max_threads));
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
     const int64_t most_cols = of_bytes
                                   ? most_bytes(plan, g->m, MOST_BYTE_COLUMNS, 2 * MOST_NEAR_BYTES)
@@ -393,15 +420,14 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     const double a_bytes = (double)g->m * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
-    s->dots = dots_of(plan, &s->across);
+    s->dots = dots_of(plan, max_threads, &s->across);
     s->fetches = fmax(a_bytes, b_bytes) > (double)far_bytes(plan);
     s->dots_in_lanes = s->dots && (s->across ? takes_lanes_across(plan) : takes_lanes(plan));
     if (!s->dots_in_lanes && !has_vector_dots(u)) {
         s->dots = TCGEMM_DOTS_NONE;
         s->across = false;
     }
-    s->is_crowded = is_crowded(plan);
-    s->is_roomy = is_roomy();
+    choose_fetching(plan);
     s->pack_a = s->pack_b = !s->dots;
     s->copies_b = false;
     if (s->dots || !u->strided || !tcgemm_cpu_lanes_are_elements(g))

@@ -51,6 +51,10 @@ double tcgemm_cpu_fma_per_cycle(int vector_bits);
 /* The same of VDPBF16PS, where that is known to differ; 0 where it is not. */
 double tcgemm_cpu_bf16_dots_per_cycle(void);
 
+/* Vector instructions that move elements within 512 bits and that one core starts each cycle; 1
+ * where this processor is not in the table. */
+double tcgemm_cpu_shuffles_per_cycle(void);
+
 /* The processor's own name, cut to `size` bytes. */
 void tcgemm_cpu_brand(char *buffer, size_t size);
 

@@ -20,7 +20,8 @@
  */
 
 /* Bytes that each row of k is fetched ahead, to the second level or to the first one, if it has
- * room; and rows of x with which that does not take longer than it gains. */
+ * room; and rows of x with which that does not take longer than it gains, or more where sets of
+ * the first level are not asked for again and again (else the prefetchers of a Zen 5 lose rows). */
 #ifndef ACROSS_AHEAD
 #define ACROSS_AHEAD        1024
 #define ACROSS_NEAR         512
@@ -58,7 +59,8 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int
         DOTS_VEC step[4];
         TCGEMM_UNROLL
         for (int v = 0; v < vectors * (int)sizeof(step[0]); v += 64) {
-            if (!t->fetches || (width > ACROSS_MOST_FETCHED && sizeof(ACROSS_ELEMENT) != 2))
+            if (!t->fetches ||
+                (width > ACROSS_MOST_FETCHED && sizeof(ACROSS_ELEMENT) != 2 && !t->is_spread))
                 continue;
             if (t->is_roomy && sizeof(ACROSS_ELEMENT) >= 4)
                 __builtin_prefetch((const char *)line + v + ACROSS_NEAR);
