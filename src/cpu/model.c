@@ -223,18 +223,23 @@ static bool is_roomy(void) {
 
 static bool want_one_set(const tcgemm_operand_t *lines) {
     const int64_t pitch = lines->row_stride == 1 ? lines->col_stride : lines->row_stride;
-    const int64_t bytes = pitch * tcgemm_dtype_bits(lines->dtype) / 8;
     const tcgemm_ways_t l1 = tcgemm_first_level();
-    return l1.ways > 0 && bytes % l1.way_bytes == 0;
+    const int64_t way_bits = 8 * l1.way_bytes;
+    /* The remainder first: where nothing is read a pitch may be any number. */
+    return l1.ways > 0 && pitch % way_bits * tcgemm_dtype_bits(lines->dtype) % way_bits == 0;
 }
 
+/* Where lines that lie beyond the caches have room once they are fetched. */
 static void choose_fetching(struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
-    const bool in_one_set = want_one_set(s->dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a);
     s->is_roomy = is_roomy();
-    s->is_crowded = s->dots && s->fetches && !s->is_roomy && in_one_set;
-    s->is_spread = s->dots && s->fetches && s->is_roomy && !in_one_set;
+    s->is_crowded = s->is_spread = false;
+    if (!s->dots || !s->fetches)
+        return;
+    const bool in_one_set = want_one_set(s->dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a);
+    s->is_crowded = !s->is_roomy && in_one_set;
+    s->is_spread = s->is_roomy && !in_one_set && !tcgemm_cpu_follows_streams();
 }
 
 /* Whether rows beside a B across k are multiplied in lanes sooner than B is packed: where packing

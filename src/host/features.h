@@ -12,6 +12,7 @@
 #ifndef TCGEMM_HOST_FEATURES_H
 #define TCGEMM_HOST_FEATURES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,9 @@ double tcgemm_cpu_bf16_dots_per_cycle(void);
 /* Vector instructions that move elements within 512 bits and that one core starts each cycle; 1
  * where this processor is not in the table. */
 double tcgemm_cpu_shuffles_per_cycle(void);
+
+/* Whether its prefetchers follow sixteen streams of which one line of memory at a time is read. */
+bool tcgemm_cpu_follows_streams(void);
 
 /* The processor's own name, cut to `size` bytes. */
 void tcgemm_cpu_brand(char *buffer, size_t size);

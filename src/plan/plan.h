@@ -115,7 +115,7 @@ typedef struct tcgemm_cpu_blocking {
     bool dots_in_lanes;    /* by the kernel's own lanes, matrix tiles or pairs; else as f32, f64 */
     bool is_crowded;       /* they share few sets of the first-level cache, ... */
     bool is_roomy;         /* ... or it has ways for as many as are read at once, ... */
-    bool is_spread;        /* ... and they lie in many sets as well */
+    bool is_spread;        /* ... and they lie in many, and prefetchers do not follow them */
     int64_t lines;         /* of them in a unit of work */
     bool fetches;          /* the larger operand lies beyond the caches: it is fetched ahead */
     bool copies_b;         /* B's panels are left by the first row of tiles, which reads B where it

@@ -20,8 +20,8 @@
  */
 
 /* Bytes that each row of k is fetched ahead, to the second level or to the first one, if it has
- * room; and rows of x with which that does not take longer than it gains, or more where sets of
- * the first level are not asked for again and again (else the prefetchers of a Zen 5 lose rows). */
+ * room; and rows of x with which that does not take longer than it gains, or more where prefetchers
+ * lose rows and these lie in many sets. */
 #ifndef ACROSS_AHEAD
 #define ACROSS_AHEAD        1024
 #define ACROSS_NEAR         512

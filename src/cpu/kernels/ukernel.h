@@ -119,7 +119,7 @@ typedef struct tcgemm_dots {
     bool fetches;         /* lines are to be fetched ahead: they lie beyond the caches ... */
     bool is_crowded;      /* ... and share so few sets of the first one that few have room there, */
     bool is_roomy;        /* ... or have room there wherever they lie: it is the one to fetch to, */
-    bool is_spread;       /* ... and has it for many, as they lie in many sets */
+    bool is_spread;       /* ... even beside many rows, which prefetchers do not follow */
 } tcgemm_dots_t;
 
 /* Of lines across k: steps a call, those of lanes at most so many, and lines that a kernel takes at
