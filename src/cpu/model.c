@@ -291,8 +291,7 @@ static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
  * each cycle (a Zen 5). Two threads wait for memory instead, but for bf16. */
 static int64_t most_beside_swift(const struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
-    if (!tcgemm_is_wide(plan->kernel->cpu) || tcgemm_is_matrix(plan->kernel->cpu) ||
-        tcgemm_cpu_shuffles_per_cycle() < 2.0)
+    if (!tcgemm_is_wide(plan->kernel->cpu) || tcgemm_cpu_shuffles_per_cycle() < 2.0)
         return INT64_MAX;
     if (plan->kernel->cpu->family == TCGEMM_FAMILY_BF16)
         return MOST_BESIDE_SWIFT;

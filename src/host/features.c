@@ -11,18 +11,21 @@
 
 #include "host/cpuid.h"
 
+static bool is_zen5(void) {
+    const tcgemm_cpuid_t *const cpu = tcgemm_cpuid();
+    return strcmp(cpu->vendor, "AuthenticAMD") == 0 && cpu->family == 0x1A;
+}
+
 /* Sources: AMD software optimization guides for families 17h, 19h and 1Ah; Intel optimization
  * reference manual. Zen 5 is given for its full-width data path; parts with a 256-bit one (and
  * virtual machines that present as such) measure half of it. */
 double tcgemm_cpu_fma_per_cycle(int vector_bits) {
     const tcgemm_cpuid_t *const cpu = tcgemm_cpuid();
     const int wide = vector_bits == 512;
-    if (strcmp(cpu->vendor, "AuthenticAMD") == 0) {
-        if (cpu->family == 0x17 || cpu->family == 0x19)
-            return wide ? 1.0 : 2.0;
-        if (cpu->family == 0x1A)
-            return 2.0;
-    }
+    if (is_zen5())
+        return 2.0;
+    if (strcmp(cpu->vendor, "AuthenticAMD") == 0 && (cpu->family == 0x17 || cpu->family == 0x19))
+        return wide ? 1.0 : 2.0;
     if (strcmp(cpu->vendor, "GenuineIntel") == 0 && cpu->family == 6)
         return 2.0;
     return 0.0;
@@ -34,12 +37,8 @@ double tcgemm_cpu_bf16_dots_per_cycle(void) {
     return strcmp(tcgemm_cpuid()->vendor, "GenuineIntel") == 0 ? 0.5 : 0.0;
 }
 
-static bool is_zen5(void) {
-    const tcgemm_cpuid_t *const cpu = tcgemm_cpuid();
-    return strcmp(cpu->vendor, "AuthenticAMD") == 0 && cpu->family == 0x1A;
-}
-
-/* Sources: the same. A Zen 4 has two of half the width, Intel's processors one, on port 5. */
+/* Sources: those of multiply-adds. A Zen 4 has two of half the width, Intel's processors one, on
+ * port 5. */
 double tcgemm_cpu_shuffles_per_cycle(void) {
     return is_zen5() ? 2.0 : 1.0;
 }
