@@ -12,6 +12,8 @@
  *              matrices begin with a line of the L2, which chance alone would hardly give
  *     steady   of these the largest, of the types of tensor cores, which come to the limit of power
  *              when one product follows another, as it does in programs
+ *     @FILE    none: the problems are the lines of a file, "bf16_f32 NT 512x28672x8192", measured
+ *              as steady ones are
  *
  * Each row that may be chosen is planned by its name, with the packing and the parts of k that the
  * planner gives it, and timed for `milliseconds` (3), three times; an eighth of that where it is
@@ -245,6 +247,35 @@ static bool fits(const tcgemm_problem_t *p) {
            (double)(p->k * p->n * p->batch) < most && (double)(p->m * p->n * p->batch) < most;
 }
 
+/* Of a line that names no type or no sizes false. */
+static bool problem_of_line(const char *line, tcgemm_problem_t *p) {
+    char name[CHOICE_NAME], ops[8];
+    long long m, n, k;
+    tcgemm_type_t type;
+    if (sscanf(line, "%95s %7s %lldx%lldx%lld", name, ops, &m, &n, &k) != 5 ||
+        tcgemm_type_from_name(name, &type) != TCGEMM_STATUS_OK)
+        return false;
+    *p = tight_problem(type, ops, m, n, k, 1);
+    if (name[0] == 'e')
+        p->flags |= TCGEMM_FLAG_FAST_ACCUMULATE;
+    return true;
+}
+
+static int measure_list(const char *path, double sample_seconds) {
+    FILE *const list = fopen(path, "r");
+    char line[CHOICE_LINE];
+    if (!list) {
+        (void)fprintf(stderr, "choices: cannot read %s\n", path);
+        return 2;
+    }
+    tcgemm_problem_t p;
+    for (int i = 0; fgets(line, sizeof line, list);)
+        if (problem_of_line(line, &p))
+            measure_in_turns(i++, &p, sample_seconds);
+    (void)fclose(list);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     const int wanted = argc > 1 ? atoi(argv[1]) : 400;
     const int seed = argc > 2 ? atoi(argv[2]) : 1;
@@ -261,6 +292,8 @@ int main(int argc, char **argv) {
     const char *type = getenv("TYPE") ? getenv("TYPE") : "";
     (void)printf("problem,type,ops,m,n,k,batch,flags,kernel,steps,splits,chosen,seconds,"
                  "predicted_seconds\n");
+    if (argc > 4 && argv[4][0] == '@')
+        return measure_list(argv[4] + 1, sample_seconds);
     for (int i = 0; i < wanted;) {
         const tcgemm_problem_t p = draw_problem();
         if (!fits(&p) || strncmp(tcgemm_type_info(p.type)->name, type, strlen(type)) != 0)

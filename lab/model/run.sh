@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures what the planner's models are fitted to, and fits them.
 #     bash lab/model/run.sh sample [substring of kernel names]   on a machine with a GPU: CSV
-#     bash lab/model/run.sh choices [problems [seed [milliseconds [regular | steady]]]]   there, too: CSV
+#     bash lab/model/run.sh choices [problems [seed [milliseconds [regular | steady | @FILE]]]]   there, too: CSV
 #     bash lab/model/run.sh fit src/gpu/measured/cost.def TABLE ...   anywhere: the new cost.def
 #     bash lab/model/run.sh rechoose choices.csv                               and what would be chosen
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
