@@ -245,10 +245,14 @@ static bool has_even_columns(const product_t *x) {
 /* Columns of the next tile of `cols` to the end of a unit, and the width of its panel. Units before
  * the last one are whole panels, so they are shared out as the block is. */
 static int64_t columns_of_tile(const product_t *x, int64_t cols) {
+    if (cols >= 2 * x->u->nr) /* for most: this is asked of each tile */
+        return x->u->nr;
     return has_even_columns(x) ? even_tile_columns(x->u, cols) : min_i64(x->u->nr, cols);
 }
 
 static int64_t width_of_panel(const product_t *x, int64_t cols) {
+    if (cols >= 2 * x->u->nr)
+        return x->u->nr;
     const int64_t lanes = x->u->nr / 3;
     const int64_t some = columns_of_tile(x, cols);
     return !has_even_columns(x) || some > 2 * lanes ? x->u->nr : some > lanes ? 2 * lanes : lanes;
@@ -338,10 +342,15 @@ static void pack_at_once(const product_t *x, const panels_t *p, int64_t i, int64
     const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku), first = i * p->width;
     const int64_t whole = min_i64(end * p->width, p->lines) / p->width;
     char *const panel = p->data + tcgemm_panel_at(first - p->base, steps, x->u->lane_bytes);
-    if (whole > i)
-        (void)x->u->pack(&p->pack, first, (int)(whole - i) * p->width, p->width, panel, NULL);
+    const bool found = whole > i && x->u->pack(&p->pack, first, (int)(whole - i) * p->width,
+                                               p->width, panel, p->terms ? p->terms + first : NULL);
     if (whole < end)
         pack_panel(x, p, whole);
+    for (int64_t at = i; x->u->exact && at < whole; ++at)
+        if (found) /* in which one? */
+            pack_panel(x, p, at);
+        else
+            p->special[at] = false;
 }
 
 static void pack_panels(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
@@ -374,37 +383,36 @@ static int group_of(const product_t *x, bool along_k) {
     return tcgemm_is_matrix(x->u) && !along_k ? PANELS_OF_GROUP : 1;
 }
 
-/* Elements of A that lie across k and are lanes as they are, in panels of long vectors, packed by
- * the one thread that needs them. */
-static bool packs_a_at_once(const product_t *x) {
-    const tcgemm_canonical_t *g = &x->plan->g;
-    return x->a_is_late && tcgemm_cpu_lanes_are_elements(g) && tcgemm_can_copy(x->u) &&
-           g->a.col_stride != 1;
-}
-
-/* So are panels of an A that lies across k in long rows, of which each takes a part of a line of
- * memory: it is not near any more when its next panel's turn comes. */
-static int group_of_a(const product_t *x) {
-    const tcgemm_canonical_t *g = &x->plan->g;
-    const int64_t bits = tcgemm_dtype_bits(g->a.dtype);
-    const bool is_across = g->a.row_stride == 1 && g->a.col_stride * bits / 8 >= FAR_PITCH;
-    if (!is_across || tcgemm_is_matrix(x->u) || x->u->ku == 1 || bits < 8 || g->k < LEAST_FAR_STEPS)
-        return group_of(x, g->a.col_stride == 1);
-    return x->u->mr * bits < 512 ? (int)(512 / (x->u->mr * bits)) : 1;
+/* Of an A that lies across k: the panels that are packed by one call, else those that share the
+ * lines of memory in which its rows lie, if they are so long that such a line is not near any more
+ * when its next panel's turn comes. Of several threads each is to have some. */
+static int group_of_a(const product_t *x, const tcgemm_pack_t *pack, int64_t rows) {
+    const int64_t bits = tcgemm_dtype_bits(pack->dtype), panel_bits = x->u->mr * bits;
+    const int at_once = tcgemm_panels_at_once(x->u, pack);
+    const bool is_far = pack->line_stride == 1 && pack->k_stride * bits / 8 >= FAR_PITCH &&
+                        x->plan->g.k >= LEAST_FAR_STEPS && x->u->ku > 1;
+    const bool is_alone = x->a_is_late || (x->plan->cpu.packs_both && x->u->ku > 1);
+    if (at_once > 1 && (is_far || is_alone))
+        return at_once;
+    if (at_once > 1 && x->u->ku > 1)
+        return (int)min_i64(at_once, ceil_div(rows, x->u->mr * x->plan->num_threads));
+    if (!is_far || tcgemm_is_matrix(x->u) || bits < 8)
+        return group_of(x, pack->k_stride == 1);
+    return panel_bits < 512 ? (int)(512 / panel_bits) : 1;
 }
 
 static panels_t panels_of_a(const product_t *x, const step_t *s) {
     const bool is_packed_here =
         x->plan->cpu.pack_a && !x->plan->g.a.packed_bytes && !(x->a_stays && !x->u->exact);
-    const bool at_once = packs_a_at_once(x);
+    const tcgemm_pack_t pack =
+        tcgemm_pack_of_a(&x->plan->g, x->u->family, &x->signs, s->item.a, s->a_offset, &s->block);
     return (panels_t){
-        .pack = tcgemm_pack_of_a(&x->plan->g, x->u->family, &x->signs, s->item.a, s->a_offset,
-                                 &s->block),
+        .pack = pack,
         .count = is_packed_here ? ceil_div(s->block.rows, x->u->mr) : 0,
         .lines = s->block.rows,
         .width = x->u->mr,
-        .group = at_once ? PANELS_OF_GROUP : group_of_a(x),
-        .is_one_call = at_once,
+        .group = group_of_a(x, &pack, s->block.rows),
+        .is_one_call = tcgemm_panels_at_once(x->u, &pack) > 1,
         .even_from = INT64_MAX,
         .data = s->buffers.a,
         .terms = x->signs.use_a_terms ? s->buffers.a_terms : NULL,
@@ -1026,16 +1034,21 @@ static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int
            k * x->plan->g.b.row_stride * x->u->lane_bytes;
 }
 
-/* Of a B along k that lies far, what is packed after the panel from column j on - the next panel,
- * or the first one of the next elements of k, or of the next unit, unless another thread takes it -
- * is fetched by the tiles at hand, some columns each: bytes from those of a tile to the next one's.
- */
-static int64_t fetch_next_panel(const product_t *x, const own_unit_t *own, int64_t j, int64_t k,
-                                int64_t tiles, tcgemm_tile_t *tile) {
+/* Lines of memory `pitch` bytes apart that tiles are to fetch, so many bytes of each. */
+typedef struct next_lines {
+    const char *at;
+    int64_t count, bytes, pitch;
+} next_lines_t;
+
+/* Of a B that lies far, what is packed after the panel from column j on, or after all panels of the
+ * unit: the next panel, or the first one of the next elements of k, or of the next unit, unless
+ * another thread takes it. */
+static next_lines_t lines_after(const product_t *x, const own_unit_t *own, int64_t j, int64_t k) {
     const struct tcgemm_plan *const plan = x->plan;
     const tcgemm_pack_t *const pack = &own->b.pack;
-    const int64_t ks = own->step->block.ks;
-    int64_t col = j + x->u->nr, end = own->j1;
+    const int64_t ks = own->step->block.ks, bits = tcgemm_dtype_bits(pack->dtype);
+    const int64_t some = packs_all_panels(x) ? plan->cpu.nb : x->u->nr;
+    int64_t col = packs_all_panels(x) ? own->j1 : j + x->u->nr, end = own->j1;
     if (col >= end) {
         k += plan->cpu.kb;
         col = own->j0;
@@ -1045,19 +1058,28 @@ static int64_t fetch_next_panel(const product_t *x, const own_unit_t *own, int64
         col = own->j1;
         end = own->step->block.cols;
     }
-    tile->fetches = plan->cpu.fetches && pack->k_stride == 1 && col < end && k < ks;
+    if (!plan->cpu.fetches || col >= end || k >= ks)
+        return (next_lines_t){.count = 0};
+    const int64_t cols = min_i64(some, end - col), steps = min_i64(plan->cpu.kb, ks - k);
+    const bool along_k = pack->k_stride == 1;
+    const int64_t first = pack->origin + k * pack->k_stride + (col - own->j0) * pack->line_stride;
+    return (next_lines_t){.at = (const char *)pack->source + first * bits / 8,
+                          .count = along_k ? cols : steps,
+                          .bytes = (along_k ? steps : cols) * bits / 8,
+                          .pitch = (along_k ? pack->line_stride : pack->k_stride) * bits / 8};
+}
+
+/* Each of so many tiles fetches some of them. */
+static int64_t fetch_lines(const next_lines_t *lines, int64_t tiles, tcgemm_tile_t *tile) {
+    const int64_t share = ceil_div(lines->count, tiles);
+    tile->fetches = share > 0;
     if (!tile->fetches)
         return 0;
-    const int64_t bits = tcgemm_dtype_bits(pack->dtype);
-    const int64_t pitch = pack->line_stride * bits / 8;
-    const int64_t bytes = min_i64(plan->cpu.kb, ks - k) * bits / 8;
-    const int64_t cols = ceil_div(min_i64(x->u->nr, end - col), tiles);
-    tile->next =
-        (const char *)pack->source + (pack->origin + k) * bits / 8 + (col - own->j0) * pitch;
-    tile->next_step = min_i64(ceil_div(cols * bytes, tile->steps), TCGEMM_MOST_NEXT);
-    tile->next_count = ceil_div(bytes, tile->next_step);
-    tile->next_line = pitch - tile->next_count * tile->next_step;
-    return cols * pitch;
+    tile->next = lines->at;
+    tile->next_step = min_i64(ceil_div(share * lines->bytes, tile->steps), TCGEMM_MOST_NEXT);
+    tile->next_count = ceil_div(lines->bytes, tile->next_step);
+    tile->next_line = lines->pitch - tile->next_count * tile->next_step;
+    return share * lines->pitch;
 }
 
 /* All tiles for elements k .. k + kb, whose panels of B are there or are packed one by one. A tile
@@ -1084,6 +1106,12 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
     tile.steps = steps;
     tile.resumes = k > 0;
     tile.pauses = !is_last;
+    int64_t next_bytes = 0;
+    if (tcgemm_cpu_fetches_units(x->plan)) {
+        const next_lines_t next = lines_after(x, own, own->j0, k);
+        const int64_t tiles = ceil_div(own->i1, tile_rows) * ceil_div(own->j1 - own->j0, u->nr);
+        next_bytes = fetch_lines(&next, tiles, &tile);
+    }
     for (int64_t j = own->j0, panel = 0; j < own->j1; j += tile.n, ++panel) {
         tile.n = (int)(x->plan->cpu.pack_b ? min_i64(u->nr, own->j1 - j)
                                            : columns_of_tile(x, own->j1 - j));
@@ -1093,10 +1121,10 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
         tile.row_term = x->signs.use_a_terms && is_last ? a.terms : NULL;
         tile.partial = own->partials + panel * sums_of_panel;
         place_output(x, step, 0, j, &tile);
-        int64_t next_bytes = 0;
         if (packs_here) {
+            const next_lines_t next = lines_after(x, own, j, k);
             pack_own_panel(x, &b, own, panel);
-            next_bytes = fetch_next_panel(x, own, j, k, ceil_div(own->i1, tile_rows), &tile);
+            next_bytes = fetch_lines(&next, ceil_div(own->i1, tile_rows), &tile);
         }
         const stride_t down = {.panel = a_bytes,
                                .d = tile_rows * tile.ldd * d_bytes,

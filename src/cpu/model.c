@@ -35,6 +35,7 @@ enum {
         4096, /* matrix units are so fast that packing twice would show, so these ... */
     MAX_MATRIX_COLS = 8192,        /* ... may lie in memory */
     OWN_PANEL_BYTES = 1 << 19,     /* of B, that a thread packs for its own unit, ... */
+    FETCHED_PANEL_BYTES = 1 << 18, /* ... if what is packed next is to have room beside it, ... */
     OWN_SUMS_BYTES = 1 << 18,      /* ... and of its sums: in the L2 cache */
     MOST_OWN_COLS = 1024,          /* of that unit, ... */
     LEAST_OWN_COLS = 128,          /* ... and if there are enough: long pieces of B's rows */
@@ -131,6 +132,15 @@ bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan) {
     const bool reads_rows =
         u->ku > 1 || (plan->g.m > VERY_FEW_ROWS && (plan->cpu.fetches || !tcgemm_is_wide(u)));
     return tcgemm_is_matrix(u) || (reads_rows && plan->g.b.row_stride != 1);
+}
+
+bool tcgemm_cpu_fetches_units(const struct tcgemm_plan *plan) {
+    enum { MOST_WAITING = 32 }; /* rows: more than packing, they wait for the memory */
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const bool is_copied = tcgemm_cpu_lanes_are_elements(&plan->g); /* which takes little time */
+    return plan->cpu.packs_units && plan->cpu.pack_b && plan->cpu.fetches && tcgemm_is_wide(u) &&
+           tcgemm_cpu_packs_whole_units(plan) &&
+           !(is_copied && (plan->g.m <= MOST_WAITING || tcgemm_cpu_follows_streams()));
 }
 
 /* Few rows against a B that no cache near the core holds: what counts is how B is read. Then units
@@ -520,7 +530,8 @@ static int64_t own_depth(const struct tcgemm_plan *plan) {
         return plan->g.b.row_stride == 1    ? FEW_ROWS_ALONG_K * u->ku
                : plan->g.m <= VERY_FEW_ROWS ? FEW_ROWS_ACROSS_K
                                             : 2 * FEW_ROWS_ACROSS_K;
-    const int64_t steps = OWN_PANEL_BYTES / (plan->cpu.nb * u->lane_bytes);
+    const int64_t bytes = tcgemm_cpu_fetches_units(plan) ? FETCHED_PANEL_BYTES : OWN_PANEL_BYTES;
+    const int64_t steps = bytes / (plan->cpu.nb * u->lane_bytes);
     return (steps > 1 ? steps : 1) * u->ku;
 }
 

@@ -38,6 +38,10 @@ bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan);
  * lane is read by rows of the unit, as one piece. */
 bool tcgemm_cpu_packs_whole_units(const struct tcgemm_plan *plan);
 
+/* True if tiles of such a unit fetch what is packed for the next ones, a part each: prefetchers do
+ * not follow rows of B that lie as far apart, and packing would wait for each of them. */
+bool tcgemm_cpu_fetches_units(const struct tcgemm_plan *plan);
+
 enum { TCGEMM_MOST_OWN_PANELS = 64 }; /* of such a unit */
 
 /* So few columns of D that A is read once, or little more, and best where it lies. */

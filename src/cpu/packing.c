@@ -65,3 +65,20 @@ tcgemm_pack_t tcgemm_pack_of_b(const tcgemm_canonical_t *g, tcgemm_family_t fami
         .sum_offset = 0u - (uint32_t)block->ks * signs->za * signs->zb,
     };
 }
+
+int tcgemm_panels_at_once(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pack) {
+    if (!tcgemm_can_copy(u) || pack->is_b || pack->k_stride == 1)
+        return 1;
+    switch (u->family) {
+    case TCGEMM_FAMILY_F32:
+        return pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32 ? 4 : 1;
+    case TCGEMM_FAMILY_F64:
+        return 4;
+    case TCGEMM_FAMILY_BF16:
+        return pack->dtype == TCGEMM_DTYPE_BF16 ? 4 : 1;
+    case TCGEMM_FAMILY_U8S8:
+        return pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8 ? 8 : 1;
+    default:
+        return 1;
+    }
+}

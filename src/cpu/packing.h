@@ -44,4 +44,8 @@ tcgemm_pack_t tcgemm_pack_of_b(const tcgemm_canonical_t *g, tcgemm_family_t fami
                                const tcgemm_signs_t *signs, const void *source, int64_t offset,
                                const tcgemm_cpu_block_t *block);
 
+/* Whole panels of A, one behind the other, that the kernel's `pack` takes at most by one call: more
+ * than one of lines across k alone. */
+int tcgemm_panels_at_once(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pack);
+
 #endif

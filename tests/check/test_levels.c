@@ -548,27 +548,32 @@ static void every_number_of_fp8(void **state) {
     for_each_type(every_number);
 }
 
-/* Few rows or many, and late in k the only product of a row that is not zero: that of a bf16
- * subnormal of B or A. */
+/* Few rows or many, of an A along k or across it, and late in k the only product of a row that is
+ * not zero: that of a bf16 subnormal of B or A. */
 static void late_subnormal(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     const int64_t k = 700;
     (void)info;
     if (type != TCGEMM_BF16_F32 && type != TCGEMM_BF16_BF16)
         return;
-    const int64_t rows[] = {5, 20, is_emulated() ? 110 : 600}, n = is_emulated() ? 200 : 1000;
-    for (int i = 0; i < 12; ++i) {
-        const bool is_in_a = i % 4 >= 2;
+    const int64_t many = is_emulated() ? 110 : 600, n = is_emulated() ? 200 : 1000;
+    const int64_t rows[] = {5, 20, many, many};
+    for (int i = 0; i < 16; ++i) {
+        const bool is_in_a = i % 4 >= 2, is_across = i >= 12;
+        const int64_t late = k - 10 + is_across; /* the first or second of a pair */
         const int64_t m = rows[i / 4], row = m > 100 ? m - 3 : 0;
         testcase_t t = testcase_make(NULL, tcgemm_problem(type, m, n, k), 8);
         t.p.op_b = i % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_a = is_across ? TCGEMM_OP_T : TCGEMM_OP_N;
         operands_t x;
         operands_make(&t, &x);
         for (int64_t p = 0; p < k; ++p)
-            oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, row, p), 0.0);
-        oracle_set(x.a.dtype, x.a.data, matrix_index(&x.a, 0, row, k - 10),
-                   is_in_a ? 0x1p-127 : 0x1p127);
+            oracle_set(x.a.dtype, x.a.data,
+                       is_across ? matrix_index(&x.a, 0, p, row) : matrix_index(&x.a, 0, row, p),
+                       p != late ? 0.0
+                       : is_in_a ? 0x1p-127
+                                 : 0x1p127);
         oracle_set(x.b.dtype, x.b.data,
-                   i % 2 ? matrix_index(&x.b, 0, 77, k - 10) : matrix_index(&x.b, 0, k - 10, 77),
+                   i % 2 ? matrix_index(&x.b, 0, 77, late) : matrix_index(&x.b, 0, late, 77),
                    is_in_a ? 0x1p127 : 0x1p-127);
         check_on(&t, &x);
     }

@@ -363,23 +363,27 @@ static void subnormals(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
                       : oracle_bits(dtype) == 32   ? 120
                       : dtype == TCGEMM_DTYPE_BF16 ? 120
                                                    : 7;
-    for (int side = 0; side < 2; ++side)
+    for (int i = 0; i < 3; ++i)
         for (int64_t k = 1; k < 900; k = k * 4 + 1) {
+            const bool is_in_a = i > 0, is_across = i == 2;
             testcase_t t = testcase_make(info->name, tcgemm_problem(type, 19, 101, k), 10);
+            t.p.op_a = is_across ? TCGEMM_OP_T : TCGEMM_OP_N;
             operands_t x;
             operands_make(&t, &x);
             const double tiny = oracle_decode(dtype, 1 + (uint64_t)(k % 2));
             for (int64_t p = 0; p < k; ++p) {
-                for (int64_t i = 0; i < 19; ++i)
-                    oracle_set(dtype, x.a.data, matrix_index(&x.a, 0, i, p),
+                for (int64_t row = 0; row < 19; ++row)
+                    oracle_set(dtype, x.a.data,
+                               is_across ? matrix_index(&x.a, 0, p, row)
+                                         : matrix_index(&x.a, 0, row, p),
                                p + 1 < k ? 0.0
-                               : side    ? ldexp(1.0, large)
-                                         : tiny);
+                               : is_in_a ? tiny
+                                         : ldexp(1.0, large));
                 for (int64_t j = 0; j < 101; ++j)
                     oracle_set(dtype, x.b.data, matrix_index(&x.b, 0, p, j),
                                p + 1 < k ? 0.0
-                               : side    ? tiny
-                                         : ldexp(1.0, large));
+                               : is_in_a ? ldexp(1.0, large)
+                                         : tiny);
             }
             operands_save(&x);
             (void)testcase_run_on(&t, &x);
@@ -388,7 +392,8 @@ static void subnormals(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
             for (int64_t e = 0; e < x.d.span; ++e)
                 if (oracle_get(x.d.dtype, x.d.data, e) != expected) {
                     testcase_fail(&t, "%a times 2^%d in %c: element %lld is %a", tiny, large,
-                                  "AB"[side], (long long)e, oracle_get(x.d.dtype, x.d.data, e));
+                                  is_in_a ? 'A' : 'B', (long long)e,
+                                  oracle_get(x.d.dtype, x.d.data, e));
                     break;
                 }
             operands_free(&x);

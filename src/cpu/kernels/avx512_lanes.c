@@ -85,18 +85,6 @@ static TCGEMM_ALWAYS_INLINE __m512i add_lane_at(const lane_t lane, __m512i sum, 
     return sum;
 }
 
-/* ---- bf16 subnormals ---- */
-
-/* The least of all magnitudes, which are taken one less than they are: zero is no small number. */
-static TCGEMM_ALWAYS_INLINE __m512i least_of(__m512i least, __m512i pairs) {
-    const __m512i magnitude = _mm512_and_si512(pairs, _mm512_set1_epi16(0x7FFF));
-    return _mm512_min_epu16(least, _mm512_sub_epi16(magnitude, _mm512_set1_epi16(1)));
-}
-
-static TCGEMM_ALWAYS_INLINE bool is_normal(__m512i least) {
-    return _mm512_cmplt_epu16_mask(least, _mm512_set1_epi16(0x7F)) == 0;
-}
-
 /* ---- sums to D ---- */
 
 /* D's elements of row i from sums, and from those of C. */
@@ -170,7 +158,7 @@ static TCGEMM_ALWAYS_INLINE void prepare_lanes(const tcgemm_dots_t *t, const boo
         if (are_quads)
             lanes[s] = _mm512_castsi512_ps(_mm512_xor_si512(x, flip));
         else
-            *least = least_of(*least, x);
+            *least = least_bf16(*least, x);
     }
 }
 
@@ -245,7 +233,7 @@ static TCGEMM_ALWAYS_INLINE bool sums_of_lines(const tcgemm_dots_t *t,
     TCGEMM_UNROLL
     for (int i = 0; i < width; ++i)
         sums[i] = sum[i];
-    return is_quad(lane) || is_normal(least);
+    return is_quad(lane) || !is_subnormal(least);
 }
 
 static TCGEMM_ALWAYS_INLINE lane_t with_x_and_lines_swapped(const lane_t lane) {
@@ -276,7 +264,7 @@ static TCGEMM_ALWAYS_INLINE void sums_beside_lines(const tcgemm_dots_t *t,
             if (t->fetches)
                 TCGEMM_PREFETCH_FAR(line[l] + p + AHEAD);
             if (!is_quad(lane))
-                *least = least_of(*least, some);
+                *least = least_bf16(*least, some);
             _mm512_storeu_si512(lanes[l], is_quad(lane) ? _mm512_xor_si512(some, flip) : some);
         }
         TCGEMM_UNROLL_BY(1)
@@ -304,7 +292,7 @@ static TCGEMM_ALWAYS_INLINE bool sums_of_square(const tcgemm_dots_t *t,
     TCGEMM_UNROLL
     for (int i = 0; i < MOST_ROWS; ++i)
         sums[i] = _mm512_castps_si512(square[i]);
-    return is_quad(lane) || is_normal(least);
+    return is_quad(lane) || !is_subnormal(least);
 }
 
 /* Subnormals are rare: short code. */
@@ -417,7 +405,7 @@ static TCGEMM_ALWAYS_INLINE bool interleave(const tcgemm_dots_t *t, const lane_t
             if (is_quad(lane))
                 r[i] = _mm512_xor_si512(r[i], flip);
             else
-                least = least_of(least, r[i]);
+                least = least_bf16(least, r[i]);
         if (is_quad(lane)) {
             const __m512i low0 = _mm512_unpacklo_epi8(r[0], r[1]);
             const __m512i low1 = _mm512_unpacklo_epi8(r[2], r[3]);
@@ -434,7 +422,7 @@ static TCGEMM_ALWAYS_INLINE bool interleave(const tcgemm_dots_t *t, const lane_t
             (*to)[3] = _mm512_unpackhi_epi16(r[1], r[3]);
         }
     }
-    return is_normal(least);
+    return !is_subnormal(least);
 }
 
 /* Sums of rows of x from `row` on and 64 lines, from and to memory. */

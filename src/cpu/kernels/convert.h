@@ -7,7 +7,9 @@
 #include "cpu/kernels/fp8_rows.h"
 #include "cpu/kernels/kernels.h"
 
-#ifdef __F16C__
+#ifdef __AVX512BW__
+#include "cpu/kernels/avx512_halves.h"
+#elif defined(__F16C__)
 #include <immintrin.h>
 #elif defined(__ARM_NEON)
 #include <arm_neon.h>
@@ -96,23 +98,24 @@ static inline void convert_f32(const tcgemm_pack_t *pack, int64_t index, int64_t
 }
 
 #ifdef __AVX512BW__
-/* Which of 32 bf16 are subnormal. */
-static inline __mmask32 subnormal_bf16(__m512i x) {
-    const __mmask32 least = _mm512_testn_epi16_mask(x, _mm512_set1_epi16(0x7F80));
-    return _mm512_mask_test_epi16_mask(least, x, _mm512_set1_epi16(0x007F));
-}
-
-/* Copies them to `row`, if that is not NULL. */
+/* Copies them to `row`, if that is not NULL; returns true if one is subnormal. */
 static inline bool copy_bf16(const uint16_t *source, int64_t count, uint16_t *row) {
-    __mmask32 subnormal = 0;
-    for (int64_t i = 0; i < count; i += 32) {
-        const __mmask32 some = count - i < 32 ? (1u << (count - i)) - 1u : UINT32_MAX;
+    __m512i least = _mm512_set1_epi16(-1);
+    int64_t i = 0;
+    for (; i + 32 <= count; i += 32) {
+        const __m512i x = _mm512_loadu_si512(source + i);
+        least = least_bf16(least, x);
+        if (row)
+            _mm512_storeu_si512(row + i, x);
+    }
+    if (i < count) {
+        const __mmask32 some = (1u << (count - i)) - 1u;
         const __m512i x = _mm512_maskz_loadu_epi16(some, source + i);
-        subnormal |= subnormal_bf16(x);
+        least = least_bf16(least, x);
         if (row)
             _mm512_mask_storeu_epi16(row + i, some, x);
     }
-    return subnormal != 0;
+    return is_subnormal(least);
 }
 #else
 static inline bool copy_bf16(const uint16_t *source, int64_t count, uint16_t *row) {

@@ -651,25 +651,10 @@ static TCGEMM_NEVER_INLINE int transpose_bytes(const tcgemm_pack_t *pack,
 }
 
 #ifdef __AVX512BW__
-/* A step of a whole panel, of so many rows: 48 lines of B, or 8 of A, whose bytes are not signed.
- */
+/* A step of a whole panel of B, 48 lines, of so many rows. */
 static TCGEMM_ALWAYS_INLINE void interleave_step(const uint8_t *source, int64_t stride, int rows,
-                                                 uint32_t flips, int lines, bool has_sums,
-                                                 uint32_t *out, __m512i sum[3]) {
-    if (lines == 8) {
-        const uint32_t some = (uint32_t)((UINT64_C(1) << (8 * rows)) - 1u);
-        __m128i r[4];
-        TCGEMM_UNROLL
-        for (int h = 0; h < 4; ++h)
-            r[h] = h < rows ? _mm_loadl_epi64((const __m128i *)(source + h * stride))
-                            : _mm_setzero_si128();
-        const __m256i x =
-            _mm256_xor_si256(transpose_4x8(r), _mm256_set1_epi32((int)(flips & some)));
-        _mm256_storeu_si256((__m256i *)out, x);
-        if (has_sums)
-            sum[0] = _mm512_zextsi256_si512(add_bytes_8(_mm512_castsi512_si256(sum[0]), x, false));
-        return;
-    }
+                                                 uint32_t flips, bool has_sums, uint32_t *out,
+                                                 __m512i sum[3]) {
     TCGEMM_UNROLL
     for (int v = 0; v < 3; ++v, source += 16) {
         __m128i r[4];
@@ -684,45 +669,99 @@ static TCGEMM_ALWAYS_INLINE void interleave_step(const uint8_t *source, int64_t 
     }
 }
 
-/* Whole panels of lines that lie side by side, without masks. Sums stay in registers: few rows of D
- * have B packed some steps at a time (gemm.c), and to read these again takes as long as to pack
- * them. */
-static TCGEMM_ALWAYS_INLINE void interleave_whole_lines(const tcgemm_pack_t *pack, int64_t first,
-                                                        int lines, uint32_t *out, uint32_t *terms) {
+/* A whole panel of B whose lines lie side by side, without masks. Sums stay in registers: few rows
+ * of D have B packed some steps at a time (gemm.c), and to read these again takes as long as to
+ * pack them. */
+static TCGEMM_NEVER_INLINE void interleave_48_lines(const tcgemm_pack_t *pack, int64_t first,
+                                                    uint32_t *out, uint32_t *terms) {
     const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
     const uint32_t flips = pack->flip * 0x01010101u;
     const int64_t stride = pack->k_stride;
     int64_t p = 0;
     __m512i sum[3] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()};
-    for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += lines) {
+    for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += 48) {
         for (int h = 0; h < 4 && stride >= LEAST_FETCHED_STRIDE; ++h)
-            fetch_row(source, ROWS_AHEAD + h, stride, lines, 1);
-        interleave_step(source, stride, 4, flips, lines, terms != NULL, out, sum);
+            fetch_row(source, ROWS_AHEAD + h, stride, 48, 1);
+        interleave_step(source, stride, 4, flips, terms != NULL, out, sum);
     }
     if (p < pack->k)
-        interleave_step(source, stride, (int)(pack->k - p), flips, lines, terms != NULL, out, sum);
+        interleave_step(source, stride, (int)(pack->k - p), flips, terms != NULL, out, sum);
+    if (!terms)
+        return;
+    uint32_t sums[48];
     TCGEMM_UNROLL
-    for (int line = 0; terms && line < lines; line += 16) {
-        const int left = lines - line;
-        const __mmask16 some = TCGEMM_SOME_OF_16(left);
-        const __m512i so_far = pack->adds_terms ? _mm512_maskz_loadu_epi32(some, terms + line)
-                                                : _mm512_setzero_si512();
-        const __m512i more =
-            _mm512_mullo_epi32(sum[line / 16], _mm512_set1_epi32((int)pack->sum_factor));
-        _mm512_mask_storeu_epi32(terms + line, some,
-                                 _mm512_add_epi32(_mm512_add_epi32(so_far, more),
-                                                  _mm512_set1_epi32((int)pack->sum_offset)));
+    for (int v = 0; v < 3; ++v)
+        _mm512_storeu_si512(sums + 16 * v, sum[v]);
+    put_terms(pack, sums, 48, 48, terms);
+}
+
+/* Words of 8 lines, the first four in a part of 16 bytes of `x` and the others in that of `y`: part
+ * i is of panel first + i * apart, if there are so many. */
+static TCGEMM_ALWAYS_INLINE void put_panels(__m512i x, __m512i y, const int first, const int apart,
+                                            int panels, uint32_t *out, int64_t pitch) {
+    const __m512i front =
+        _mm512_permutex2var_epi64(x, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), y);
+    const __m512i back =
+        _mm512_permutex2var_epi64(x, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), y);
+    const __m256i part[4] = {_mm512_castsi512_si256(front), _mm512_extracti64x4_epi64(front, 1),
+                             _mm512_castsi512_si256(back), _mm512_extracti64x4_epi64(back, 1)};
+    TCGEMM_UNROLL
+    for (int i = 0; i < 4; ++i)
+        if (first + i * apart < panels)
+            _mm256_storeu_si256((__m256i *)(out + (first + i * apart) * pitch), part[i]);
+}
+
+/* A step of up to eight panels of 8 lines of A, whose bytes are not signed. */
+static TCGEMM_ALWAYS_INLINE void interleave_8_panels(const uint8_t *source, int64_t stride,
+                                                     int rows, __mmask64 lines, uint32_t flips,
+                                                     bool has_sums, int panels, uint32_t *out,
+                                                     int64_t pitch, __m512i sum[4]) {
+    const uint32_t some = (uint32_t)((UINT64_C(1) << (8 * rows)) - 1u);
+    const __m512i flip = _mm512_set1_epi32((int)(flips & some));
+    __m512i r[4], x[4];
+    TCGEMM_UNROLL
+    for (int h = 0; h < 4; ++h)
+        r[h] =
+            h < rows ? _mm512_maskz_loadu_epi8(lines, source + h * stride) : _mm512_setzero_si512();
+    const __m512i low[2] = {_mm512_unpacklo_epi8(r[0], r[1]), _mm512_unpackhi_epi8(r[0], r[1])};
+    const __m512i high[2] = {_mm512_unpacklo_epi8(r[2], r[3]), _mm512_unpackhi_epi8(r[2], r[3])};
+    TCGEMM_UNROLL
+    for (int i = 0; i < 2; ++i) {
+        x[2 * i] = _mm512_xor_si512(_mm512_unpacklo_epi16(low[i], high[i]), flip);
+        x[2 * i + 1] = _mm512_xor_si512(_mm512_unpackhi_epi16(low[i], high[i]), flip);
+        put_panels(x[2 * i], x[2 * i + 1], i, 2, panels, out, pitch);
     }
+    TCGEMM_UNROLL
+    for (int i = 0; has_sums && i < 4; ++i)
+        sum[i] = add_bytes_16(sum[i], x[i], false);
 }
 
-static TCGEMM_NEVER_INLINE void interleave_48_lines(const tcgemm_pack_t *pack, int64_t first,
-                                                    uint32_t *out, uint32_t *terms) {
-    interleave_whole_lines(pack, first, 48, out, terms);
-}
-
-static TCGEMM_NEVER_INLINE void interleave_8_lines(const tcgemm_pack_t *pack, int64_t first,
-                                                   uint32_t *out, uint32_t *terms) {
-    interleave_whole_lines(pack, first, 8, out, terms);
+/* So many panels of A, no more than eight, whose lines lie side by side, one behind the other: what
+ * is read of a line of memory is all of it. */
+static TCGEMM_NEVER_INLINE void interleave_panels(const tcgemm_pack_t *pack, int64_t first,
+                                                  int panels, uint32_t *out, uint32_t *terms) {
+    const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
+    const __mmask64 lines = ~(__mmask64)0 >> (64 - 8 * panels);
+    const uint32_t flips = pack->flip * 0x01010101u;
+    const int64_t stride = pack->k_stride, pitch = (pack->k + 3) / 4 * 8;
+    int64_t p = 0;
+    __m512i sum[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
+                      _mm512_setzero_si512()};
+    for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += 8) {
+        for (int h = 0; h < 4 && stride >= LEAST_FETCHED_STRIDE; ++h)
+            fetch_row(source, ROWS_AHEAD + h, stride, 1, 1);
+        interleave_8_panels(source, stride, 4, lines, flips, terms != NULL, panels, out, pitch,
+                            sum);
+    }
+    if (p < pack->k)
+        interleave_8_panels(source, stride, (int)(pack->k - p), lines, flips, terms != NULL, panels,
+                            out, pitch, sum);
+    if (!terms)
+        return;
+    uint32_t sums[64];
+    put_panels(sum[0], sum[1], 0, 2, panels, sums, 8);
+    put_panels(sum[2], sum[3], 1, 2, panels, sums, 8);
+    put_terms(pack, sums, 8 * panels, 8 * panels, terms);
 }
 
 /* False: the panel is another one. */
@@ -730,8 +769,8 @@ static bool interleave_whole_panel(const tcgemm_pack_t *pack, int64_t first, int
                                    uint32_t *out, uint32_t *terms) {
     if (lines == 48 && pack->sum_is_signed)
         interleave_48_lines(pack, first, out, terms);
-    else if (lines == 8 && width == 8 && !pack->sum_is_signed)
-        interleave_8_lines(pack, first, out, terms);
+    else if (lines % 8 == 0 && width == 8 && !pack->sum_is_signed)
+        interleave_panels(pack, first, lines / 8, out, terms);
     else
         return false;
     return true;
@@ -793,7 +832,7 @@ static TCGEMM_ALWAYS_INLINE __m512i pairs_of(__m256i low, __m256i high) {
 
 static TCGEMM_ALWAYS_INLINE bool interleave_plain_bf16(const uint16_t *source, int64_t stride,
                                                        bool has_two, int lines, uint32_t *out) {
-    __mmask32 found = 0;
+    __m512i least = _mm512_set1_epi16(-1);
     for (int h = 0; h < 2 && stride >= LEAST_FETCHED_STRIDE / 2; ++h)
         fetch_row(source, ROWS_AHEAD + h, 2 * stride, lines, 2);
     for (int line = 0; line < lines; line += 16) {
@@ -801,10 +840,10 @@ static TCGEMM_ALWAYS_INLINE bool interleave_plain_bf16(const uint16_t *source, i
         const __m512i pairs =
             pairs_of(_mm256_maskz_loadu_epi16(some, source + line),
                      _mm256_maskz_loadu_epi16(has_two ? some : 0, source + stride + line));
-        found |= subnormal_bf16(pairs);
+        least = least_bf16(least, pairs);
         _mm512_mask_storeu_epi32(out + line, some, pairs);
     }
-    return found != 0;
+    return is_subnormal(least);
 }
 
 static TCGEMM_ALWAYS_INLINE void interleave_fp8(const uint8_t *source, int64_t stride, bool has_two,
@@ -849,26 +888,49 @@ static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int6
 }
 
 #ifdef __AVX512BW__
-/* All steps of eight lines that lie side by side, a panel of A, from element `index` on. */
-static bool interleave_8_bf16(const tcgemm_pack_t *pack, int64_t index, uint32_t *out, int width) {
-    const uint16_t *source = (const uint16_t *)pack->source + index;
+/* So many panels of A, no more than four, whose lines lie side by side, one behind the other. */
+static bool interleave_panels_bf16(const tcgemm_pack_t *pack, int64_t first, int panels,
+                                   uint32_t *out) {
+    const uint16_t *source = (const uint16_t *)pack->source + line_start(pack, first, 0);
+    const __mmask32 lines = ~(__mmask32)0 >> (32 - 8 * panels);
+    const int64_t stride = pack->k_stride, pitch = (pack->k + 1) / 2 * 8;
+    const bool fetches = stride >= LEAST_FETCHED_STRIDE / 2;
+    __m512i least = _mm512_set1_epi16(-1);
+    for (int64_t p = 0; p < pack->k; p += 2, source += 2 * stride, out += 8) {
+        for (int h = 0; fetches && h < 2; ++h)
+            fetch_row(source, ROWS_AHEAD + h, 2 * stride, 1, 1);
+        const __m512i low = _mm512_maskz_loadu_epi16(lines, source);
+        const __m512i high = p + 1 < pack->k ? _mm512_maskz_loadu_epi16(lines, source + stride)
+                                             : _mm512_setzero_si512();
+        least = least_bf16(least_bf16(least, low), high);
+        put_panels(_mm512_unpacklo_epi16(low, high), _mm512_unpackhi_epi16(low, high), 0, 1, panels,
+                   out, pitch);
+    }
+    return is_subnormal(least);
+}
+
+/* A whole panel of B whose lines lie side by side. */
+static bool interleave_48_bf16(const tcgemm_pack_t *pack, int64_t first, uint32_t *out) {
+    const uint16_t *source = (const uint16_t *)pack->source + line_start(pack, first, 0);
     const int64_t stride = pack->k_stride;
     const bool fetches = stride >= LEAST_FETCHED_STRIDE / 2;
-    __m256i least = _mm256_set1_epi16(-1); /* magnitude of a number less 1, as unsigned */
-    for (int64_t p = 0; p < pack->k; p += 2, source += 2 * stride, out += width) {
+    __m512i least = _mm512_set1_epi16(-1);
+    for (int64_t p = 0; p < pack->k; p += 2, source += 2 * stride, out += 48) {
+        const bool has_two = p + 1 < pack->k;
         for (int h = 0; fetches && h < 2; ++h)
-            fetch_row(source, ROWS_AHEAD + h, 2 * stride, 8, 2);
-        const __m128i low = _mm_loadu_si128((const __m128i *)source);
-        const __m128i high = p + 1 < pack->k ? _mm_loadu_si128((const __m128i *)(source + stride))
-                                             : _mm_setzero_si128();
-        const __m256i pairs =
-            _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(low, high)),
-                                    _mm_unpackhi_epi16(low, high), 1);
-        const __m256i size = _mm256_and_si256(pairs, _mm256_set1_epi16(0x7FFF));
-        least = _mm256_min_epu16(least, _mm256_sub_epi16(size, _mm256_set1_epi16(1)));
-        _mm256_storeu_si256((__m256i *)out, pairs);
+            fetch_row(source, ROWS_AHEAD + h, 2 * stride, 48, 2);
+        TCGEMM_UNROLL
+        for (int v = 0; v < 3; ++v) {
+            const __m256i low = _mm256_loadu_si256((const __m256i *)(source + 16 * v));
+            const __m256i high =
+                has_two ? _mm256_loadu_si256((const __m256i *)(source + stride + 16 * v))
+                        : _mm256_setzero_si256();
+            const __m512i pairs = pairs_of(low, high);
+            least = least_bf16(least, pairs);
+            _mm512_storeu_si512(out + 16 * v, pairs);
+        }
     }
-    return _mm256_cmplt_epu16_mask(least, _mm256_set1_epi16(0x7F)) != 0;
+    return is_subnormal(least);
 }
 
 /* All steps of 16 lines along k, from line `first` on. Each is fetched ahead, and where it ends one
@@ -877,7 +939,7 @@ static bool transpose_16_lines_bf16(const tcgemm_pack_t *pack, int64_t first, ui
                                     int width) {
     enum { FAR_AHEAD = 512 }; /* elements */
     const uint16_t *const source = pack->source;
-    __m512i least = _mm512_set1_epi16(-1); /* magnitude of a number less 1, as unsigned */
+    __m512i least = _mm512_set1_epi16(-1);
     for (int64_t p = 0; p < pack->k; p += 32, out += 16 * width) {
         const int some = (int)min_i64(32, pack->k - p);
         const __mmask32 numbers = some < 32 ? (1u << some) - 1u : ~0u;
@@ -887,8 +949,7 @@ static bool transpose_16_lines_bf16(const tcgemm_pack_t *pack, int64_t first, ui
         for (int i = 0; i < 16; ++i) {
             const int64_t at = line_start(pack, first + i, p);
             const __m512i x = _mm512_maskz_loadu_epi16(numbers, source + at);
-            const __m512i size = _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF));
-            least = _mm512_min_epu16(least, _mm512_sub_epi16(size, _mm512_set1_epi16(1)));
+            least = least_bf16(least, x);
             r[i] = _mm512_castsi512_ps(x);
             const int64_t next = is_here
                                      ? at + FAR_AHEAD
@@ -901,7 +962,7 @@ static bool transpose_16_lines_bf16(const tcgemm_pack_t *pack, int64_t first, ui
             if (2 * i < some)
                 _mm512_storeu_ps(out + i * width, r[i]);
     }
-    return _mm512_cmplt_epu16_mask(least, _mm512_set1_epi16(0x7F)) != 0;
+    return is_subnormal(least);
 }
 #endif
 
@@ -996,11 +1057,15 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     const int64_t num_steps = (pack->k + 1) / 2;
     bool subnormal = false;
     (void)terms;
-    clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
 #ifdef __AVX512BW__
-    if (pack->k_stride != 1 && lines == 8 && pack->dtype == TCGEMM_DTYPE_BF16)
-        return interleave_8_bf16(pack, line_start(pack, first, 0), out, width);
+    if (pack->k_stride != 1 && pack->dtype == TCGEMM_DTYPE_BF16) {
+        if (lines % 8 == 0 && width == 8)
+            return interleave_panels_bf16(pack, first, lines / 8, out);
+        if (lines == 48)
+            return interleave_48_bf16(pack, first, out);
+    }
 #endif
+    clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
     if (pack->k_stride != 1) {
         for (int64_t q = 0; q < num_steps; ++q)
             subnormal |= interleave_bf16(pack, line_start(pack, first, 2 * q), 2 * q + 1 < pack->k,

@@ -150,8 +150,7 @@ typedef struct tcgemm_pack {
  * beyond k. `terms` (or NULL) receives one sum a line, zero beyond `lines`. Returns true if the
  * panel holds a bf16 subnormal, which VDPBF16PS would take for zero.
  *
- * Of 8 lanes and long vectors (tcgemm_can_copy), f32 or f64 that lie across k and are lanes as they
- * are, `lines` may be a multiple of `width`: whole panels one behind the other. */
+ * `lines` may be some whole panels, one behind the other: as many as tcgemm_panels_at_once says. */
 typedef bool tcgemm_pack_fn(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
                             void *panel, uint32_t *terms);
 

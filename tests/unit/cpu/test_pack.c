@@ -12,12 +12,13 @@
 #include <cmocka.h>
 
 #include "cpu/kernels/ukernel.h"
+#include "cpu/packing.h"
 #include "support/guard.h"
 #include "support/oracle.h"
 #include "support/support.h"
 #include "table/family.h"
 
-enum { MAX_K = 300, MAX_BYTES = 1 << 16, CANARY = 64, TILE_WORDS = 16 };
+enum { MAX_K = 300, MAX_BYTES = 1 << 16, CANARY = 64, TILE_WORDS = 16, MOST_TERMS = 64 };
 
 typedef struct packing {
     const tcgemm_kernel_t *kernel;
@@ -94,8 +95,8 @@ static uint32_t earlier_term(int line) {
     return 0xA5A5A5A5u + 0x10001u * (uint32_t)line;
 }
 
-static void set_earlier_terms(uint32_t terms[48 + 1]) {
-    for (int i = 0; i < 48 + 1; ++i)
+static void set_earlier_terms(uint32_t terms[MOST_TERMS + 1]) {
+    for (int i = 0; i < MOST_TERMS + 1; ++i)
         terms[i] = earlier_term(i);
 }
 
@@ -143,7 +144,7 @@ static void fail_packing(const packing_t *x, const char *format, long long at,
 
 static void check_packing(const packing_t *x) {
     static _Alignas(64) uint8_t panel[MAX_BYTES];
-    uint32_t terms[48 + 1];
+    uint32_t terms[MOST_TERMS + 1];
     const int lane_bytes = x->kernel->cpu->lane_bytes;
     const int64_t steps = (x->pack.k + x->kernel->cpu->ku - 1) / x->kernel->cpu->ku;
     const int64_t lanes = steps * x->width;
@@ -230,7 +231,7 @@ static void check_stay(const packing_t *x) {
 /* The same lines as rows of lanes, which may take 63 bytes more. */
 static void check_rows(const packing_t *x) {
     static _Alignas(64) uint8_t rows[MAX_BYTES];
-    uint32_t terms[48 + 1];
+    uint32_t terms[MOST_TERMS + 1];
     const int ku = x->kernel->cpu->ku;
     const int64_t steps = (x->pack.k + ku - 1) / ku;
     const int64_t bytes = steps * x->lines * 4;
@@ -301,23 +302,39 @@ static void random_packing(const tcgemm_kernel_t *kernel, const tcgemm_type_info
         check_rows(&x);
 }
 
-/* Of lines across k that are lanes as they are: whole panels, one behind the other. */
+/* Whole panels of A by one call, one behind the other: each as if it was packed by itself. */
 static void some_panels(const tcgemm_kernel_t *kernel, const tcgemm_type_info_t *type,
                         uint64_t seed) {
     static _Alignas(64) uint8_t panels[MAX_BYTES];
     const int lane_bytes = kernel->cpu->lane_bytes, width = kernel->mr;
     uint64_t random = seed;
-    const int count = 2 + (int)random_below(&random, 3);
-    packing_t x = {.kernel = kernel, .what = "panels of A", .width = width, .lines = count * width};
+    packing_t x = {.kernel = kernel, .what = "panels of A", .width = width, .lines = width};
     x.first = random_below(&random, 3) * width;
     x.pack.dtype = type->a;
+    x.pack.round_to_tf32 = type->type == TCGEMM_TF32_F32;
     x.pack.k = 1 + random_below(&random, 200);
+    x.pack.k_stride = 2; /* it lies across k */
+    const int most = tcgemm_panels_at_once(kernel->cpu, &x.pack);
+    if (most == 1)
+        return;
+    const int count = 2 + (int)random_below(&random, most - 1);
+    x.lines = count * width;
+    if (kernel->cpu->family == TCGEMM_FAMILY_U8S8) {
+        x.pack.flip = random_below(&random, 2) ? 0x80 : 0;
+        x.wants_terms = random_below(&random, 2);
+        x.pack.adds_terms = random_below(&random, 2);
+        x.pack.sum_factor = 0u - 128u;
+        x.pack.sum_offset = (uint32_t)random_next(&random);
+    }
     place_source(&x, false, &random);
-    fill_source(&x, false, &random);
-    const int64_t lanes = x.pack.k * width;
+    fill_source(&x, random_below(&random, 2), &random);
+    uint32_t terms[MOST_TERMS + 1];
+    set_earlier_terms(terms);
+    const int64_t lanes = (x.pack.k + kernel->cpu->ku - 1) / kernel->cpu->ku * width;
     uint8_t *const end = panels + count * lanes * lane_bytes;
     memset(end, 0xA5, CANARY);
-    (void)kernel->cpu->pack(&x.pack, x.first, x.lines, width, panels, NULL);
+    const bool flag =
+        kernel->cpu->pack(&x.pack, x.first, x.lines, width, panels, x.wants_terms ? terms : NULL);
     for (int64_t i = 0; i < count * lanes; ++i) {
         uint64_t got = 0;
         memcpy(&got, panels + i * lane_bytes, (size_t)lane_bytes);
@@ -328,13 +345,17 @@ static void some_panels(const tcgemm_kernel_t *kernel, const tcgemm_type_info_t 
             return;
         }
     }
+    const int summed = x.wants_terms ? x.lines : 0;
+    for (int i = 0; i <= summed; ++i) {
+        const uint32_t expected = i < summed ? expected_term(&x, i) : earlier_term(i);
+        if (terms[i] != expected)
+            fail_packing(&x, "term %lld is %llu, expected %llu", i, terms[i], expected);
+    }
+    if (flag != expected_flag(&x))
+        fail_packing(&x, "at %lld the flag is %llu, expected %llu", 0, flag, expected_flag(&x));
     for (int i = 0; i < CANARY; ++i)
         if (end[i] != 0xA5)
             fail_packing(&x, "byte %lld behind the panels is %#llx (%llu)", i, end[i], 0);
-}
-
-static bool packs_some_at_once(const tcgemm_kernel_t *kernel, int type) {
-    return tcgemm_can_copy(kernel->cpu) && (type == TCGEMM_F32_F32 || type == TCGEMM_F64_F64);
 }
 
 static void panels_are_what_the_contract_says(void **state) {
@@ -350,8 +371,7 @@ static void panels_are_what_the_contract_says(void **state) {
                 const tcgemm_type_info_t *info = tcgemm_type_info((tcgemm_type_t)type);
                 const uint64_t seed = (uint64_t)(row * 1000003 + type * 1009 + i);
                 random_packing(kernel, info, seed);
-                if (packs_some_at_once(kernel, type))
-                    some_panels(kernel, info, seed);
+                some_panels(kernel, info, seed);
             }
     }
     guard_free(&source);
