@@ -49,6 +49,7 @@ enum {
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing, ... */
     SMALL_B_BYTES = 32 << 10,      /* ... or more, of a B that stays near, ... */
+    SMALL_A_BYTES = 1 << 20,       /* of f32 that tiles of AVX2 read where they lie */
     LEAST_LONG_ROW = 128,          /* ... nor, if it is one of lanes, where its rows are so long */
     NEAR_A_OF_TILES = 1 << 19,     /* bytes of an A whose rows tiles read where they lie, ... */
     NEAR_ROWS_OF_TILES = 1024,     /* ... so far apart at most */
@@ -473,7 +474,8 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const bool tiny = volume(g) <= TINY_VOLUME;
     const bool few = has_few_rows(plan);
     /* A broadcast reads A from anywhere, best from a few rows along k. */
-    const bool stays = tcgemm_is_wide(u) && g->a.col_stride == 1;
+    const bool is_small = tcgemm_is_avx2(u) && u->lane_bytes == 4 && a_bytes <= SMALL_A_BYTES;
+    const bool stays = (tcgemm_is_wide(u) || is_small) && g->a.col_stride == 1;
     const bool narrow = tcgemm_cpu_is_narrow(plan);
     const bool near = g->m <= MOST_FEW_ROWS && g->b.row_stride <= STREAM_PITCH / u->lane_bytes;
     const bool wide_b = tcgemm_is_wide(u) && g->b.col_stride == 1 && !b_ahead;

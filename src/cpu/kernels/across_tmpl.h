@@ -62,7 +62,7 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int
             if (!t->fetches ||
                 (width > ACROSS_MOST_FETCHED && sizeof(ACROSS_ELEMENT) != 2 && !t->is_spread))
                 continue;
-            if (t->is_roomy && sizeof(ACROSS_ELEMENT) >= 4)
+            if (t->is_roomy)
                 __builtin_prefetch((const char *)line + v + ACROSS_NEAR);
             else
                 TCGEMM_PREFETCH_FAR((const char *)line + v + ACROSS_AHEAD);

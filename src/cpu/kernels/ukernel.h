@@ -249,4 +249,14 @@ static inline bool tcgemm_can_copy(const tcgemm_cpu_ukernel_t *u) {
 #endif
 }
 
+/* Tiles of AVX2, not of NEON or SVE. */
+static inline bool tcgemm_is_avx2(const tcgemm_cpu_ukernel_t *u) {
+#ifdef __x86_64__
+    return tcgemm_vector_bytes(u) == 32;
+#else
+    (void)u;
+    return false;
+#endif
+}
+
 #endif
