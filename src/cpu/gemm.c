@@ -1065,7 +1065,7 @@ static next_lines_t lines_after(const product_t *x, const own_unit_t *own, int64
     const int64_t first = pack->origin + k * pack->k_stride + (col - own->j0) * pack->line_stride;
     return (next_lines_t){.at = (const char *)pack->source + first * bits / 8,
                           .count = along_k ? cols : steps,
-                          .bytes = (along_k ? steps : cols) * bits / 8,
+                          .bytes = ceil_div((along_k ? steps : cols) * bits, 8),
                           .pitch = (along_k ? pack->line_stride : pack->k_stride) * bits / 8};
 }
 
