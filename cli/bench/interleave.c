@@ -170,6 +170,29 @@ static int make_room(candidate_t *candidates, int count, int64_t first, int64_t 
     return CLI_OK;
 }
 
+/* The next round's order, by chance (xorshift64, Marsaglia 2003). */
+static void shuffle(candidate_t *candidates, int count, uint64_t *state) {
+    for (int i = count - 1; i > 0 && count > 2; --i) {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        const int other = (int)((*state >> 33) % (uint64_t)(i + 1));
+        const int whose = candidates[i].whose;
+        candidates[i].whose = candidates[other].whose;
+        candidates[other].whose = whose;
+    }
+}
+
+static int sample_round(candidate_t *candidates, int count, int64_t round) {
+    for (int i = 0; i < count; ++i) {
+        candidate_t *const c = &candidates[candidates[i].whose];
+        const int status = interrupt_came() ? CLI_INTERRUPTED : sample(c, &c->samples[round]);
+        if (status != CLI_OK)
+            return status;
+    }
+    return CLI_OK;
+}
+
 /* The next `length` rounds, of each candidate one after the other. */
 static int sample_block(candidate_t *candidates, int count, int64_t first, int64_t length) {
     for (int i = 0; i < count; ++i)
@@ -257,8 +280,10 @@ static int run_steady(candidate_t *candidates, int count, double seconds, int64_
 
 int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *limits,
                    int64_t *num_samples) {
+    uint64_t random = UINT64_C(0x9E3779B97F4A7C15);
     *num_samples = 0;
     for (int i = 0; i < count; ++i) {
+        candidates[i].whose = i;
         const int status = warm_up(&candidates[i]);
         if (status != CLI_OK)
             return status;
@@ -275,9 +300,10 @@ int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *
         const int64_t now =
             length < INTERLEAVE_MAX_SAMPLES - rounds ? length : INTERLEAVE_MAX_SAMPLES - rounds;
         int status = make_room(candidates, count, rounds, now);
+        shuffle(candidates, count, &random);
         if (status == CLI_OK)
             status = rested ? sample_rested(candidates, count, rounds, now, limits->pause_seconds)
-                            : sample_block(candidates, count, rounds, now);
+                            : sample_round(candidates, count, rounds);
         if (status != CLI_OK)
             return status;
         rounds += now;

@@ -3,7 +3,9 @@
  *     round 1:  A B C   round 2:  A B C   ...
  *
  * so that a change of clock or load meets them alike, and the ratio of two candidates of one round
- * says more than the ratio of two medians.
+ * says more than the ratio of two medians. Of more than two the order is another one in each round,
+ * by chance: each begins with caches that the one before has filled, some with much that nobody
+ * else needs, and that is to meet all others alike.
  *
  * Threads of some libraries spin for a while when a call has ended, and would take the processor
  * from whoever comes next. On several threads there are therefore blocks with pauses:
@@ -51,6 +53,7 @@ typedef struct candidate {
     double *samples;
     double sum;  /* of the time spent */
     double last; /* of it for the last sample */
+    int whose;   /* turn it is when that of this place in a round has come: a candidate's number */
 } candidate_t;
 
 typedef struct sampling_limits {

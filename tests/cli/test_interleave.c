@@ -1,5 +1,6 @@
 /* Interleaved runs by a clock of our own, which only products move: whose turn it is, what counts
  * as a sample, when it is enough. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@ enum { MAX_CALLS = 1 << 16 };
 static int64_t nanoseconds;   /* the time */
 static double pause_seconds;  /* of the next run */
 static double steady_seconds; /* likewise */
-static int64_t cost[2];       /* of a product of either candidate */
+static int64_t cost[3];       /* of a product of either candidate */
 static char order[MAX_CALLS]; /* who multiplied: 'a', 'b'; '.' is a pause */
 static const void *operands[MAX_CALLS];
 static int num_calls;
@@ -45,22 +46,22 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *rest) {
 }
 
 /* The plans are no plans: pointers to tell the candidates apart. */
-static const char plans[2];
+static const char plans[3];
 
 tcgemm_status_t __wrap_tcgemm_run(const tcgemm_plan_t *plan, double alpha, const void *a,
                                   const void *b, double beta, const void *c, void *d) {
     (void)b, (void)c, (void)d;
-    const int who = (const char *)plan == &plans[1];
+    const int who = (int)((const char *)plan - plans);
     assert_true(alpha == 2 && beta == 3);
     assert_true(num_calls < MAX_CALLS);
     operands[num_calls] = a;
-    order[num_calls++] = who ? 'b' : 'a';
+    order[num_calls++] = (char)('a' + who);
     nanoseconds += cost[who];
     return num_calls - 1 == fail_at ? TCGEMM_STATUS_INTERNAL : TCGEMM_STATUS_OK;
 }
 
 static rotation_t data;
-static candidate_t both[2];
+static candidate_t both[2], three[3];
 
 static int run(int64_t cost_a, int64_t cost_b, int64_t samples, double seconds, int64_t *rounds) {
     const sampling_limits_t limits = {samples, seconds, pause_seconds, steady_seconds};
@@ -94,6 +95,39 @@ static void turns(void **state) {
         assert_true(both[1].samples[i] > 2.99e-3 && both[1].samples[i] < 3.01e-3);
     }
     candidates_free(both, 2);
+    rotation_free(&data);
+}
+
+/* Of three each has a turn in each round, and comes behind each of the others now and then. */
+static void turns_of_three(void **state) {
+    (void)state;
+    const sampling_limits_t limits = {.min_samples = 40};
+    int64_t rounds = 0;
+    int behind[3][3] = {{0}};
+    make_data(0);
+    num_calls = 0;
+    nanoseconds = 0;
+    memset(three, 0, sizeof three);
+    for (int i = 0; i < 3; ++i) {
+        three[i] =
+            (candidate_t){.plan = (const void *)&plans[i], .data = &data, .alpha = 2, .beta = 3};
+        cost[i] = (i + 1) * 1000000;
+    }
+    assert_int_equal(interleave_run(three, 3, &limits, &rounds), CLI_OK);
+    assert_int_equal(rounds, 40);
+    const char *const first = order + num_calls - 3 * rounds;
+    for (int64_t round = 0; round < rounds; ++round) {
+        const char *const now = first + 3 * round;
+        assert_int_equal((1 << (now[0] - 'a')) + (1 << (now[1] - 'a')) + (1 << (now[2] - 'a')), 7);
+        ++behind[now[0] - 'a'][now[1] - 'a'];
+        ++behind[now[1] - 'a'][now[2] - 'a'];
+        for (int i = 0; i < 3; ++i)
+            assert_true(fabs(three[i].samples[round] - (i + 1) * 1e-3) < 1e-5);
+    }
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            assert_true(i == j || behind[i][j] >= 6);
+    candidates_free(three, 3);
     rotation_free(&data);
 }
 
@@ -217,6 +251,7 @@ int main(void) {
     fail_at = -1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turns),
+        cmocka_unit_test(turns_of_three),
         cmocka_unit_test(short_products_are_called_often),
         cmocka_unit_test(when_it_is_enough),
         cmocka_unit_test(cold_operands),
