@@ -391,11 +391,12 @@ static int group_of_a(const product_t *x, const tcgemm_pack_t *pack, int64_t row
     const int at_once = tcgemm_panels_at_once(x->u, pack);
     const bool is_far = pack->line_stride == 1 && pack->k_stride * bits / 8 >= FAR_PITCH &&
                         x->plan->g.k >= LEAST_FAR_STEPS && x->u->ku > 1;
-    const bool is_alone = x->a_is_late || (x->plan->cpu.packs_both && x->u->ku > 1);
-    if (at_once > 1 && (is_far || is_alone))
-        return at_once;
-    if (at_once > 1 && x->u->ku > 1)
-        return (int)min_i64(at_once, ceil_div(rows, x->u->mr * x->plan->num_threads));
+    if (at_once > 1 && x->u->ku == 1) /* lanes as they are, that one thread alone needs */
+        return x->a_is_late ? at_once : 1;
+    if (at_once > 1)
+        return is_far || x->a_is_late || x->plan->cpu.packs_both
+                   ? at_once
+                   : (int)min_i64(at_once, ceil_div(rows, x->u->mr * x->plan->num_threads));
     if (!is_far || tcgemm_is_matrix(x->u) || bits < 8)
         return group_of(x, pack->k_stride == 1);
     return panel_bits < 512 ? (int)(512 / panel_bits) : 1;
@@ -1048,7 +1049,7 @@ static next_lines_t lines_after(const product_t *x, const own_unit_t *own, int64
     const tcgemm_pack_t *const pack = &own->b.pack;
     const int64_t ks = own->step->block.ks, bits = tcgemm_dtype_bits(pack->dtype);
     const int64_t some = packs_all_panels(x) ? plan->cpu.nb : x->u->nr;
-    int64_t col = packs_all_panels(x) ? own->j1 : j + x->u->nr, end = own->j1;
+    int64_t col = j + some, end = own->j1;
     if (col >= end) {
         k += plan->cpu.kb;
         col = own->j0;

@@ -261,7 +261,6 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
 #endif
     else if (mr == TILE_MR && nv == TILE_NV && t->n == nv * TILE_LANES)
         TILE_LOCAL(multiply)(t, sum, mr, nv, WHOLE, tail);
-
     else
         TILE_LOCAL(multiply)(t, sum, mr, nv, MASKED, tail);
 
