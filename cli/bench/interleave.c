@@ -10,6 +10,7 @@
 #include "support/exit_status.h"
 #include "support/interrupt.h"
 #include "support/message.h"
+#include "support/random.h"
 
 static const double shortest_sample = 2e-4; /* seconds */
 static const double shortest_gpu_sample = 5e-3;
@@ -170,40 +171,32 @@ static int make_room(candidate_t *candidates, int count, int64_t first, int64_t 
     return CLI_OK;
 }
 
-/* The next round's order, by chance (xorshift64, Marsaglia 2003). */
-static void shuffle(candidate_t *candidates, int count, uint64_t *state) {
+/* The order of a round, by chance; of two it is always the same. */
+static void shuffle(candidate_t *candidates, int count, int64_t round) {
     for (int i = count - 1; i > 0 && count > 2; --i) {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        const int other = (int)((*state >> 33) % (uint64_t)(i + 1));
+        const int other = (int)(random_word((uint64_t)round, (uint64_t)i) % ((uint64_t)i + 1));
         const int whose = candidates[i].whose;
         candidates[i].whose = candidates[other].whose;
         candidates[other].whose = whose;
     }
 }
 
-static int sample_round(candidate_t *candidates, int count, int64_t round) {
-    for (int i = 0; i < count; ++i) {
-        candidate_t *const c = &candidates[candidates[i].whose];
-        const int status = interrupt_came() ? CLI_INTERRUPTED : sample(c, &c->samples[round]);
+/* The next `length` samples of one candidate. */
+static int sample_block(candidate_t *c, int64_t first, int64_t length) {
+    for (int64_t j = 0; j < length; ++j) {
+        const int status = interrupt_came() ? CLI_INTERRUPTED : sample(c, &c->samples[first + j]);
         if (status != CLI_OK)
             return status;
     }
     return CLI_OK;
 }
 
-/* The next `length` rounds, of each candidate one after the other. */
-static int sample_block(candidate_t *candidates, int count, int64_t first, int64_t length) {
-    for (int i = 0; i < count; ++i)
-        for (int64_t j = 0; j < length; ++j) {
-            const int status = interrupt_came()
-                                   ? CLI_INTERRUPTED
-                                   : sample(&candidates[i], &candidates[i].samples[first + j]);
-            if (status != CLI_OK)
-                return status;
-        }
-    return CLI_OK;
+/* The next round: a sample of each. */
+static int sample_round(candidate_t *candidates, int count, int64_t round) {
+    int status = CLI_OK;
+    for (int i = 0; i < count && status == CLI_OK; ++i)
+        status = sample_block(&candidates[candidates[i].whose], round, 1);
+    return status;
 }
 
 static void rest(double seconds) {
@@ -219,7 +212,7 @@ static int sample_rested(candidate_t *candidates, int count, int64_t first, int6
         rest(pause);
         status = candidate_call(&candidates[i]);
         if (status == CLI_OK)
-            status = sample_block(&candidates[i], 1, first, length);
+            status = sample_block(&candidates[i], first, length);
     }
     return status;
 }
@@ -258,7 +251,7 @@ static int sample_steady(candidate_t *candidates, int count, int64_t first, doub
             if (status != CLI_OK)
                 return status;
         }
-        const int status = sample_block(c, 1, first, STEADY_SAMPLES);
+        const int status = sample_block(c, first, STEADY_SAMPLES);
         if (status != CLI_OK)
             return status;
     }
@@ -280,7 +273,6 @@ static int run_steady(candidate_t *candidates, int count, double seconds, int64_
 
 int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *limits,
                    int64_t *num_samples) {
-    uint64_t random = UINT64_C(0x9E3779B97F4A7C15);
     *num_samples = 0;
     for (int i = 0; i < count; ++i) {
         candidates[i].whose = i;
@@ -300,7 +292,8 @@ int interleave_run(candidate_t *candidates, int count, const sampling_limits_t *
         const int64_t now =
             length < INTERLEAVE_MAX_SAMPLES - rounds ? length : INTERLEAVE_MAX_SAMPLES - rounds;
         int status = make_room(candidates, count, rounds, now);
-        shuffle(candidates, count, &random);
+        if (!rested)
+            shuffle(candidates, count, rounds);
         if (status == CLI_OK)
             status = rested ? sample_rested(candidates, count, rounds, now, limits->pause_seconds)
                             : sample_round(candidates, count, rounds);

@@ -10,7 +10,7 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-static uint64_t word_at(uint64_t stream, uint64_t index) {
+uint64_t random_word(uint64_t stream, uint64_t index) {
     return mix(stream + (index + 1) * 0x9E3779B97F4A7C15u);
 }
 
@@ -25,7 +25,7 @@ static void fill_floats(tcgemm_dtype_t dtype, unsigned char *data, int64_t count
     for (int64_t done = 0; done < count; done += CHUNK) {
         const int64_t now = count - done < CHUNK ? count - done : CHUNK;
         for (int64_t i = 0; i < now; ++i) /* 53 bits, so that every step is exact */
-            values[i] = (double)(word_at(stream, (uint64_t)(done + i)) >> 11) * 0x1p-52 - 1.0;
+            values[i] = (double)(random_word(stream, (uint64_t)(done + i)) >> 11) * 0x1p-52 - 1.0;
         (void)tcgemm_convert(dtype, data + (size_t)done * size, TCGEMM_DTYPE_F64, values, now);
     }
 }
@@ -33,7 +33,7 @@ static void fill_floats(tcgemm_dtype_t dtype, unsigned char *data, int64_t count
 /* Integers up to 8 bits: byte j of the array is byte j % 8 of word j / 8. */
 static void fill_bytes(unsigned char *data, size_t bytes, uint64_t stream) {
     for (size_t j = 0; j < bytes; j += 8) {
-        const uint64_t word = word_at(stream, j / 8);
+        const uint64_t word = random_word(stream, j / 8);
         const size_t now = bytes - j < 8 ? bytes - j : 8;
         for (size_t i = 0; i < now; ++i)
             data[j + i] = (unsigned char)(word >> (8 * i));
@@ -42,7 +42,7 @@ static void fill_bytes(unsigned char *data, size_t bytes, uint64_t stream) {
 
 static void fill_s32(int32_t *data, int64_t count, uint64_t stream) {
     for (int64_t i = 0; i < count; ++i) {
-        const uint32_t bits = (uint32_t)(word_at(stream, (uint64_t)i) >> 32);
+        const uint32_t bits = (uint32_t)(random_word(stream, (uint64_t)i) >> 32);
         memcpy(&data[i], &bits, sizeof bits);
     }
 }

@@ -11,4 +11,7 @@
  * uniform over their whole range. `operand` is 'A', 'B', 'C', or 'V' for the bias. */
 void random_fill(tcgemm_dtype_t dtype, void *data, int64_t count, uint64_t seed, char operand);
 
+/* 64 bits by chance, the same for the same numbers. */
+uint64_t random_word(uint64_t stream, uint64_t index);
+
 #endif

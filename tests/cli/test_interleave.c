@@ -24,7 +24,7 @@ enum { MAX_CALLS = 1 << 16 };
 static int64_t nanoseconds;   /* the time */
 static double pause_seconds;  /* of the next run */
 static double steady_seconds; /* likewise */
-static int64_t cost[3];       /* of a product of either candidate */
+static int64_t cost[3];       /* of a product of each candidate */
 static char order[MAX_CALLS]; /* who multiplied: 'a', 'b'; '.' is a pause */
 static const void *operands[MAX_CALLS];
 static int num_calls;
