@@ -420,7 +420,7 @@ static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t s
     const char *const c = t->c;
     const int64_t each = steps_across(run);
     for (int64_t p = 0; p < steps; p += each)
-        for (int row = 0; row < run->num_rows; row += u->dots_width) {
+        for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(run->plan)) {
             t->steps = min_i64(each, steps - p);
             t->width = width_of_x(run->plan, row);
             t->num_rows = (int)min_i64(t->width, run->num_rows - row);

@@ -143,11 +143,12 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define FINISHES_i8x8    false
 #define FINISHES_bf16x4  false
 
-/* A few rows times lines along or across k (ukernel.h): the kernels, their rows, the features that
- * they need beyond the row's own, and how x is packed; and those of x packed as lanes. */
-#define DOTS(kernel, rows, needs, pack)                                                            \
+/* A few rows times lines along or across k (ukernel.h): the kernels, their rows along and across,
+ * the features that they need beyond the row's own, and how x is packed; and those of x packed as
+ * lanes. */
+#define DOTS(kernel, rows, rows_across, needs, pack)                                               \
     .dots = tcgemm_dots_##kernel, .across = tcgemm_across_##kernel, .dots_width = (rows),          \
-    .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
+    .across_width = (rows_across), .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
 #define BYTE_DOTS(kernel, rows, needs, pack)                                                       \
     .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
     .pack_x = tcgemm_pack_##pack,
@@ -159,14 +160,15 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_neon_f32    NO_DOTS
 #define DOTS_neon_f64    NO_DOTS
 #define DOTS_neon_bf16   NO_DOTS
-#define DOTS_avx2_f32    DOTS(avx2_f32, 8, 0, avx2_f32)
-#define DOTS_avx2_f64    DOTS(avx2_f64, 8, 0, avx2_f64)
-#define DOTS_avx512_f32  DOTS(avx512_f32, 16, 0, avx512_f32)
-#define DOTS_avx512_f64  DOTS(avx512_f64, 16, 0, avx512_f64)
-#define DOTS_avx512_bf16 DOTS(avx512_f32, 16, 0, avx512_f32) LANES(avx512_pairs)
+#define DOTS_avx2_f32    DOTS(avx2_f32, 8, 4, 0, avx2_f32)
+#define DOTS_avx2_f64    DOTS(avx2_f64, 8, 4, 0, avx2_f64)
+#define DOTS_avx512_f32  DOTS(avx512_f32, 16, 16, 0, avx512_f32)
+#define DOTS_avx512_f64  DOTS(avx512_f64, 16, 16, 0, avx512_f64)
+#define DOTS_avx512_bf16 DOTS(avx512_f32, 16, 16, 0, avx512_f32) LANES(avx512_pairs)
 #define DOTS_amx_bf16x32                                                                           \
-    DOTS(avx512_f32, 16, TCGEMM_CPU_AVX512, avx512_f32) LANES_ALONG(amx_bf16x32)
-#define DOTS_amx_f16x32  DOTS(avx512_f32, 16, TCGEMM_CPU_AVX512, avx512_f32) LANES_ALONG(amx_f16x32)
+    DOTS(avx512_f32, 16, 16, TCGEMM_CPU_AVX512, avx512_f32) LANES_ALONG(amx_bf16x32)
+#define DOTS_amx_f16x32                                                                            \
+    DOTS(avx512_f32, 16, 16, TCGEMM_CPU_AVX512, avx512_f32) LANES_ALONG(amx_f16x32)
 #define DOTS_any_u8s8    NO_DOTS
 #define DOTS_avx2_u8s8   NO_DOTS
 #define DOTS_neon_u8s8   NO_DOTS

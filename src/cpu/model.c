@@ -65,8 +65,8 @@ enum {
     DOTS_OF_UNIT = 64,                /* lines along k */
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
-    ACROSS_SUMS_BYTES = 1 << 16, /* of all its sums, that come and go every few rows of k, ... */
-    LANES_SUMS_BYTES = 1 << 18,  /* ... and with lanes */
+    ACROSS_SUMS_BYTES = 1 << 18, /* of all its sums, that come and go every few rows of k, or half
+                                  * of what is near, beside the lines */
     MOST_BF16_ROWS = 32, /* along k: more are worth packing for dot products of pairs; ... */
     MOST_FP8_ROWS = 2,
     MOST_BF16_COLUMNS = 24,
@@ -74,6 +74,8 @@ enum {
     MOST_FP8_ROWS_ACROSS = 4,
     MOST_LANE_ROWS = 16,      /* across k, interleaved to lanes: more are worth packing B, ... */
     MOST_LANE_COLUMNS = 64,   /* ... and columns A */
+    MOST_SHORT_ACROSS = 32,   /* rows or columns, with short vectors, ... */
+    MOST_SLOW_COLUMNS = 64,   /* ... columns beside an A of halves, which takes long to pack */
     LEAST_LANE_ROWS = 3,      /* of bf16: fewer are converted to f32 as fast */
     MOST_VECTOR_BYTES = 8,    /* rows of bytes that vectors multiply faster than matrix tiles */
     LEAST_BYTES_IN_LANES = 5, /* along k, of lines that are far: others gain nothing, nor a Xeon */
@@ -177,14 +179,17 @@ static bool has_lane_across(const struct tcgemm_plan *plan) {
     return has_lane_dots(plan) && plan->kernel->cpu->lane_across;
 }
 
+static bool is_fp8(const tcgemm_canonical_t *g) {
+    return g->a.dtype == TCGEMM_DTYPE_E4M3 || g->a.dtype == TCGEMM_DTYPE_E5M2;
+}
+
 /* Types whose lines a kernel of sums in f32 or f64, or of bytes, reads as they are. */
 static bool has_dots_type(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (!has_vector_dots(u) && !has_lane_dots(plan))
         return false;
-    const bool is_fp8 = g->a.dtype == TCGEMM_DTYPE_E4M3 || g->a.dtype == TCGEMM_DTYPE_E5M2;
-    const bool is_bf16 = is_fp8 || g->a.dtype == TCGEMM_DTYPE_BF16;
+    const bool is_bf16 = is_fp8(g) || g->a.dtype == TCGEMM_DTYPE_BF16;
     if (u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_I8X64)
         return has_bytes(g);
     if (u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64)
@@ -238,17 +243,19 @@ static bool want_one_set(const tcgemm_operand_t *lines) {
     return l1.ways > 0 && pitch % way_bits * tcgemm_dtype_bits(lines->dtype) % way_bits == 0;
 }
 
-/* Twelve ways are too few where prefetchers do not follow: of one to four rows or columns, and of
- * more than eight, half as many rows of k are read at a time, and with short vectors two to four
- * have them fetched to the second level; one row beside lines along k takes these in two sets. (On
- * a Zen 5 1.05 to 1.1 times as fast, with AVX2 1.15 to 1.35 times; five to eight are slower so.) */
+/* Twelve ways are too few where prefetchers do not follow: of one to four rows or columns, of more
+ * than eight (these eight at a time), and of any number with short vectors, half as many rows of k
+ * are read at a time, and with these two to eight have them fetched to the second level, but of
+ * halves; one row beside lines along k takes these in two sets. (On a Zen 5 1.05 to 1.3 times as
+ * fast; five to eight are slower so with long vectors.) */
 static void make_room(struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     const int64_t few = s->dots == TCGEMM_DOTS_ROWS ? g->m : g->n;
     const bool is_wide = tcgemm_is_wide(plan->kernel->cpu);
-    s->is_crowded = s->across ? few <= 4 || few > 8 : few == 1 && !is_wide;
-    s->is_roomy = is_wide || !s->across || few == 1 || few > 4;
+    s->is_crowded = s->across ? !is_wide || few <= 4 || few > 8 : !is_wide && few == 1;
+    const bool is_short = tcgemm_dtype_bits(g->a.dtype) < 32;
+    s->is_roomy = is_wide || !s->across || is_short || few == 1 || few > 8;
 }
 
 /* Where lines that lie beyond the caches have room once they are fetched. */
@@ -279,8 +286,10 @@ static int64_t most_across(const struct tcgemm_plan *plan) {
         return 0;
     if (tcgemm_is_matrix(plan->kernel->cpu))
         return MOST_MATRIX_ACROSS;
-    return (tcgemm_cpu_lanes_are_elements(&plan->g) ? 2 : 1) *
-           (int64_t)plan->kernel->cpu->dots_width;
+    const int64_t width = plan->kernel->cpu->dots_width;
+    if (!tcgemm_is_wide(plan->kernel->cpu))
+        return is_fp8(&plan->g) ? width : MOST_SHORT_ACROSS;
+    return (tcgemm_cpu_lanes_are_elements(&plan->g) ? 2 : 1) * width;
 }
 
 /* ... rows: fewer where prefetchers lose the lines, and tiles fetch what is packed next. (On a Zen
@@ -302,6 +311,8 @@ static int64_t most_columns_across(const struct tcgemm_plan *plan) {
     const double lines = (double)plan->g.m * (double)plan->g.k;
     if (has_lane_across(plan))
         return lines >= LEAST_FAR_LINES ? MOST_LANE_COLUMNS : MOST_LANE_ROWS;
+    if (!tcgemm_is_wide(u) && !tcgemm_is_matrix(u))
+        return tcgemm_dtype_bits(plan->g.a.dtype) == 16 ? MOST_SLOW_COLUMNS : MOST_SHORT_ACROSS;
     if (u->family != TCGEMM_FAMILY_BF16)
         return most_across(plan);
     return (lines >= LEAST_SLOW_A ? 2 : 1) * (int64_t)u->dots_width;
@@ -321,12 +332,16 @@ static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
 }
 
 /* More rows beside a B along k are worth packing it for where two shuffles of long vectors start
- * each cycle (a Zen 5). Two threads wait for memory instead, but for bf16. */
+ * each cycle (a Zen 5). Two threads wait for memory instead, but for bf16. Short vectors are swift
+ * with what needs no conversion: more rows than one pass takes are worth it. */
 static int64_t most_beside_swift(const struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
-    if (!tcgemm_is_wide(plan->kernel->cpu) || tcgemm_cpu_shuffles_per_cycle() < 2.0)
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    if (!tcgemm_is_wide(u))
+        return !tcgemm_is_matrix(u) && tcgemm_cpu_lanes_are_elements(g) ? u->dots_width : INT64_MAX;
+    if (tcgemm_cpu_shuffles_per_cycle() < 2.0)
         return INT64_MAX;
-    if (plan->kernel->cpu->family == TCGEMM_FAMILY_BF16)
+    if (u->family == TCGEMM_FAMILY_BF16)
         return MOST_BESIDE_SWIFT;
     if (max_threads > 1)
         return INT64_MAX;
@@ -400,8 +415,8 @@ static int64_t lines_of_unit(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t lines = tcgemm_dots_lines(plan);
     if (!plan->cpu.across)
         return DOTS_OF_UNIT;
-    const int64_t by_sums = (plan->cpu.dots_in_lanes ? LANES_SUMS_BYTES : ACROSS_SUMS_BYTES) /
-                            (tcgemm_dots_few(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
+    const int64_t bytes = min_i64(ACROSS_SUMS_BYTES, (int64_t)tcgemm_near_bytes() / 2);
+    const int64_t by_sums = bytes / (tcgemm_dots_few(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
     const int64_t most = min_i64(by_sums, ACROSS_MOST_LINES) / 64 * 64;
     const int64_t each = ceil_div(lines, num_threads);
     return even_part(lines, min_i64(most, each < ACROSS_LEAST_LINES ? ACROSS_LEAST_LINES : each),
@@ -483,7 +498,9 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const bool near_b = wide_b && is_near(plan, g->b.row_stride, g->k, most);
     const bool near_a =
         near_b && g->a.row_stride == 1 && is_near(plan, g->a.col_stride, g->k, most);
-    s->pack_a = a_ahead || !(tiny || few || narrow || stays || near_a);
+    /* Short vectors multiply a few rows beside a B that is transposed faster from panels. */
+    const bool few_packed = few && !tcgemm_is_wide(u) && g->b.row_stride == 1;
+    s->pack_a = a_ahead || (few_packed && !tiny) || !(tiny || few || narrow || stays || near_a);
     /* A vector of B needs its columns side by side. */
     s->pack_b = b_ahead ||
                 !(g->b.col_stride == 1 && (tiny || (few && !tcgemm_cpu_packs_whole_units(plan)) ||

@@ -16,7 +16,7 @@
  *   ACROSS_ELEMENT                 of a line
  *   ACROSS_STORE                   what dots_tmpl.h made of the same sums: <DOTS_NAME>_store
  * and, once for all types with the same numbers:
- *   ACROSS_VECTORS(width)          of lines beside each other: 1, 2 or 4
+ *   ACROSS_VECTORS(width)          of lines beside each other: 1 to 4
  */
 
 /* Bytes that each row of k is fetched ahead, to the second level or to the first one, if it has
@@ -93,11 +93,20 @@ static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(piece)(const tcgemm_dots_t *t, int
         ACROSS_LOCAL(store)(t, sums, vectors, first);
 }
 
-static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(body)(const tcgemm_dots_t *t, const int width,
-                                                    const int vectors) {
+static TCGEMM_ALWAYS_INLINE int ACROSS_LOCAL(pieces)(const tcgemm_dots_t *t, const int width,
+                                                     const int vectors) {
     int first = 0;
     for (; first + vectors * DOTS_LANES <= t->num_lines; first += vectors * DOTS_LANES)
         ACROSS_LOCAL(piece)(t, first, width, vectors, true);
+    return first;
+}
+
+static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(body)(const tcgemm_dots_t *t, const int width,
+                                                    const int vectors) {
+    /* Three vectors suit the registers; two, whole lines, what is fetched to the second level. */
+    int first = vectors == 3 && t->fetches && !t->is_roomy
+                    ? ACROSS_LOCAL(pieces)(t, width, 2)
+                    : ACROSS_LOCAL(pieces)(t, width, vectors);
     for (; first + DOTS_LANES <= t->num_lines; first += DOTS_LANES)
         ACROSS_LOCAL(piece)(t, first, width, 1, true);
     if (first < t->num_lines)

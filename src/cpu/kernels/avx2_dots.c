@@ -141,7 +141,7 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define BF16_STEPS            8
 #define DOTS_SHORTS           __m128i
 #define DOTS_WIDEN(x)         _mm256_cvtph_ps(x)
-#define ACROSS_VECTORS(width) ((width) <= 2 ? 4 : 8 / (width))
+#define ACROSS_VECTORS(width) ((width) <= 2 ? 4 : (width) == 4 ? 3 : 1)
 #define ACROSS_F32            tcgemm_across_avx2_f32
 #define SHORTS_OF(p)          _mm_loadu_si128((const __m128i *)(p))
 #define SOME_SHORTS(p, n)     some_shorts(p, n)

@@ -26,8 +26,8 @@
  *   TILE_INTEGER                   1: scale and terms apply
  *   TILE_STEPS                     steps in a round of the loop, if that is not 1
  *   TILE_IS_PACKED                 false: TILE_PACKED goes by strides, too
- *   TILE_FETCHES                   if TILE_STRIDED heeds tile.fetches, of some rows and vectors: a
- *                                  second copy of the loop
+ *   TILE_FETCHES                   if tile.fetches is heeded by strides, and by short vectors of
+ *                                  panels, of some rows and vectors: a second copy of the loop
  *   TILE_STORE(p, x)               if it heeds tile.copy: a third one, of all rows
  */
 
@@ -144,6 +144,8 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(fetch)(const tcgemm_tile_t *t, const
     }
 }
 
+#define TILE_IS_LONG (sizeof(TILE_VEC) == 64)
+
 #ifndef TILE_TMPL_ONCE
 #define TILE_TMPL_ONCE
 /* Steps that a panel of B, which lies in the second-level cache, is fetched ahead. */
@@ -153,7 +155,8 @@ enum { AHEAD = 16 };
  * processors, 4 % of a whole tile's time, one of 32 bytes with AVX2 10 % on a Zen 5. */
 typedef enum tile_way {
     PANEL,         /* packed ... */
-    PANEL_FETCHED, /* ... and longer than the first-level cache */
+    PANEL_FETCHED, /* ... and, of long vectors, longer than the first-level cache; or tile.fetches
+                    */
     WHOLE,         /* by strides, in whole vectors */
     MASKED,        /* by strides, the last vector by its mask; and so: */
     COPYING,       /* tile.copy */
@@ -173,6 +176,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
     const int64_t a_step = packed ? TILE_MR : t->a_step;
     const int64_t b_step = packed ? TILE_NV * TILE_LANES : t->b_step;
     const int64_t ahead = packed ? AHEAD * b_step : t->ahead;
+    const bool reads_ahead = fetches && (!packed || TILE_IS_LONG);
     const bool has_next = fetches && t->fetches; /* else a line that is near, again and again */
     const char *next = has_next ? t->next : t->b;
     const int64_t next_step = has_next ? t->next_step : 0;
@@ -188,9 +192,11 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
     TCGEMM_UNROLL_BY(TILE_STEPS)
     for (int64_t p = t->steps; p > 0; --p) {
         TILE_BVEC bv[TILE_NV];
-        TCGEMM_UNROLL
-        for (int v = 0; fetches && v < nv; ++v)
-            __builtin_prefetch(b + ahead + v * TILE_LANES);
+        if (reads_ahead) {
+            TCGEMM_UNROLL
+            for (int v = 0; v < nv; ++v)
+                __builtin_prefetch(b + ahead + v * TILE_LANES);
+        }
         if (fetches) {
             TCGEMM_UNROLL
             for (int line = 0; line < 2; ++line)
@@ -232,7 +238,11 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
                                                   const int nv, const bool packed) {
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
     const TILE_MASK full = TILE_TAIL(TILE_LANES);
-    const bool is_long = sizeof(TILE_VEC) == 64; /* panels of others fit the first level */
+#ifdef TILE_FETCHES
+    const bool fetches = mr > 1 && nv > 1 && t->fetches;
+#else
+    const bool fetches = false;
+#endif
     TILE_VEC sum[TILE_MR][TILE_NV];
 
     TCGEMM_UNROLL
@@ -249,16 +259,16 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     if (!t->pauses)
         TILE_LOCAL(fetch)(t, mr, nv);
 
-    if (packed)
-        TILE_LOCAL(multiply)(t, sum, mr, nv, is_long ? PANEL_FETCHED : PANEL, tail);
+    if (packed && (TILE_IS_LONG || fetches))
+        TILE_LOCAL(multiply)(t, sum, mr, nv, PANEL_FETCHED, tail);
+    else if (packed)
+        TILE_LOCAL(multiply)(t, sum, mr, nv, PANEL, tail);
 #ifdef TILE_STORE
     else if (mr == TILE_MR && t->copy)
         TILE_LOCAL(multiply)(t, sum, mr, nv, COPYING, tail);
 #endif
-#ifdef TILE_FETCHES
-    else if (mr > 1 && nv > 1 && t->fetches)
+    else if (fetches)
         TILE_LOCAL(multiply)(t, sum, mr, nv, FETCHING, tail);
-#endif
     else if (mr == TILE_MR && nv == TILE_NV && t->n == nv * TILE_LANES)
         TILE_LOCAL(multiply)(t, sum, mr, nv, WHOLE, tail);
     else
@@ -369,4 +379,5 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
 #undef TILE_STEPS
 #undef TILE_IS_PACKED
 #undef TILE_FETCHES
+#undef TILE_IS_LONG
 #undef TILE_STORE

@@ -77,7 +77,7 @@ typedef struct tcgemm_tile {
     bool pauses;  /* they are to be left there, and D as it is */
     void *copy;   /* by strides, mr rows: what is read of B is left here, in whole vectors ... */
     int64_t copy_step; /* ... and lanes from step to step; NULL: it is not */
-    bool fetches;      /* by strides, or of panels and long vectors, at each step of k: */
+    bool fetches;      /* by strides, or of panels, at each step of k: */
     int64_t ahead;     /* by strides, B so many lanes behind it, and ... */
     const void *next;  /* ... two lines of memory of what is needed after this tile, and ... */
     int64_t next_step; /* ... so many bytes on; 0: the same again; after `next_count` steps ... */
@@ -187,7 +187,9 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_tile_fn *exact;       /* as these, keeps bf16 subnormals; NULL: they do */
     tcgemm_dots_fn *dots;        /* of lines that lie along k; NULL: none */
     tcgemm_dots_fn *across;      /* of lines that lie across k; NULL where dots is, and of bytes */
-    int dots_width;              /* rows that they do at a time */
+    int dots_width;              /* rows that they do at a time at most; and across k, where one
+                                  * instruction widens elements of lines: */
+    int across_width;
     uint64_t dots_features;      /* TCGEMM_CPU_* that they need beside the row's */
     tcgemm_pack_fn *pack_x;      /* for them */
     tcgemm_dots_fn *lane_dots;   /* of more rows and lines along k: x packed as lanes, nr of matrix
