@@ -187,9 +187,8 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_tile_fn *exact;       /* as these, keeps bf16 subnormals; NULL: they do */
     tcgemm_dots_fn *dots;        /* of lines that lie along k; NULL: none */
     tcgemm_dots_fn *across;      /* of lines that lie across k; NULL where dots is, and of bytes */
-    int dots_width;              /* rows that they do at a time at most; and across k, where one
-                                  * instruction widens elements of lines: */
-    int across_width;
+    int dots_width;              /* rows that they do at a time, ... */
+    int across_width;            /* ... and best across k, where one instruction widens elements */
     uint64_t dots_features;      /* TCGEMM_CPU_* that they need beside the row's */
     tcgemm_pack_fn *pack_x;      /* for them */
     tcgemm_dots_fn *lane_dots;   /* of more rows and lines along k: x packed as lanes, nr of matrix
