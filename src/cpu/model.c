@@ -74,8 +74,8 @@ enum {
     MOST_FP8_ROWS_ACROSS = 4,
     MOST_LANE_ROWS = 16,      /* across k, interleaved to lanes: more are worth packing B, ... */
     MOST_LANE_COLUMNS = 64,   /* ... and columns A */
-    MOST_SHORT_ACROSS = 32,   /* rows or columns, with short vectors, ... */
-    MOST_SLOW_COLUMNS = 64,   /* ... columns beside an A of halves, which takes long to pack */
+    MOST_SHORT_ACROSS = 32,   /* rows or columns, with short vectors */
+    MOST_SLOW_COLUMNS = 64,   /* columns beside an A of halves that become f32: slow to pack */
     LEAST_LANE_ROWS = 3,      /* of bf16: fewer are converted to f32 as fast */
     MOST_VECTOR_BYTES = 8,    /* rows of bytes that vectors multiply faster than matrix tiles */
     LEAST_BYTES_IN_LANES = 5, /* along k, of lines that are far: others gain nothing, nor a Xeon */
@@ -292,17 +292,14 @@ static int64_t most_across(const struct tcgemm_plan *plan) {
     return (tcgemm_cpu_lanes_are_elements(&plan->g) ? 2 : 1) * width;
 }
 
-/* ... rows: fewer where prefetchers lose the lines, and tiles fetch what is packed next. (On a Zen
- * 5 9 to 16 of f16 take up to 1.7 times, 25 to 32 of f32 1.1 to 1.4 times as long; not of f64.) */
+/* ... rows, ... */
 static int64_t most_rows_across(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (gain_by_lanes(plan))
         return MOST_LANE_ROWS;
     if (u->family == TCGEMM_FAMILY_BF16)
         return plan->g.a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS_ACROSS : MOST_FP8_ROWS_ACROSS;
-    const bool is_lost = u->family == TCGEMM_FAMILY_F32 && tcgemm_is_wide(u);
-    return is_lost && !tcgemm_cpu_follows_streams() ? most_across(plan) - u->dots_width / 2
-                                                    : most_across(plan);
+    return most_across(plan);
 }
 
 /* ... and columns, beside an A that takes longer to pack. */
@@ -311,8 +308,10 @@ static int64_t most_columns_across(const struct tcgemm_plan *plan) {
     const double lines = (double)plan->g.m * (double)plan->g.k;
     if (has_lane_across(plan))
         return lines >= LEAST_FAR_LINES ? MOST_LANE_COLUMNS : MOST_LANE_ROWS;
+    if (u->family == TCGEMM_FAMILY_F32 && tcgemm_dtype_bits(plan->g.a.dtype) == 16)
+        return MOST_SLOW_COLUMNS;
     if (!tcgemm_is_wide(u) && !tcgemm_is_matrix(u))
-        return tcgemm_dtype_bits(plan->g.a.dtype) == 16 ? MOST_SLOW_COLUMNS : MOST_SHORT_ACROSS;
+        return MOST_SHORT_ACROSS;
     if (u->family != TCGEMM_FAMILY_BF16)
         return most_across(plan);
     return (lines >= LEAST_SLOW_A ? 2 : 1) * (int64_t)u->dots_width;
@@ -435,13 +434,17 @@ bool tcgemm_cpu_is_narrow(const struct tcgemm_plan *plan) {
 }
 
 /* Bytes of an operand that is to be fetched ahead: more than a core finds in the last cache, of
- * which one of many cores has a part, and one that it does not reach soon. */
+ * which one of many cores has a part, and one that it does not reach soon; or, where prefetchers do
+ * not follow lines across k, more than is near. (On a Zen 5 that costs up to 2 % if they lie in the
+ * last cache, and takes half of the time if they do not.) */
 static int64_t far_bytes(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const int64_t most = (int64_t)tcgemm_far_bytes();
     const bool is_double = plan->g.type->type == TCGEMM_F64_F64;
     if (!s->dots)
         return far_rows_bytes();
+    if (s->across && !tcgemm_cpu_follows_streams())
+        return (int64_t)tcgemm_near_bytes();
     return is_double || (tcgemm_cpu_lanes_are_elements(&plan->g) && !s->across)
                ? min_i64(most, FAR_LINES_BYTES)
                : most;

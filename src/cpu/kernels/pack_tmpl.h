@@ -989,8 +989,16 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
         return false;
     }
     if (pack->k_stride != 1) {
-        for (int64_t p = 0; p < pack->k; ++p)
+        enum { FAR_AHEAD = 32 }; /* rows: of A each step takes longer than it is to copy it */
+        const int bytes = tcgemm_dtype_bits(pack->dtype) / 8;
+        const int64_t stride = pack->k_stride * bytes;
+        const bool fetches = !pack->is_b && stride >= 2 * LEAST_FETCHED_STRIDE;
+        const char *source = (const char *)pack->source + line_start(pack, first, 0) * bytes;
+        for (int64_t p = 0; p < pack->k; ++p, source += stride) {
+            if (fetches)
+                fetch_row(source, FAR_AHEAD, stride, lines, bytes);
             convert_f32(pack, line_start(pack, first, p), lines, out + p * width);
+        }
         return false;
     }
     const uint32_t *rows[MAX_WIDTH];
