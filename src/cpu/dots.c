@@ -172,6 +172,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .plan = plan,
         .call = call,
         .whole = {.dtype = lines->dtype,
+                  .rounds_to_tf32 = g->type->type == TCGEMM_TF32_F32,
                   .fetches = plan->cpu.fetches,
                   .is_crowded = plan->cpu.is_crowded,
                   .is_roomy = plan->cpu.is_roomy,
@@ -220,7 +221,8 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
     run.pack_x.is_b = true; /* as tiles want it, whose second operand it is; others do not mind */
     /* One row of what multiplies is its own panel. */
     const tcgemm_pack_t *pack = &run.pack_x;
-    if (run.num_rows == 1 && pack->k_stride == 1 && pack->dtype == g->type->accumulator) {
+    if (run.num_rows == 1 && pack->k_stride == 1 && pack->dtype == g->type->accumulator &&
+        !pack->round_to_tf32) {
         run.x = tcgemm_element_at(pack->source, 0, run.sum_bytes);
         run.phase = 1;
     }

@@ -193,7 +193,7 @@ static bool has_dots_type(const struct tcgemm_plan *plan) {
     if (u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_I8X64)
         return has_bytes(g);
     if (u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64)
-        return tcgemm_cpu_lanes_are_elements(g) || g->a.dtype == TCGEMM_DTYPE_F16 || is_bf16;
+        return true; /* of all types that they compute */
     /* Not the bits of a tile of bf16 or f16: rows must not know there that they are few. */
     const bool is_of_lane = u->family == TCGEMM_FAMILY_F16X32 || is_bf16;
     return is_of_lane && !(g->flags & TCGEMM_FLAG_REPRODUCIBLE);
@@ -213,7 +213,7 @@ static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
     if (tcgemm_is_matrix(u) && !has_lane_dots(plan))
         return MOST_MATRIX_ACROSS;
     if (!u->lane_dots)
-        return min_i64(plan->g.type->type == TCGEMM_F32_F32 ? MOST_F32_DOTS : INT64_MAX,
+        return min_i64(plan->g.a.dtype == TCGEMM_DTYPE_F32 ? MOST_F32_DOTS : INT64_MAX,
                        2 * (int64_t)u->dots_width);
     return (double)many * (double)plan->g.k >= LEAST_FAR_LINES ? MOST_TILE_DOTS
                                                                : MOST_NEAR_TILE_DOTS;
@@ -289,7 +289,7 @@ static int64_t most_across(const struct tcgemm_plan *plan) {
     const int64_t width = plan->kernel->cpu->dots_width;
     if (!tcgemm_is_wide(plan->kernel->cpu))
         return is_fp8(&plan->g) ? width : MOST_SHORT_ACROSS;
-    return (tcgemm_cpu_lanes_are_elements(&plan->g) ? 2 : 1) * width;
+    return (tcgemm_dtype_bits(plan->g.a.dtype) >= 32 ? 2 : 1) * width;
 }
 
 /* ... rows, ... */

@@ -116,6 +116,16 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_bf16(__m128i x) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
 }
 
+/* As tcgemm_tf32_of_f32. */
+static TCGEMM_ALWAYS_INLINE __m256 tf32_of_floats(__m256 x) {
+    const __m256i bits = _mm256_castps_si256(x);
+    const __m256i exponent = _mm256_set1_epi32(0x7F800000);
+    const __m256i rounded = _mm256_and_si256(_mm256_add_epi32(bits, _mm256_set1_epi32(0x1000)),
+                                             _mm256_set1_epi32((int)0xFFFFE000u));
+    const __m256i is_special = _mm256_cmpeq_epi32(_mm256_and_si256(bits, exponent), exponent);
+    return _mm256_blendv_ps(_mm256_castsi256_ps(rounded), x, _mm256_castsi256_ps(is_special));
+}
+
 static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p, int n) {
     const fp8_format_t format = fp8_format(is_e4m3);
     return f32_of_fp8_vector(p, n, &format);
@@ -147,6 +157,7 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define SOME_SHORTS(p, n)     some_shorts(p, n)
 #define SOME_FLOATS(p, n)     _mm256_maskload_ps(p, first_words(n))
 #define BF16_OF_SHORTS(x)     floats_of_bf16(x)
+#define TF32_OF_FLOATS(x)     tf32_of_floats(x)
 #include "cpu/kernels/dots_f32_tmpl.h"
 
 /* ---- f64 sums ---- */

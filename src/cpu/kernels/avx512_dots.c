@@ -124,6 +124,17 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_bf16(__m256i x) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
 }
 
+/* As tcgemm_tf32_of_f32. */
+static TCGEMM_ALWAYS_INLINE __m512 tf32_of_floats(__m512 x) {
+    const __m512i bits = _mm512_castps_si512(x);
+    const __m512i exponent = _mm512_set1_epi32(0x7F800000);
+    const __m512i rounded = _mm512_and_si512(_mm512_add_epi32(bits, _mm512_set1_epi32(0x1000)),
+                                             _mm512_set1_epi32((int)0xFFFFE000u));
+    const __mmask16 is_finite =
+        _mm512_cmpneq_epi32_mask(_mm512_and_si512(bits, exponent), exponent);
+    return _mm512_mask_mov_ps(x, is_finite, _mm512_castsi512_ps(rounded));
+}
+
 static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p, int n) {
     const fp8_format_t format = fp8_format(is_e4m3);
     return f32_of_fp8_vector(p, n, &format);
@@ -164,6 +175,7 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define SOME_SHORTS(p, n)     _mm256_maskz_loadu_epi16(first_of_16(n), p)
 #define SOME_FLOATS(p, n)     _mm512_maskz_loadu_ps(first_of_16(n), p)
 #define BF16_OF_SHORTS(x)     floats_of_bf16(x)
+#define TF32_OF_FLOATS(x)     tf32_of_floats(x)
 #include "cpu/kernels/dots_f32_tmpl.h"
 
 /* ---- f64 sums ---- */

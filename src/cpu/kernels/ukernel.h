@@ -92,7 +92,8 @@ typedef void tcgemm_tile_fn(const tcgemm_tile_t *tile);
  * ascending in one accumulator as in a tile; or of bytes, modulo 2^32. Steps and strides in
  * elements. A kernel takes lines that lie along k, or across it, side by side. */
 typedef struct tcgemm_dots {
-    tcgemm_dtype_t dtype; /* of the lines: f16 and bf16 with sums in f32, else that of the sums */
+    tcgemm_dtype_t dtype; /* of the lines: f16, bf16 and fp8 with sums in f32, else theirs */
+    bool rounds_to_tf32;  /* lines of f32 */
     int64_t steps;
     const void *x; /* packed: `width` numbers of the sums' type a step, or so many lanes; for tiles
                     * a panel of B */
