@@ -19,16 +19,18 @@ static inline int64_t tcgemm_dots_few(const struct tcgemm_plan *plan) {
 
 /* ... those that are computed at a time, ... */
 static inline int tcgemm_dots_at_a_time(const struct tcgemm_plan *plan) {
+    enum { MOST_CROWDED = 8 }; /* of more what lies in one set is not fetched (across_tmpl.h) */
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    enum { MOST_CROWDED = 8 };
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     if (s->dots_in_lanes)
         return tcgemm_is_matrix(u) ? u->nr : u->dots_width;
-    if (!s->across || tcgemm_dtype_bits(plan->g.a.dtype) == 8)
+    if (!s->across)
         return u->dots_width;
-    /* Of more what lies in one set would not be fetched (across_tmpl.h). */
-    return s->is_crowded && s->is_roomy && u->across_width > MOST_CROWDED ? MOST_CROWDED
-                                                                          : u->across_width;
+    /* What takes several instructions to widen is widened once for more rows. */
+    const bool is_slow =
+        tcgemm_dtype_bits(plan->g.a.dtype) == 8 || plan->g.type->type == TCGEMM_TF32_F32;
+    const int most = is_slow ? u->dots_width : u->across_width;
+    return s->is_crowded && s->is_roomy && most > MOST_CROWDED ? MOST_CROWDED : most;
 }
 
 /* ... and the lines that they are multiplied by. */

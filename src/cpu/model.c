@@ -288,7 +288,9 @@ static int64_t most_across(const struct tcgemm_plan *plan) {
         return MOST_MATRIX_ACROSS;
     const int64_t width = plan->kernel->cpu->dots_width;
     if (!tcgemm_is_wide(plan->kernel->cpu))
-        return is_fp8(&plan->g) ? width : MOST_SHORT_ACROSS;
+        return is_fp8(&plan->g)                        ? width
+               : plan->g.type->type == TCGEMM_TF32_F32 ? 2 * width
+                                                       : MOST_SHORT_ACROSS;
     return (tcgemm_dtype_bits(plan->g.a.dtype) >= 32 ? 2 : 1) * width;
 }
 
