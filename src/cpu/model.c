@@ -505,7 +505,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const bool near_a =
         near_b && g->a.row_stride == 1 && is_near(plan, g->a.col_stride, g->k, most);
     /* Short vectors multiply a few rows beside a B that is transposed faster from panels. */
-    const bool few_packed = few && !tcgemm_is_wide(u) && g->b.row_stride == 1;
+    const bool few_packed = few && tcgemm_is_avx2(u) && g->b.row_stride == 1;
     s->pack_a = a_ahead || (few_packed && !tiny) || !(tiny || few || narrow || stays || near_a);
     /* A vector of B needs its columns side by side. */
     s->pack_b = b_ahead ||

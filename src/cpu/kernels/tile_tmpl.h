@@ -155,8 +155,7 @@ enum { AHEAD = 16 };
  * processors, 4 % of a whole tile's time, one of 32 bytes with AVX2 10 % on a Zen 5. */
 typedef enum tile_way {
     PANEL,         /* packed ... */
-    PANEL_FETCHED, /* ... and, of long vectors, longer than the first-level cache; or tile.fetches
-                    */
+    PANEL_FETCHED, /* ... and longer than the first-level cache, or tile.fetches */
     WHOLE,         /* by strides, in whole vectors */
     MASKED,        /* by strides, the last vector by its mask; and so: */
     COPYING,       /* tile.copy */
