@@ -291,7 +291,7 @@ static int64_t most_across(const struct tcgemm_plan *plan) {
         return is_fp8(&plan->g)                        ? width
                : plan->g.type->type == TCGEMM_TF32_F32 ? 2 * width
                                                        : MOST_SHORT_ACROSS;
-    return (tcgemm_dtype_bits(plan->g.a.dtype) >= 32 ? 2 : 1) * width;
+    return (tcgemm_cpu_lanes_are_elements(&plan->g) ? 2 : 1) * width;
 }
 
 /* ... rows, ... */
@@ -299,6 +299,8 @@ static int64_t most_rows_across(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (gain_by_lanes(plan))
         return MOST_LANE_ROWS;
+    if (plan->g.type->type == TCGEMM_TF32_F32)
+        return min_i64(most_across(plan), tcgemm_is_wide(u) ? 8 : 16);
     if (u->family == TCGEMM_FAMILY_BF16)
         return plan->g.a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS_ACROSS : MOST_FP8_ROWS_ACROSS;
     return most_across(plan);
@@ -377,9 +379,12 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
                               : tcgemm_cpu_lanes_are_elements(g) ? width
                               : is_bf16                          ? MOST_BF16_COLUMNS
                                                                  : most_dots(plan, g->m);
-    if (g->b.row_stride == 1 && g->b.col_stride != 1 && are_dots(plan, g->m, most_rows, g->n))
+    const bool along = g->type->type != TCGEMM_TF32_F32;
+    if (along && g->b.row_stride == 1 && g->b.col_stride != 1 &&
+        are_dots(plan, g->m, most_rows, g->n))
         return TCGEMM_DOTS_ROWS;
-    if (g->a.col_stride == 1 && g->a.row_stride != 1 && are_dots(plan, g->n, most_cols, g->m))
+    if (along && g->a.col_stride == 1 && g->a.row_stride != 1 &&
+        are_dots(plan, g->n, most_cols, g->m))
         return TCGEMM_DOTS_COLUMNS;
     *across = (!of_bytes || has_lane_across(plan)) &&
               (!tcgemm_cpu_lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME);

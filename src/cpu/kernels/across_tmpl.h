@@ -17,6 +17,8 @@
  *   ACROSS_STORE                   what dots_tmpl.h made of the same sums: <DOTS_NAME>_store
  * and, once for all types with the same numbers:
  *   ACROSS_VECTORS(width)          of lines beside each other: 1 to 4
+ *   ACROSS_MOST                    rows at a time, DOTS_MOST if ACROSS_IS_SLOW: elements take
+ * several instructions to widen
  */
 
 /* Bytes that each row of k is fetched ahead, to the second level or to the first one, if it has
@@ -26,6 +28,9 @@
 #define ACROSS_AHEAD        1024
 #define ACROSS_NEAR         512
 #define ACROSS_MOST_FETCHED 8
+#endif
+#ifndef ACROSS_IS_SLOW
+#define ACROSS_IS_SLOW 0
 #endif
 #define ACROSS_PASTE_(x, y) x##y
 #define ACROSS_PASTE(x, y)  ACROSS_PASTE_(x, y)
@@ -103,6 +108,8 @@ static TCGEMM_ALWAYS_INLINE int ACROSS_LOCAL(pieces)(const tcgemm_dots_t *t, con
 
 static TCGEMM_ALWAYS_INLINE void ACROSS_LOCAL(body)(const tcgemm_dots_t *t, const int width,
                                                     const int vectors) {
+    if (width > (ACROSS_IS_SLOW ? DOTS_MOST : ACROSS_MOST))
+        return; /* never asked for (ukernel.h) */
     /* Three vectors suit the registers; two, whole lines, what is fetched to the second level. */
     int first = vectors == 3 && t->fetches && !t->is_roomy
                     ? ACROSS_LOCAL(pieces)(t, width, 2)
@@ -121,6 +128,7 @@ static void ACROSS_NAME(const tcgemm_dots_t *t) {
 #undef ACROSS_PASTE_
 #undef ACROSS_LOCAL
 #undef ACROSS_NAME
+#undef ACROSS_IS_SLOW
 #undef ACROSS_ELEMENT
 #undef LINE_LOAD
 #undef LINE_SOME

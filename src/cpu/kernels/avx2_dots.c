@@ -151,6 +151,7 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define BF16_STEPS            8
 #define DOTS_SHORTS           __m128i
 #define DOTS_WIDEN(x)         _mm256_cvtph_ps(x)
+#define ACROSS_MOST           4
 #define ACROSS_VECTORS(width) ((width) <= 2 ? 4 : (width) == 4 ? 3 : 1)
 #define ACROSS_F32            tcgemm_across_avx2_f32
 #define SHORTS_OF(p)          _mm_loadu_si128((const __m128i *)(p))
@@ -158,6 +159,7 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define SOME_FLOATS(p, n)     _mm256_maskload_ps(p, first_words(n))
 #define BF16_OF_SHORTS(x)     floats_of_bf16(x)
 #define TF32_OF_FLOATS(x)     tf32_of_floats(x)
+#define ACROSS_TF32           tf32_across
 #include "cpu/kernels/dots_f32_tmpl.h"
 
 /* ---- f64 sums ---- */

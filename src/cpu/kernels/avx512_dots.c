@@ -124,17 +124,6 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_bf16(__m256i x) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
 }
 
-/* As tcgemm_tf32_of_f32. */
-static TCGEMM_ALWAYS_INLINE __m512 tf32_of_floats(__m512 x) {
-    const __m512i bits = _mm512_castps_si512(x);
-    const __m512i exponent = _mm512_set1_epi32(0x7F800000);
-    const __m512i rounded = _mm512_and_si512(_mm512_add_epi32(bits, _mm512_set1_epi32(0x1000)),
-                                             _mm512_set1_epi32((int)0xFFFFE000u));
-    const __mmask16 is_finite =
-        _mm512_cmpneq_epi32_mask(_mm512_and_si512(bits, exponent), exponent);
-    return _mm512_mask_mov_ps(x, is_finite, _mm512_castsi512_ps(rounded));
-}
-
 static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p, int n) {
     const fp8_format_t format = fp8_format(is_e4m3);
     return f32_of_fp8_vector(p, n, &format);
@@ -169,13 +158,14 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_LOADS_SOME
 #define DOTS_SHORTS           __m256i
 #define DOTS_WIDEN(x)         _mm512_cvtph_ps(x)
+#define ACROSS_MOST           16
 #define ACROSS_VECTORS(width) ((width) <= 4 ? 4 : 16 / (width))
 #define ACROSS_F32            tcgemm_across_avx512_f32
 #define SHORTS_OF(p)          _mm256_loadu_si256((const __m256i *)(p))
 #define SOME_SHORTS(p, n)     _mm256_maskz_loadu_epi16(first_of_16(n), p)
 #define SOME_FLOATS(p, n)     _mm512_maskz_loadu_ps(first_of_16(n), p)
 #define BF16_OF_SHORTS(x)     floats_of_bf16(x)
-#define TF32_OF_FLOATS(x)     tf32_of_floats(x)
+#define ACROSS_TF32           tcgemm_across_avx2_f32 /* at most 8 rows; another one were long code */
 #include "cpu/kernels/dots_f32_tmpl.h"
 
 /* ---- f64 sums ---- */

@@ -4,10 +4,10 @@
  *   DOTS_SHORTS, DOTS_WIDEN(x)          a vector of DOTS_LANES f16, and these as f32
  *   SHORTS_OF(p), SOME_SHORTS(p, n)     such a vector, or n elements and zeros, from memory
  *   SOME_FLOATS(p, n)                   n f32 and zeros
- *   TF32_OF_FLOATS(x)                   a vector of f32, rounded
- *   BF16_OF_SHORTS(x)                   a vector of bf16 as f32
- *   F32_STEPS, BF16_STEPS               of k that load_f32 and load_bf16 take at a time
- *   load_f32, load_bf16, load_f16       transpose lines into vectors; bf16 in pairs
+ *   ACROSS_TF32                         who takes lines across k that are rounded: tf32_across,
+ * made here of TF32_OF_FLOATS(x), a vector of f32, rounded, or another BF16_OF_SHORTS(x) a vector
+ * of bf16 as f32 F32_STEPS, BF16_STEPS               of k that load_f32 and load_bf16 take at a
+ * time load_f32, load_bf16, load_f16       transpose lines into vectors; bf16 in pairs
  *   DOTS_LOADS_SOME                     if there are load_some_f32 and load_some_bf16
  *   step_bf16                           a step of bf16 as f32
  *   load_fp8                            the same of either format, as 16 steps of bf16
@@ -36,25 +36,15 @@
 #define ACROSS_STORE   f32_dots_store
 #include "cpu/kernels/across_tmpl.h"
 
-#define DOTS_NAME               tf32_dots
-#define DOTS_ELEMENT            float
-#define DOTS_STEPS              F32_STEPS
-#define DOTS_RAW                DOTS_VEC
-#define DOTS_RAWS               F32_STEPS
-#define DOTS_LOAD(line, p, raw) load_f32(line, p, raw)
-#ifdef DOTS_LOADS_SOME
-#define DOTS_LOAD_SOME load_some_f32
-#endif
-#define DOTS_STEP(raw, s) TF32_OF_FLOATS((raw)[s])
-#define DOTS_ONE(x)       tcgemm_tf32_of_f32(x)
-#define LINE_LOAD(p)      TF32_OF_FLOATS(DOTS_GET(p))
-#define LINE_SOME(p, n)   TF32_OF_FLOATS(SOME_FLOATS(p, n))
-#include "cpu/kernels/dots_tmpl.h"
-
-#define ACROSS_NAME    tf32_across
-#define ACROSS_ELEMENT float
-#define ACROSS_STORE   f32_dots_store
+#ifdef TF32_OF_FLOATS
+#define LINE_LOAD(p)    TF32_OF_FLOATS(DOTS_GET(p))
+#define LINE_SOME(p, n) TF32_OF_FLOATS(SOME_FLOATS(p, n))
+#define ACROSS_NAME     tf32_across
+#define ACROSS_IS_SLOW  1
+#define ACROSS_ELEMENT  float
+#define ACROSS_STORE    f32_dots_store
 #include "cpu/kernels/across_tmpl.h"
+#endif
 
 #define DOTS_NAME               bf16_dots
 #define DOTS_ELEMENT            uint16_t
@@ -94,6 +84,7 @@ static inline float f32_of_fp8(bool is_e4m3, uint8_t x) {
 #include "cpu/kernels/dots_tmpl.h"
 
 #define ACROSS_NAME    fp8_across
+#define ACROSS_IS_SLOW 1
 #define ACROSS_ELEMENT uint8_t
 #define ACROSS_STORE   f32_dots_store
 #include "cpu/kernels/across_tmpl.h"
@@ -128,8 +119,6 @@ void DOTS_F32(const tcgemm_dots_t *t) {
         bf16_dots(t);
     else if (tcgemm_dtype_bits(t->dtype) == 8)
         fp8_dots(t);
-    else if (t->rounds_to_tf32)
-        tf32_dots(t);
     else
         f32_dots(t);
 }
@@ -142,7 +131,7 @@ void ACROSS_F32(const tcgemm_dots_t *t) {
     else if (tcgemm_dtype_bits(t->dtype) == 8)
         fp8_across(t);
     else if (t->rounds_to_tf32)
-        tf32_across(t);
+        ACROSS_TF32(t);
     else
         f32_across(t);
 }

@@ -258,7 +258,7 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
     if (!t->pauses)
         TILE_LOCAL(fetch)(t, mr, nv);
 
-    if (packed && (TILE_IS_LONG || fetches))
+    if (packed && (TILE_IS_LONG || (fetches && mr == TILE_MR && nv == TILE_NV)))
         TILE_LOCAL(multiply)(t, sum, mr, nv, PANEL_FETCHED, tail);
     else if (packed)
         TILE_LOCAL(multiply)(t, sum, mr, nv, PANEL, tail);

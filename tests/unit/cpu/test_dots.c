@@ -154,12 +154,11 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
     for (int i = 0; i < (is_f64 ? 1 : 5); ++i)
         for (int width = 1; width <= u->dots_width; width *= 2) {
             check_dots(kernel, u->dots, (is_f64 ? f64 : f32)[i], width, false, false);
-            check_dots(kernel, u->across, (is_f64 ? f64 : f32)[i], width, true, false);
+            if (width <= u->across_width || oracle_bits(f32[i]) == 8)
+                check_dots(kernel, u->across, (is_f64 ? f64 : f32)[i], width, true, false);
         }
-    for (int width = 1; !is_f64 && width <= u->dots_width; width *= 2) {
-        check_dots(kernel, u->dots, TCGEMM_DTYPE_F32, width, false, true);
+    for (int width = 1; !is_f64 && width <= 8; width *= 2)
         check_dots(kernel, u->across, TCGEMM_DTYPE_F32, width, true, true);
-    }
 }
 
 static void crowded_lines_have_the_same_bits(void **state) {
