@@ -30,9 +30,8 @@ static inline int tcgemm_dots_at_a_time(const struct tcgemm_plan *plan) {
     const bool is_tf32 = plan->g.type->type == TCGEMM_TF32_F32; /* which AVX2 alone rounds */
     const bool is_slow = tcgemm_dtype_bits(plan->g.a.dtype) == 8 || is_tf32;
     const int most = is_slow ? u->dots_width : u->across_width;
-    return is_tf32 && most > MOST_CROWDED                        ? MOST_CROWDED
-           : s->is_crowded && s->is_roomy && most > MOST_CROWDED ? MOST_CROWDED
-                                                                 : most;
+    const bool is_crowded = s->is_crowded && s->is_roomy;
+    return (is_tf32 || is_crowded) && most > MOST_CROWDED ? MOST_CROWDED : most;
 }
 
 /* ... and the lines that they are multiplied by. */

@@ -299,8 +299,8 @@ static int64_t most_rows_across(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (gain_by_lanes(plan))
         return MOST_LANE_ROWS;
-    if (plan->g.type->type == TCGEMM_TF32_F32)
-        return min_i64(most_across(plan), tcgemm_is_wide(u) ? 8 : 16);
+    if (plan->g.type->type == TCGEMM_TF32_F32 && tcgemm_is_wide(u))
+        return most_across(plan) / 2; /* which vectors half as long multiply */
     if (u->family == TCGEMM_FAMILY_BF16)
         return plan->g.a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS_ACROSS : MOST_FP8_ROWS_ACROSS;
     return most_across(plan);

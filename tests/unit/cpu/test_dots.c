@@ -100,11 +100,11 @@ static void check_elements(const tcgemm_dots_t *t, tcgemm_dtype_t sums, uint64_t
 
 /* Of f32, numbers that are no tf32; in some cases the last one is a NaN, which would be infinity if
  * it were rounded as they are. */
-static void lengthen(uint64_t *random, const tcgemm_dots_t *t, bool across) {
+static void lengthen(uint64_t *random, const tcgemm_dots_t *t) {
     float *const lines = (float *)(uintptr_t)t->lines;
-    for (int64_t i = 0; i < (across ? t->steps : t->num_lines); ++i)
-        for (int64_t j = 0; j < (across ? t->num_lines : t->steps); ++j)
-            lines[i * (across ? t->k_stride : t->line_stride) + j] *= 1.0007F;
+    for (int64_t k = 0; k < t->steps; ++k)
+        for (int64_t line = 0; line < t->num_lines; ++line)
+            lines[line * t->line_stride + k * t->k_stride] *= 1.0007F;
     const uint32_t nan = 0x7F800001u;
     if (random_below(random, 4) == 0)
         memcpy(lines + (t->num_lines - 1) * t->line_stride + (t->steps - 1) * t->k_stride, &nan,
@@ -124,7 +124,7 @@ static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcge
         tcgemm_dots_t t = random_dots(&random, dtype, sums, width, steps, across);
         t.rounds_to_tf32 = rounds;
         if (rounds)
-            lengthen(&random, &t, across);
+            lengthen(&random, &t);
         (void)snprintf(current, sizeof current,
                        "%s %s dtype %d%s width %d steps %d lines %d, case %d", kernel->name,
                        across ? "across" : "along", (int)dtype, rounds ? " rounded" : "", width,
