@@ -76,6 +76,7 @@ static TCGEMM_ALWAYS_INLINE v4u popcount(v4u x) {
 #define TILE_PUT(p, mask, x)      put_v4f(p, mask, x)
 #define TILE_SET1(x)              set_v4f(x)
 #define TILE_MUL(x, y)            ((x) * (y))
+#define TILE_ADD(x, y)            ((x) + (y))
 #define TILE_FMA(x, y, z)         ((x) * (y) + (z))
 #define TILE_FIELD                f32
 #define TILE_INTEGER              0
@@ -102,6 +103,7 @@ static TCGEMM_ALWAYS_INLINE v4u popcount(v4u x) {
 #define TILE_PUT(p, mask, x)      put_v2d(p, mask, x)
 #define TILE_SET1(x)              set_v2d(x)
 #define TILE_MUL(x, y)            ((x) * (y))
+#define TILE_ADD(x, y)            ((x) + (y))
 #define TILE_FMA(x, y, z)         ((x) * (y) + (z))
 #define TILE_FIELD                f64
 #define TILE_INTEGER              0

@@ -77,6 +77,7 @@ static TCGEMM_ALWAYS_INLINE __m256i popcount_epi32(__m256i x) {
 #define TILE_PUT(p, mask, x)      put_ps(p, mask, x)
 #define TILE_SET1(x)              _mm256_set1_ps(x)
 #define TILE_MUL(x, y)            _mm256_mul_ps(x, y)
+#define TILE_ADD(x, y)            _mm256_add_ps(x, y)
 #define TILE_FMA(x, y, z)         _mm256_fmadd_ps(x, y, z)
 #define TILE_FIELD                f32
 #define TILE_INTEGER              0
@@ -104,6 +105,7 @@ static TCGEMM_ALWAYS_INLINE __m256i popcount_epi32(__m256i x) {
 #define TILE_PUT(p, mask, x)      put_pd(p, mask, x)
 #define TILE_SET1(x)              _mm256_set1_pd(x)
 #define TILE_MUL(x, y)            _mm256_mul_pd(x, y)
+#define TILE_ADD(x, y)            _mm256_add_pd(x, y)
 #define TILE_FMA(x, y, z)         _mm256_fmadd_pd(x, y, z)
 #define TILE_FIELD                f64
 #define TILE_INTEGER              0

@@ -48,6 +48,7 @@
 #define TILE_PUT(p, mask, x)      _mm512_mask_storeu_pd(p, mask, x)
 #define TILE_SET1(x)              _mm512_set1_pd(x)
 #define TILE_MUL(x, y)            _mm512_mul_pd(x, y)
+#define TILE_ADD(x, y)            _mm512_add_pd(x, y)
 #define TILE_FMA(x, y, z)         _mm512_fmadd_pd(x, y, z)
 #define TILE_FIELD                f64
 #define TILE_INTEGER              0

@@ -12,6 +12,7 @@
 #define TILE_PUT(p, mask, x) _mm512_mask_storeu_ps(p, mask, x)
 #define TILE_SET1(x)         _mm512_set1_ps(x)
 #define TILE_MUL(x, y)       _mm512_mul_ps(x, y)
+#define TILE_ADD(x, y)       _mm512_add_ps(x, y)
 #define TILE_FMA(x, y, z)    _mm512_fmadd_ps(x, y, z)
 #define TILE_FIELD           f32
 #define TILE_INTEGER         0

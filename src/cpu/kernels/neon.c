@@ -69,6 +69,7 @@ static TCGEMM_ALWAYS_INLINE uint32x4_t count(uint32x4_t sum, uint32x4_t bits) {
 #define TILE_PUT(p, mask, x)      put_f64(p, mask, x)
 #define TILE_SET1(x)              vdupq_n_f64(x)
 #define TILE_MUL(x, y)            vmulq_f64(x, y)
+#define TILE_ADD(x, y)            vaddq_f64(x, y)
 #define TILE_FMA(x, y, z)         vfmaq_f64(z, x, y)
 #define TILE_FIELD                f64
 #define TILE_INTEGER              0

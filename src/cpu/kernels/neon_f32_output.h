@@ -12,6 +12,7 @@
 #define TILE_PUT(p, mask, x) put_f32(p, mask, x)
 #define TILE_SET1(x)         vdupq_n_f32(x)
 #define TILE_MUL(x, y)       vmulq_f32(x, y)
+#define TILE_ADD(x, y)       vaddq_f32(x, y)
 #define TILE_FMA(x, y, z)    vfmaq_f32(z, x, y)
 #define TILE_FIELD           f32
 #define TILE_INTEGER         0

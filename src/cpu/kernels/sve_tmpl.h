@@ -38,6 +38,7 @@ typedef svbool_t mask_t __attribute__((arm_sve_vector_bits(SVE_BITS)));
 #define TILE_PUT(p, mask, x)      svst1_f32(mask, p, x)
 #define TILE_SET1(x)              svdup_f32(x)
 #define TILE_MUL(x, y)            svmul_f32_x(svptrue_b32(), x, y)
+#define TILE_ADD(x, y)            svadd_f32_x(svptrue_b32(), x, y)
 #define TILE_FMA(x, y, z)         svmla_f32_x(svptrue_b32(), z, x, y)
 #define TILE_FIELD                f32
 #define TILE_INTEGER              0
@@ -64,6 +65,7 @@ typedef svbool_t mask_t __attribute__((arm_sve_vector_bits(SVE_BITS)));
 #define TILE_PUT(p, mask, x)      svst1_f64(mask, p, x)
 #define TILE_SET1(x)              svdup_f64(x)
 #define TILE_MUL(x, y)            svmul_f64_x(svptrue_b64(), x, y)
+#define TILE_ADD(x, y)            svadd_f64_x(svptrue_b64(), x, y)
 #define TILE_FMA(x, y, z)         svmla_f64_x(svptrue_b64(), z, x, y)
 #define TILE_FIELD                f64
 #define TILE_INTEGER              0

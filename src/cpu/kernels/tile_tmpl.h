@@ -21,7 +21,8 @@
  *   TILE_MASK, TILE_TAIL(n), TILE_LOAD_MASKED(p, mask)
  *   TILE_SCALAR                    the accumulator's C type
  *   TILE_GET(p, mask), TILE_PUT(p, mask, x)   masked access to C and D
- *   TILE_SET1(x), TILE_MUL(x, y), TILE_FMA(x, y, z)   x*y, x*y + z in the accumulator type
+ *   TILE_SET1(x), TILE_MUL(x, y), TILE_ADD(x, y), TILE_FMA(x, y, z)   in the accumulator type: x*y,
+ *                                  x + y, x*y + z
  *   TILE_FIELD                     the member of union tcgemm_tile_scalar
  *   TILE_INTEGER                   1: scale and terms apply
  *   TILE_STEPS                     steps in a round of the loop, if that is not 1
@@ -66,13 +67,26 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(store)(const tcgemm_tile_t *t, TILE_
     TILE_PUT(d, mask, result);
 }
 
-/* Nothing is to be done with the sums: D is they. */
+/* What is done seldom is there once for all sizes of a tile: its sums come from memory. */
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(store_all)(const tcgemm_tile_t *t,
+                                                      const TILE_SCALAR *sums) {
+    const int nv = (t->n + TILE_LANES - 1) / TILE_LANES;
+    const TILE_MASK full = TILE_TAIL(TILE_LANES);
+    const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
+    for (int i = 0; i < t->m; ++i)
+        for (int v = 0; v < nv; ++v)
+            TILE_LOCAL(store)
+            (t, TILE_GET(sums + (i * TILE_NV + v) * TILE_LANES, full), i, v,
+             v + 1 < nv ? full : tail);
+}
+
+/* Nothing is to be done with the sums but to add C, if there is one. */
 static TCGEMM_ALWAYS_INLINE bool TILE_LOCAL(is_plain)(const tcgemm_tile_t *t) {
 #if TILE_INTEGER
     if (t->scale != 1u)
         return false;
 #endif
-    return !t->c && t->alpha.TILE_FIELD == (TILE_SCALAR)1;
+    return t->alpha.TILE_FIELD == (TILE_SCALAR)1 && (!t->c || t->beta.TILE_FIELD == (TILE_SCALAR)1);
 }
 
 #if TILE_INTEGER
@@ -122,15 +136,35 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(resume)(const tcgemm_tile_t *t,
     }
 }
 
-static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(pause)(const tcgemm_tile_t *t,
-                                                   TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
-                                                   const int nv, TILE_MASK full) {
-    TILE_SCALAR *partial = t->partial;
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(pause)(TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
+                                                   const int nv, TILE_MASK full,
+                                                   TILE_SCALAR *partial) {
     TCGEMM_UNROLL
     for (int i = 0; i < mr; ++i) {
         TCGEMM_UNROLL
         for (int v = 0; v < nv; ++v)
             TILE_PUT(partial + (i * TILE_NV + v) * TILE_LANES, full, sum[i][v]);
+    }
+}
+
+/* D of a plain tile; has_c is a constant, too. */
+static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(write)(const tcgemm_tile_t *t,
+                                                   TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
+                                                   const int nv, const bool has_c, TILE_MASK full,
+                                                   TILE_MASK tail) {
+    const TILE_SCALAR *c = t->c;
+    TILE_SCALAR *d = t->d;
+    const int64_t ldc = t->ldc, ldd = t->ldd;
+    TCGEMM_UNROLL
+    for (int i = 0; i < mr; ++i) {
+        TCGEMM_UNROLL
+        for (int v = 0; v < nv; ++v) {
+            const int64_t at = (int64_t)v * TILE_LANES;
+            const TILE_MASK mask = v + 1 < nv ? full : tail;
+            TILE_PUT(d + at, mask, has_c ? TILE_ADD(sum[i][v], TILE_GET(c + at, mask)) : sum[i][v]);
+        }
+        d += ldd;
+        c = has_c ? c + ldc : c;
     }
 }
 
@@ -274,26 +308,19 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         TILE_LOCAL(multiply)(t, sum, mr, nv, MASKED, tail);
 
     if (t->pauses) {
-        TILE_LOCAL(pause)(t, sum, mr, nv, full);
+        TILE_LOCAL(pause)(sum, mr, nv, full, t->partial);
         return;
     }
-    if (TILE_LOCAL(is_plain)(t)) {
-        TILE_SCALAR *d = t->d;
-        const int64_t ldd = t->ldd;
-        TCGEMM_UNROLL
-        for (int i = 0; i < mr; ++i, d += ldd) {
-            TCGEMM_UNROLL
-            for (int v = 0; v < nv; ++v)
-                TILE_PUT(d + v * TILE_LANES, v + 1 < nv ? full : tail, sum[i][v]);
-        }
+    if (!TILE_LOCAL(is_plain)(t)) {
+        TILE_SCALAR sums[TILE_MR * TILE_NV * TILE_LANES];
+        TILE_LOCAL(pause)(sum, mr, nv, full, sums);
+        TILE_LOCAL(store_all)(t, sums);
         return;
     }
-    TCGEMM_UNROLL
-    for (int i = 0; i < mr; ++i) {
-        TCGEMM_UNROLL
-        for (int v = 0; v < nv; ++v)
-            TILE_LOCAL(store)(t, sum[i][v], i, v, v + 1 < nv ? full : tail);
-    }
+    if (t->c)
+        TILE_LOCAL(write)(t, sum, mr, nv, true, full, tail);
+    else
+        TILE_LOCAL(write)(t, sum, mr, nv, false, full, tail);
 }
 
 #define TILE_CASES(mr, packed)                                                                     \
