@@ -1228,6 +1228,7 @@ typedef struct small {
     char *workspace;
     tcgemm_signs_t signs;
     tcgemm_tile_t tile;
+    int64_t row, rows;    /* of A, that are packed at a time */
     bool has_rows;        /* A is packed as rows of lanes */
     bool has_free_panels; /* the kernel reads panels of any width, and such rows */
     uint64_t *packing;    /* nanoseconds of it, NULL: nobody asks */
@@ -1287,7 +1288,7 @@ static small_parts_t small_parts(const small_t *x) {
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
     const int64_t row_bytes = x->tile.steps * u->lane_bytes; /* of a panel */
     const bool has_a = x->plan->cpu.pack_a;
-    const int64_t rows = has_a ? round_up_to_power(x->plan->g.m, u->mr) : 0;
+    const int64_t rows = has_a ? round_up_to_power(x->rows, u->mr) : 0;
     small_parts_t p = {.a = x->workspace};
     p.b = p.a + tcgemm_align64(rows * row_bytes);
     if (x->signs.use_a_terms || x->signs.use_b_terms) {
@@ -1305,23 +1306,20 @@ typedef struct small_a {
     uint64_t special; /* bit i: only the exact kernel takes tile i */
 } small_a_t;
 
-/* Packs the rows of each tile, if there is room for them, or looks at them: which tiles have a bf16
- * subnormal. */
+/* Packs the rows, if there is room for them, or looks at them: which tiles have a bf16 subnormal.
+ * That seldom one has is seen sooner of all rows. */
 static uint64_t special_rows(const small_t *x, const tcgemm_pack_t *pack, char *rows,
                              int64_t tile_rows) {
-    const tcgemm_canonical_t *const g = &x->plan->g;
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
-    const int64_t tile_bytes = tile_rows * x->tile.steps * u->lane_bytes;
+    const bool has_some = u->pack_rows(pack, (int)x->rows, rows, NULL);
     tcgemm_pack_t some = *pack;
     uint64_t special = 0;
-    for (int64_t i = 0, tile = 0; i < g->m; i += tile_rows, ++tile) {
+    for (int64_t i = 0, tile = 0; has_some && i < x->rows; i += tile_rows, ++tile) {
+        const int count = (int)min_i64(tile_rows, x->rows - i);
         some.origin = pack->origin + i * pack->line_stride;
-        const int count = (int)min_i64(tile_rows, g->m - i);
-        special |=
-            (uint64_t)u->pack_rows(&some, count, rows ? rows + tile * tile_bytes : NULL, NULL)
-            << tile;
+        special |= (uint64_t)u->pack_rows(&some, count, NULL, NULL) << tile;
     }
-    return g->flags & TCGEMM_FLAG_REPRODUCIBLE ? UINT64_MAX : special;
+    return x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE ? UINT64_MAX : special;
 }
 
 static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
@@ -1336,26 +1334,48 @@ static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_pa
     if (u->exact)
         tiles.special = special_rows(x, pack, stays ? NULL : p->a, tile_rows);
     else if (!stays)
-        (void)u->pack_rows(pack, (int)g->m, p->a, p->a_terms);
+        (void)u->pack_rows(pack, (int)x->rows, p->a, p->a_terms);
     stop_packing(x, start);
     x->tile.a_step = 1;
     x->tile.a_row = row_bytes / u->lane_bytes;
     return tiles;
 }
 
+/* Panels from row i on, one behind the other: which of them have a bf16 subnormal, bit 0 the first.
+ */
+static uint64_t pack_small_panels(const small_t *x, const tcgemm_pack_t *pack, int64_t i, int rows,
+                                  int panels, char *to, uint32_t *terms) {
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    const int64_t panel_bytes = u->mr * x->tile.steps * u->lane_bytes;
+    uint64_t special = u->pack(pack, i, rows, u->mr, to, terms);
+    if (panels == 1 || special == 0)
+        return special;
+    special = 0;
+    for (int at = 0; at < panels; ++at)
+        special |= (uint64_t)u->pack(pack, i + at * u->mr, u->mr, u->mr, to + at * panel_bytes,
+                                     terms ? terms + at * u->mr : NULL)
+                   << at;
+    return special;
+}
+
 static small_a_t panels_of_small_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
                                    int64_t tile_rows) {
-    const tcgemm_canonical_t *const g = &x->plan->g;
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
     const uint64_t start = start_packing(x);
+    const int64_t at_once = tile_rows == u->mr ? tcgemm_panels_at_once(u, pack) : 1;
     small_a_t tiles = {.first = p->a, .pitch = u->mr * x->tile.steps * u->lane_bytes};
-    char *panel = p->a;
-    for (int64_t i = 0, at = 0; i < g->m; i += tile_rows, ++at, panel += tiles.pitch) {
-        const int rows = (int)min_i64(tile_rows, g->m - i);
-        uint32_t *const terms = p->a_terms ? p->a_terms + i : NULL;
-        tiles.special |= (uint64_t)u->pack(pack, i, rows, u->mr, panel, terms) << at;
+    for (int64_t i = 0, panel = 0; i < x->rows;) {
+        const int64_t whole = min_i64(at_once, (x->rows - i) / u->mr);
+        const int panels = whole > 1 ? (int)whole : 1;
+        const int64_t rows = min_i64(panels * tile_rows, x->rows - i);
+        tiles.special |=
+            pack_small_panels(x, pack, i, (int)rows, panels, p->a + panel * tiles.pitch,
+                              p->a_terms ? p->a_terms + i : NULL)
+            << panel;
+        i += rows;
+        panel += panels;
     }
-    if (g->flags & TCGEMM_FLAG_REPRODUCIBLE)
+    if (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE)
         tiles.special = UINT64_MAX;
     stop_packing(x, start);
     x->tile.a_row = 1;
@@ -1367,19 +1387,19 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
     const struct tcgemm_plan *const plan = x->plan;
     const tcgemm_canonical_t *const g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    const int64_t first = item * g->a.batch_stride + x->row * g->a.row_stride;
     if (!plan->cpu.pack_a)
         return (small_a_t){
-            .first = tcgemm_element_at(x->call->a, item * g->a.batch_stride, u->lane_bytes),
+            .first = tcgemm_element_at(x->call->a, first, u->lane_bytes),
             .pitch = tile_rows * g->a.row_stride * u->lane_bytes,
         };
-    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
-    const tcgemm_pack_t pack =
-        tcgemm_pack_of_a(g, u->family, &x->signs, x->call->a, item * g->a.batch_stride, &all);
+    const tcgemm_cpu_block_t some = {.rows = x->rows, .cols = g->n, .ks = g->k};
+    const tcgemm_pack_t pack = tcgemm_pack_of_a(g, u->family, &x->signs, x->call->a, first, &some);
     if (x->has_rows)
-        return rows_of_a(x, &pack, p,
-                         tcgemm_element_at(x->call->a, item * g->a.batch_stride,
-                                           u->family == TCGEMM_FAMILY_BF16 ? 2 : 1),
-                         tile_rows);
+        return rows_of_a(
+            x, &pack, p,
+            tcgemm_element_at(x->call->a, first, u->family == TCGEMM_FAMILY_BF16 ? 2 : 1),
+            tile_rows);
     return panels_of_small_a(x, &pack, p, tile_rows);
 }
 
@@ -1413,7 +1433,8 @@ static void run_small_in_place(small_t *x, int64_t item) {
     }
 }
 
-static void run_small(small_t *x, int64_t item) {
+/* Rows x->row .. of an item. */
+static void run_some_rows(small_t *x, int64_t item) {
     const struct tcgemm_plan *const plan = x->plan;
     const tcgemm_call_t *const call = x->call;
     const tcgemm_canonical_t *const g = &plan->g;
@@ -1422,8 +1443,9 @@ static void run_small(small_t *x, int64_t item) {
     tcgemm_tile_t *const tile = &x->tile;
     const int d_bytes = tcgemm_sum_bytes(u); /* D takes them as they are */
     const char *const b = tcgemm_element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
-    const char *const c = call->c ? tcgemm_element_at(call->c, item * g->stride_c, d_bytes) : NULL;
-    char *const d = tcgemm_element_at(call->d, item * g->stride_d, d_bytes);
+    const char *const c =
+        call->c ? tcgemm_element_at(call->c, item * g->stride_c + x->row * g->ldc, d_bytes) : NULL;
+    char *const d = tcgemm_element_at(call->d, item * g->stride_d + x->row * g->ldd, d_bytes);
     const int64_t tile_rows = s->small_rows;
     const small_parts_t parts = small_parts(x);
     const small_a_t a = tiles_of_a(x, item, &parts, tile_rows);
@@ -1449,8 +1471,8 @@ static void run_small(small_t *x, int64_t item) {
             tile->b = tcgemm_element_at(b, j * g->b.col_stride, u->lane_bytes);
         }
         tile->a = a.first;
-        for (int64_t i = 0, panel = 0; i < g->m; i += tile_rows, ++panel) {
-            tile->m = (int)min_i64(tile_rows, g->m - i);
+        for (int64_t i = 0, panel = 0; i < x->rows; i += tile_rows, ++panel) {
+            tile->m = (int)min_i64(tile_rows, x->rows - i);
             tile->row_term = parts.a_terms ? parts.a_terms + i : NULL;
             tile->d = tcgemm_element_at(d, i * g->ldd + j, d_bytes);
             tile->c = c ? tcgemm_element_at(c, i * g->ldc + j, d_bytes) : NULL;
@@ -1458,6 +1480,17 @@ static void run_small(small_t *x, int64_t item) {
             (is_special ? u->exact : multiply)(tile);
             tile->a = (const char *)tile->a + a.pitch;
         }
+    }
+}
+
+/* Some rows at a time: no more than a unit has, nor tiles than flags have bits. */
+static void run_small(small_t *x, int64_t item) {
+    const tcgemm_cpu_blocking_t *const s = &x->plan->cpu;
+    const int64_t m = x->plan->g.m, most = min_i64(64 * s->small_rows, s->mc);
+    const int64_t some = m <= most ? m : most / s->small_rows * s->small_rows;
+    for (x->row = 0; x->row < m; x->row += some) {
+        x->rows = min_i64(some, m - x->row);
+        run_some_rows(x, item);
     }
 }
 

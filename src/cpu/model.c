@@ -670,6 +670,17 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     choose_packing(plan, max_threads);
 }
 
+/* Items of one unit, or of more rows that stay near. */
+static bool is_small(const struct tcgemm_plan *plan) {
+    enum { MOST_UNITS = 64 };
+    const tcgemm_canonical_t *g = &plan->g;
+    const double bits =
+        ((double)g->m + (double)g->n) * (double)g->k * tcgemm_dtype_bits(g->a.dtype) +
+        (double)g->m * (double)g->n * tcgemm_dtype_bits(g->type->d);
+    return g->m <= min_i64(plan->cpu.mc, MOST_UNITS * plan->kernel->cpu->mr) ||
+           (!tcgemm_is_matrix(plan->kernel->cpu) && bits / 8.0 <= (double)tcgemm_near_bytes());
+}
+
 /* Items of one block, each by one thread: all that is needed is tiles, and panels of what cannot
  * stay where it is. Lines with terms need a kernel that reads rows of lanes. */
 static bool has_small_items(const struct tcgemm_plan *plan) {
@@ -677,8 +688,8 @@ static bool has_small_items(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
-           g->k <= s->kc && g->n <= s->nb && g->m <= s->mc && g->m <= 64 * (int64_t)u->mr &&
-           !g->a.packed_bytes && !g->b.packed_bytes && !s->packs_units && !s->copies_b &&
+           g->k <= s->kc && g->n <= s->nb && is_small(plan) && !g->a.packed_bytes &&
+           !g->b.packed_bytes && !s->packs_units && !s->copies_b &&
            (!tcgemm_family_has_terms(u->family) || (u->pack_rows && u->strided));
 }
 

@@ -1267,17 +1267,28 @@ bool PACK_NAME(b1)(const tcgemm_pack_t *pack, int64_t first, int lines, int widt
 
 /* ---- rows of lanes ---- */
 
+/* Lines without gaps, whole lanes of `ku`, are as good as one long line: how many there are then.
+ */
+static int join_lines(tcgemm_pack_t *pack, int lines, int ku) {
+    if (pack->line_stride != pack->k || pack->k % ku != 0)
+        return lines;
+    pack->k *= lines;
+    return lines > 0;
+}
+
 bool PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
     const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
-    const int64_t k = pack->k;
+    tcgemm_pack_t all = *pack;
+    const int count = terms ? lines : join_lines(&all, lines, 4);
+    const int64_t k = all.k;
     uint8_t *row = rows;
-    for (int line = 0; line < lines; ++line, row += (k + 3) & ~INT64_C(3)) {
-        const int64_t at = line_start(pack, line, 0);
+    for (int line = 0; line < count; ++line, row += (k + 3) & ~INT64_C(3)) {
+        const int64_t at = line_start(&all, line, 0);
         uint32_t sum = 0;
         if (is_bytes) {
-            sum = copy_bytes((const uint8_t *)pack->source + at, k, pack->flip, row, terms != NULL);
+            sum = copy_bytes((const uint8_t *)all.source + at, k, all.flip, row, terms != NULL);
         } else {
-            convert_bytes(pack, at, k, row);
+            convert_bytes(&all, at, k, row);
             memset(row + k, 0, (size_t)(-k & 3));
             for (int64_t i = 0; terms && i < k; ++i)
                 sum += row[i];
@@ -1290,19 +1301,23 @@ bool PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint
 
 /* Numbers that are no f32 as they lie. */
 bool PACK_ROWS_NAME(f32)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
+    tcgemm_pack_t all = *pack;
+    const int count = join_lines(&all, lines, 1);
     float *row = rows;
     (void)terms;
-    for (int line = 0; line < lines; ++line, row += pack->k)
-        convert_f32(pack, line_start(pack, line, 0), pack->k, row);
+    for (int line = 0; line < count; ++line, row += all.k)
+        convert_f32(&all, line_start(&all, line, 0), all.k, row);
     return false;
 }
 
 bool PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
-    const int64_t k = pack->k;
+    tcgemm_pack_t all = *pack;
+    const int count = join_lines(&all, lines, 2);
+    const int64_t k = all.k;
     int16_t *row = rows;
     (void)terms;
-    for (int line = 0; line < lines; ++line, row += (k + 1) & ~INT64_C(1)) {
-        convert_s16(pack, line_start(pack, line, 0), k, row);
+    for (int line = 0; line < count; ++line, row += (k + 1) & ~INT64_C(1)) {
+        convert_s16(&all, line_start(&all, line, 0), k, row);
         if (k & 1)
             row[k] = 0;
     }
@@ -1311,17 +1326,19 @@ bool PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint3
 
 /* Where there are no rows, they are only looked at. */
 bool PACK_ROWS_NAME(bf16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
-    const int64_t k = pack->k;
+    tcgemm_pack_t all = *pack;
+    const int count = join_lines(&all, lines, 2);
+    const int64_t k = all.k;
     uint16_t *row = rows;
     bool subnormal = false;
     (void)terms;
-    for (int line = 0; line < lines; ++line) {
-        const int64_t at = line_start(pack, line, 0);
+    for (int line = 0; line < count; ++line) {
+        const int64_t at = line_start(&all, line, 0);
         if (!row) {
-            subnormal |= copy_bf16((const uint16_t *)pack->source + at, k, NULL);
+            subnormal |= copy_bf16((const uint16_t *)all.source + at, k, NULL);
             continue;
         }
-        subnormal |= convert_bf16(pack, at, k, row);
+        subnormal |= convert_bf16(&all, at, k, row);
         if (k & 1)
             row[k] = 0;
         row += (k + 1) & ~INT64_C(1);
