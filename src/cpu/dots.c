@@ -65,6 +65,22 @@ static int64_t pitch_of_bytes(const struct tcgemm_plan *plan) {
     return round_up(plan->g.k, VECTOR) + VECTOR;
 }
 
+/* ---- numbers as rows one behind the other (`inner`) ---- */
+
+/* They are there already, as numbers of the sums' type. */
+static bool x_is_in_place(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
+    return (is_rows ? g->a.dtype : g->b.dtype) == g->type->accumulator &&
+           (is_rows ? g->a.col_stride : g->b.row_stride) == 1;
+}
+
+static int64_t pitch_of_rows(const struct tcgemm_plan *plan) {
+    enum { LINE_OF_MEMORY = 64 };
+    return round_up(plan->g.k * tcgemm_sum_bytes(plan->kernel->cpu), LINE_OF_MEMORY) +
+           LINE_OF_MEMORY;
+}
+
 /* ---- numbers ---- */
 
 /* Bytes of an element of x packed, and elements of a row: of tiles whole lanes. */
@@ -88,6 +104,8 @@ static int64_t widths_of_x(const struct tcgemm_plan *plan) {
 static int64_t x_bytes(const struct tcgemm_plan *plan) {
     if (is_of_bytes(plan))
         return rows_of_bytes(plan) * pitch_of_bytes(plan);
+    if (plan->cpu.inner)
+        return x_is_in_place(plan) ? 0 : tcgemm_dots_few(plan) * pitch_of_rows(plan);
     return widths_of_x(plan) * x_steps(plan) * x_element_bytes(plan);
 }
 
@@ -221,8 +239,15 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
     run.pack_x.is_b = true; /* as tiles want it, whose second operand it is; others do not mind */
     /* One row of what multiplies is its own panel. */
     const tcgemm_pack_t *pack = &run.pack_x;
-    if (run.num_rows == 1 && pack->k_stride == 1 && pack->dtype == g->type->accumulator &&
-        !pack->round_to_tf32) {
+    if (plan->cpu.inner) {
+        run.whole.x_pitch = pitch_of_rows(plan);
+        if (x_is_in_place(plan)) {
+            run.x = tcgemm_element_at(pack->source, 0, run.sum_bytes);
+            run.whole.x_pitch = pack->line_stride * run.sum_bytes;
+            run.phase = 1;
+        }
+    } else if (run.num_rows == 1 && pack->k_stride == 1 && pack->dtype == g->type->accumulator &&
+               !pack->round_to_tf32) {
         run.x = tcgemm_element_at(pack->source, 0, run.sum_bytes);
         run.phase = 1;
     }
@@ -260,6 +285,48 @@ static void pack_bytes(const dots_run_t *run, int64_t row) {
     memset(to, 0, (size_t)t->x_pitch);
     if (row < run->num_rows)
         (void)run->plan->kernel->cpu->pack_x(&run->pack_x, row, 1, 1, to, run->terms + row);
+}
+
+/* `count` numbers that lie `stride` apart. */
+static void gather_f32(const float *from, int64_t stride, int64_t count, float *to) {
+    for (int64_t p = 0; p < count; ++p)
+        to[p] = from[p * stride];
+}
+
+static void gather_f64(const double *from, int64_t stride, int64_t count, double *to) {
+    for (int64_t p = 0; p < count; ++p)
+        to[p] = from[p * stride];
+}
+
+/* As rows of numbers, some elements of k of each; of f16 and bf16 across k beside each other first.
+ */
+static void pack_numbers(const dots_run_t *run, int64_t item) {
+    enum { SOME = 64, WIDTH = 8 };
+    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
+    const bool are_numbers = run->pack_x.dtype == run->plan->g.type->accumulator;
+    const int64_t end = min_i64((item + 1) * X_OF_ITEM, run->whole.steps);
+    tcgemm_pack_t pack = run->pack_x;
+    float panel[SOME * WIDTH];
+    for (int64_t k = item * X_OF_ITEM; k < end; k += SOME) {
+        pack.origin = run->pack_x.origin + k * pack.k_stride;
+        pack.k = min_i64(SOME, end - k);
+        for (int row = 0; row < run->num_rows; ++row) {
+            void *const to = run->x + row * run->whole.x_pitch + k * run->sum_bytes;
+            const int64_t at = pack.origin + row * pack.line_stride;
+            if (run->sum_bytes == 8) {
+                gather_f64((const double *)pack.source + at, pack.k_stride, pack.k, to);
+            } else if (are_numbers) {
+                gather_f32((const float *)pack.source + at, pack.k_stride, pack.k, to);
+            } else if (pack.k_stride == 1) {
+                (void)u->pack_x(&pack, row, 1, 1, to, NULL);
+            } else {
+                if (row % WIDTH == 0)
+                    (void)u->pack_x(&pack, row, (int)min_i64(WIDTH, run->num_rows - row), WIDTH,
+                                    panel, NULL);
+                gather_f32(panel + row % WIDTH, WIDTH, pack.k, to);
+            }
+        }
+    }
 }
 
 static void pack_x(const dots_run_t *run, int64_t item) {
@@ -371,6 +438,22 @@ static void do_bytes(const dots_run_t *run, int row, int64_t line, int num_lines
     finish_dots(run, &t, row, t.num_rows, line, num_lines);
 }
 
+/* Rows of x times some lines along k, all elements of k at once. */
+static void do_inner(const dots_run_t *run, int row, int64_t line, int num_lines) {
+    float sums[MOST_X * MOST_DOTS];
+    tcgemm_dots_t t = run->whole;
+    t.num_rows = (int)min_i64(tcgemm_dots_at_a_time(run->plan), run->num_rows - row);
+    t.num_lines = num_lines;
+    t.x = run->x + row * t.x_pitch;
+    t.lines = tcgemm_element_at(t.lines, line * t.line_stride, tcgemm_dtype_bits(t.dtype) / 8);
+    t.c = c_of_line(run, row, line);
+    t.d = d_of_line(run, row, line);
+    if (!run->plan->cpu.direct_output)
+        store_sums(run, sums, MOST_DOTS, run->num_rows == 1 ? 1 : MOST_X, &t);
+    run->plan->kernel->cpu->inner(&t);
+    finish_dots(run, &t, row, t.num_rows, line, num_lines);
+}
+
 /* Steps of k that are summed before D is written: those of tiles, so that the bits are theirs; of
  * integers all. */
 static int64_t steps_to_d(const dots_run_t *run) {
@@ -470,8 +553,10 @@ static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
         u->begin();
     for (; line < end; line += each)
         for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(run->plan))
-            (is_of_bytes(run->plan) ? do_bytes : do_some_dots)(run, row, line,
-                                                               (int)min_i64(each, end - line));
+            (run->plan->cpu.inner ? do_inner
+             : is_of_bytes(run->plan)
+                 ? do_bytes
+                 : do_some_dots)(run, row, line, (int)min_i64(each, end - line));
     if (in_lanes && u->end)
         u->end();
 }
@@ -503,7 +588,7 @@ static void do_dots(void *argument, int thread, int64_t item) {
     if (run->phase == 1 && is_of_bytes(run->plan))
         pack_bytes(run, item);
     else if (run->phase == 1)
-        pack_x(run, item);
+        (run->plan->cpu.inner ? pack_numbers : pack_x)(run, item);
     else if (run->plan->cpu.across)
         do_across(run, thread, line, (int)(end - line));
     else

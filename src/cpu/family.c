@@ -147,8 +147,9 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
  * the features that they need beyond the row's own, and how x is packed; and those of x packed as
  * lanes. */
 #define DOTS(kernel, rows, rows_across, needs, pack)                                               \
-    .dots = tcgemm_dots_##kernel, .across = tcgemm_across_##kernel, .dots_width = (rows),          \
-    .across_width = (rows_across), .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
+    .dots = tcgemm_dots_##kernel, .across = tcgemm_across_##kernel,                                \
+    .inner = tcgemm_inner_##kernel, .dots_width = (rows), .across_width = (rows_across),           \
+    .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
 #define BYTE_DOTS(kernel, rows, needs, pack)                                                       \
     .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
     .pack_x = tcgemm_pack_##pack,

@@ -94,7 +94,11 @@ enum {
     LEAST_ACROSS_VOLUME = 1 << 15, /* less is read in place as fast by tiles, if it can be */
     LEAST_DOTS_STEPS = 64,         /* along k, and ... */
     LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
-    MATRIX_PANEL_BYTES = 1 << 20,  /* of A, mc x kc: half of the L2 cache of who has such a unit */
+    MOST_INNER =
+        16, /* rows or columns beside lines along k, half of them if not both lie so, ... */
+    INNER_STEPS = 16, /* ... for each of which k has so many steps */
+    MOST_INNER_BYTES = 12 << 20,
+    MATRIX_PANEL_BYTES = 1 << 20, /* of A, mc x kc: half of the L2 cache of who has such a unit */
     FAR_ROWS_BYTES = 8 << 20,   /* of an operand whose rows tiles have fetched ahead, and of ... */
     FAR_LINES_BYTES = 48 << 20, /* ... one of f32 or f64 lines along k, or f64 across it, at most */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
@@ -357,14 +361,52 @@ static int64_t most_beside_swift(const struct tcgemm_plan *plan, int max_threads
                                    : MOST_WIDE_BESIDE_SWIFT;
 }
 
+/* Few rows or columns whose k is multiplied in vectors as it lies, where both operands lie along k,
+ * or the lines do and the few are a small part to turn: from so many steps of k on for each of them
+ * that the lanes are worth adding up. Measured on a Zen 5 with AVX-512 and AVX2; lines beyond the
+ * last cache are read sooner the other way, many at a time. Not the bits of a tile. */
+static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many, bool along) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool is_slow = g->a.dtype == TCGEMM_DTYPE_BF16; /* beside tiles of pairs */
+    const bool is_double = g->a.dtype == TCGEMM_DTYPE_F64;
+    if (few < 1 || few > (along && !is_slow && !is_double ? MOST_INNER : MOST_INNER / 2))
+        return false;
+    if (along)
+        return g->k >= (is_slow ? 2 : 1) * INNER_STEPS * (few > 2 ? few : 2);
+    return g->k >= INNER_STEPS * (few > 4 ? few : 4) && many >= (is_slow ? 16 : 4) * few;
+}
+
+static tcgemm_dots_of_t inner_of(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const double bytes =
+        ((double)g->m + (double)g->n) * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
+    if (!u->inner || tcgemm_is_matrix(u) || is_fp8(g) || g->type->type == TCGEMM_TF32_F32 ||
+        g->flags & TCGEMM_FLAG_REPRODUCIBLE ||
+        bytes > (double)min_i64((int64_t)tcgemm_far_bytes(), MOST_INNER_BYTES))
+        return TCGEMM_DOTS_NONE;
+    const bool a_along = g->a.col_stride == 1, b_along = g->b.row_stride == 1;
+    const bool is_wide = g->m <= g->n || !a_along;
+    if (b_along && is_wide && are_inner(plan, g->m, g->n, a_along))
+        return TCGEMM_DOTS_ROWS;
+    if (a_along && (!is_wide || !b_along) && are_inner(plan, g->n, g->m, b_along))
+        return TCGEMM_DOTS_COLUMNS;
+    return TCGEMM_DOTS_NONE;
+}
+
 /* A few rows of D against columns of B that lie along k or across it, or a few columns against such
  * rows of A. */
-static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads, bool *across) {
+static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads, bool *across,
+                                bool *inner) {
     const tcgemm_canonical_t *g = &plan->g;
-    *across = false;
+    *across = *inner = false;
     if (!has_dots_type(plan) || plan->packs || g->a.packed_bytes || g->b.packed_bytes ||
         g->batch != 1)
         return TCGEMM_DOTS_NONE;
+    const tcgemm_dots_of_t lanes_of_k = inner_of(plan);
+    *inner = lanes_of_k != TCGEMM_DOTS_NONE;
+    if (*inner)
+        return lanes_of_k;
     const int width = plan->kernel->cpu->dots_width;
     const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
     const bool of_bytes = has_bytes(g);
@@ -483,12 +525,13 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     const double a_bytes = (double)g->m * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
-    s->dots = dots_of(plan, max_threads, &s->across);
+    s->dots = dots_of(plan, max_threads, &s->across, &s->inner);
     s->fetches = fmax(a_bytes, b_bytes) > (double)far_bytes(plan);
-    s->dots_in_lanes = s->dots && (s->across ? takes_lanes_across(plan) : takes_lanes(plan));
+    s->dots_in_lanes =
+        !s->inner && s->dots && (s->across ? takes_lanes_across(plan) : takes_lanes(plan));
     if (!s->dots_in_lanes && !has_vector_dots(u)) {
         s->dots = TCGEMM_DOTS_NONE;
-        s->across = false;
+        s->across = s->inner = false;
     }
     choose_fetching(plan);
     s->pack_a = s->pack_b = !s->dots;

@@ -112,6 +112,7 @@ typedef struct tcgemm_cpu_blocking {
                        * is one for each thread, and nobody waits for panels or fetches them */
     tcgemm_dots_of_t dots; /* few rows or columns: no operand is packed but the small one */
     bool across;           /* the lines of the other one lie across k, else along it */
+    bool inner;            /* both lie along k: lanes of k are summed at the end */
     bool dots_in_lanes;    /* by the kernel's own lanes, matrix tiles or pairs; else as f32, f64 */
     bool is_crowded;       /* they share few sets of the first-level cache, ... */
     bool is_roomy;         /* ... or it has ways for as many as are read at once, ... */

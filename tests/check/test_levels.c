@@ -455,7 +455,8 @@ static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         assert_true(oracle_get(dtype, two, 2 * i) == oracle_get(dtype, one, i));
 }
 
-/* So have some rows beside a large B that lies along k or across it; by columns it is a large A. */
+/* So have some rows beside a large B that lies along k, if they are to be reproducible, or across
+ * it; by columns it is a large A. */
 static void some_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     enum { LINES = 517, K = 521, MANY = 70 };
     const bool is_fp8 = type == TCGEMM_E4M3_F32 || type == TCGEMM_E5M2_BF16;
@@ -476,6 +477,7 @@ static void some_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         const bool is_by_columns = layout >= 2;
         tcgemm_problem_t p = tcgemm_problem(type, MANY, LINES, K);
         p.op_b = layout % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        p.flags = is_by_columns == (p.op_b == TCGEMM_OP_N) ? TCGEMM_FLAG_REPRODUCIBLE : 0;
         p.order = is_by_columns ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
         p.lda = is_by_columns ? MANY : K;
         p.ldc = p.ldd = is_by_columns ? MANY : LINES;

@@ -131,6 +131,19 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
     return f32_of_fp8_vector(p, n, &format);
 }
 
+/* ---- lanes of sums ---- */
+
+static TCGEMM_ALWAYS_INLINE void sum_lanes_f32(const __m256 v[4], float out[4]) {
+    const __m256 all = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
+    _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1)));
+}
+
+static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m256d v[4], double out[4]) {
+    const __m256d ab = _mm256_hadd_pd(v[0], v[1]), cd = _mm256_hadd_pd(v[2], v[3]);
+    _mm256_storeu_pd(out, _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x20),
+                                        _mm256_permute2f128_pd(ab, cd, 0x31)));
+}
+
 /* ---- f32 sums ---- */
 
 #define DOTS_MOST         8
@@ -154,6 +167,10 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define ACROSS_MOST           4
 #define ACROSS_VECTORS(width) ((width) <= 2 ? 4 : (width) == 4 ? 3 : 1)
 #define ACROSS_F32            tcgemm_across_avx2_f32
+#define INNER_F32             tcgemm_inner_avx2_f32
+#define INNER_ROWS            2
+#define INNER_SOME(p, n)      SOME_FLOATS(p, n)
+#define INNER_SUM4(v, out)    sum_lanes_f32(v, out)
 #define SHORTS_OF(p)          _mm_loadu_si128((const __m128i *)(p))
 #define SOME_SHORTS(p, n)     some_shorts(p, n)
 #define SOME_FLOATS(p, n)     _mm256_maskload_ps(p, first_words(n))
@@ -185,6 +202,11 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_MUL(x, y)    _mm256_mul_pd(x, y)
 #define DOTS_FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
 
+#undef INNER_SOME
+#undef INNER_SUM4
+#define INNER_SOME(p, n)   _mm256_maskload_pd(p, first_words(2 * (n)))
+#define INNER_SUM4(v, out) sum_lanes_f64(v, out)
+
 #define DOTS_NAME               f64_dots
 #define DOTS_ELEMENT            double
 #define DOTS_STEPS              2
@@ -194,8 +216,12 @@ static TCGEMM_ALWAYS_INLINE __m256 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_STEP(raw, s)       (raw)[s]
 #define DOTS_ONE(x)             (x)
 #define LINE_LOAD(p)            DOTS_GET(p)
-#define LINE_SOME(p, n)         _mm256_maskload_pd(p, first_words(2 * (n)))
+#define LINE_SOME(p, n)         INNER_SOME(p, n)
 #include "cpu/kernels/dots_tmpl.h"
+
+#define INNER_NAME    f64_inner
+#define INNER_ELEMENT double
+#include "cpu/kernels/inner_tmpl.h"
 
 #define ACROSS_NAME    f64_across
 #define ACROSS_ELEMENT double
@@ -208,4 +234,8 @@ void tcgemm_dots_avx2_f64(const tcgemm_dots_t *t) {
 
 void tcgemm_across_avx2_f64(const tcgemm_dots_t *t) {
     f64_across(t);
+}
+
+void tcgemm_inner_avx2_f64(const tcgemm_dots_t *t) {
+    f64_inner(t);
 }

@@ -129,6 +129,28 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
     return f32_of_fp8_vector(p, n, &format);
 }
 
+/* ---- lanes of sums ---- */
+
+static TCGEMM_ALWAYS_INLINE void sum_lanes_f32(const __m512 v[4], float out[4]) {
+    const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
+    const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
+    const __m512 all =
+        _mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xEE));
+    const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
+    _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
+}
+
+static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m512d v[4], double out[4]) {
+    const __m512d ab =
+        _mm512_add_pd(_mm512_unpacklo_pd(v[0], v[1]), _mm512_unpackhi_pd(v[0], v[1]));
+    const __m512d cd =
+        _mm512_add_pd(_mm512_unpacklo_pd(v[2], v[3]), _mm512_unpackhi_pd(v[2], v[3]));
+    const __m256d abs = _mm256_add_pd(_mm512_castpd512_pd256(ab), _mm512_extractf64x4_pd(ab, 1));
+    const __m256d cds = _mm256_add_pd(_mm512_castpd512_pd256(cd), _mm512_extractf64x4_pd(cd, 1));
+    _mm256_storeu_pd(out, _mm256_add_pd(_mm256_permute2f128_pd(abs, cds, 0x20),
+                                        _mm256_permute2f128_pd(abs, cds, 0x31)));
+}
+
 /* ---- f32 sums ---- */
 
 #define DOTS_MOST         16
@@ -161,6 +183,10 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define ACROSS_MOST           16
 #define ACROSS_VECTORS(width) ((width) <= 4 ? 4 : 16 / (width))
 #define ACROSS_F32            tcgemm_across_avx512_f32
+#define INNER_F32             tcgemm_inner_avx512_f32
+#define INNER_ROWS            4
+#define INNER_SOME(p, n)      SOME_FLOATS(p, n)
+#define INNER_SUM4(v, out)    sum_lanes_f32(v, out)
 #define SHORTS_OF(p)          _mm256_loadu_si256((const __m256i *)(p))
 #define SOME_SHORTS(p, n)     _mm256_maskz_loadu_epi16(first_of_16(n), p)
 #define SOME_FLOATS(p, n)     _mm512_maskz_loadu_ps(first_of_16(n), p)
@@ -193,6 +219,11 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_MUL(x, y)    _mm512_mul_pd(x, y)
 #define DOTS_FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
 
+#undef INNER_SOME
+#undef INNER_SUM4
+#define INNER_SOME(p, n)   _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1u), p)
+#define INNER_SUM4(v, out) sum_lanes_f64(v, out)
+
 #define DOTS_NAME               f64_dots
 #define DOTS_ELEMENT            double
 #define DOTS_STEPS              8
@@ -203,8 +234,12 @@ static TCGEMM_ALWAYS_INLINE __m512 floats_of_fp8(bool is_e4m3, const uint8_t *p,
 #define DOTS_STEP(raw, s)       (raw)[s]
 #define DOTS_ONE(x)             (x)
 #define LINE_LOAD(p)            DOTS_GET(p)
-#define LINE_SOME(p, n)         _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1u), p)
+#define LINE_SOME(p, n)         INNER_SOME(p, n)
 #include "cpu/kernels/dots_tmpl.h"
+
+#define INNER_NAME    f64_inner
+#define INNER_ELEMENT double
+#include "cpu/kernels/inner_tmpl.h"
 
 #define ACROSS_NAME    f64_across
 #define ACROSS_ELEMENT double
@@ -217,4 +252,8 @@ void tcgemm_dots_avx512_f64(const tcgemm_dots_t *t) {
 
 void tcgemm_across_avx512_f64(const tcgemm_dots_t *t) {
     f64_across(t);
+}
+
+void tcgemm_inner_avx512_f64(const tcgemm_dots_t *t) {
+    f64_inner(t);
 }

@@ -1,6 +1,6 @@
 /* dots_f32_tmpl.h - dots_tmpl.h and across_tmpl.h for each type of lines whose sums are f32, and
  * the functions that choose among them. The includer defines, beside what these keep for all types:
- *   DOTS_F32, ACROSS_F32                the names of these functions
+ *   DOTS_F32, ACROSS_F32, INNER_F32     the names of these functions
  *   DOTS_SHORTS, DOTS_WIDEN(x)          a vector of DOTS_LANES f16, and these as f32
  *   SHORTS_OF(p), SOME_SHORTS(p, n)     such a vector, or n elements and zeros, from memory
  *   SOME_FLOATS(p, n)                   n f32 and zeros
@@ -31,6 +31,10 @@
 #define LINE_SOME(p, n)   SOME_FLOATS(p, n)
 #include "cpu/kernels/dots_tmpl.h"
 
+#define INNER_NAME    f32_inner
+#define INNER_ELEMENT float
+#include "cpu/kernels/inner_tmpl.h"
+
 #define ACROSS_NAME    f32_across
 #define ACROSS_ELEMENT float
 #define ACROSS_STORE   f32_dots_store
@@ -60,6 +64,10 @@
 #define LINE_LOAD(p)      BF16_OF_SHORTS(SHORTS_OF(p))
 #define LINE_SOME(p, n)   BF16_OF_SHORTS(SOME_SHORTS(p, n))
 #include "cpu/kernels/dots_tmpl.h"
+
+#define INNER_NAME    bf16_inner
+#define INNER_ELEMENT uint16_t
+#include "cpu/kernels/inner_tmpl.h"
 
 #define ACROSS_NAME    bf16_across
 #define ACROSS_ELEMENT uint16_t
@@ -101,6 +109,10 @@ static inline float f32_of_fp8(bool is_e4m3, uint8_t x) {
 #define LINE_SOME(p, n)         DOTS_WIDEN(SOME_SHORTS(p, n))
 #include "cpu/kernels/dots_tmpl.h"
 
+#define INNER_NAME    f16_inner
+#define INNER_ELEMENT uint16_t
+#include "cpu/kernels/inner_tmpl.h"
+
 #define ACROSS_NAME    f16_across
 #define ACROSS_ELEMENT uint16_t
 #define ACROSS_STORE   f32_dots_store
@@ -134,4 +146,13 @@ void ACROSS_F32(const tcgemm_dots_t *t) {
         ACROSS_TF32(t);
     else
         f32_across(t);
+}
+
+void INNER_F32(const tcgemm_dots_t *t) {
+    if (t->dtype == TCGEMM_DTYPE_F16)
+        f16_inner(t);
+    else if (t->dtype == TCGEMM_DTYPE_BF16)
+        bf16_inner(t);
+    else
+        f32_inner(t);
 }

@@ -63,6 +63,8 @@ tcgemm_dots_fn tcgemm_dots_amx_bf16x32, tcgemm_dots_amx_f16x32, tcgemm_dots_amx_
 tcgemm_dots_fn tcgemm_dots_avx512_bytes;
 tcgemm_dots_fn tcgemm_across_avx2_f32, tcgemm_across_avx2_f64;
 tcgemm_dots_fn tcgemm_across_avx512_f32, tcgemm_across_avx512_f64;
+tcgemm_dots_fn tcgemm_inner_avx2_f32, tcgemm_inner_avx2_f64;
+tcgemm_dots_fn tcgemm_inner_avx512_f32, tcgemm_inner_avx512_f64;
 tcgemm_dots_fn tcgemm_across_avx512_pairs, tcgemm_across_avx512_quads;
 
 tcgemm_tile_fn tcgemm_tile_avx512_f32, tcgemm_tile_avx512_f32_strided;

@@ -988,6 +988,10 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
                    (int64_t)width * 4);
         return false;
     }
+    if (width == 1 && pack->k_stride == 1) {
+        convert_f32(pack, line_start(pack, first, 0), pack->k, out);
+        return false;
+    }
     if (pack->k_stride != 1) {
         enum { FAR_AHEAD = 32 }; /* rows: of A each step takes longer than it is to copy it */
         const int bytes = tcgemm_dtype_bits(pack->dtype) / 8;

@@ -76,8 +76,7 @@ static TCGEMM_NEVER_INLINE void TILE_LOCAL(store_all)(const tcgemm_tile_t *t,
     for (int i = 0; i < t->m; ++i)
         for (int v = 0; v < nv; ++v)
             TILE_LOCAL(store)
-            (t, TILE_GET(sums + (i * TILE_NV + v) * TILE_LANES, full), i, v,
-             v + 1 < nv ? full : tail);
+    (t, TILE_GET(sums + (i * TILE_NV + v) * TILE_LANES, full), i, v, v + 1 < nv ? full : tail);
 }
 
 /* Nothing is to be done with the sums but to add C, if there is one. */

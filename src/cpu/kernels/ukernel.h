@@ -111,8 +111,8 @@ typedef struct tcgemm_dots {
     bool resumes;  /* the sums so far are in `partial` */
     bool pauses;   /* they are to be left there, and D as it is */
     bool is_exact; /* of lanes: x holds a bf16 subnormal */
-    /* Of bytes that are no lanes: rows of x lie along k, x_pitch bytes apart, zero from `steps` to
-     * whole vectors; as many rows as a multiple of 4, or 1 or 2. */
+    /* Rows of x that lie along k, x_pitch bytes apart: of `inner` as they are; of bytes that are no
+     * lanes zero from `steps` to whole vectors, and as many as a multiple of 4, or 1 or 2. */
     int64_t x_pitch;
     bool x_is_signed;     /* s8, else u8 */
     uint8_t flip;         /* xor to every byte of a line: then one factor is u8, the other s8 */
@@ -184,16 +184,17 @@ typedef struct tcgemm_cpu_ukernel {
     int kc;     /* default blocking: k elements a block ... */
     int mc, nb; /* ... rows and columns of a unit of work */
     tcgemm_tile_fn *packed;
-    tcgemm_tile_fn *strided;     /* reads A and B by a_row, a_step, b_step; NULL: none */
-    tcgemm_tile_fn *exact;       /* as these, keeps bf16 subnormals; NULL: they do */
-    tcgemm_dots_fn *dots;        /* of lines that lie along k; NULL: none */
-    tcgemm_dots_fn *across;      /* of lines that lie across k; NULL where dots is, and of bytes */
-    int dots_width;              /* rows that they do at a time, ... */
-    int across_width;            /* ... and best across k, where one instruction widens elements */
-    uint64_t dots_features;      /* TCGEMM_CPU_* that they need beside the row's */
-    tcgemm_pack_fn *pack_x;      /* for them */
-    tcgemm_dots_fn *lane_dots;   /* of more rows and lines along k: x packed as lanes, nr of matrix
-                                  * tiles or dots_width of vectors at a time; NULL: none */
+    tcgemm_tile_fn *strided;   /* reads A and B by a_row, a_step, b_step; NULL: none */
+    tcgemm_tile_fn *exact;     /* as these, keeps bf16 subnormals; NULL: they do */
+    tcgemm_dots_fn *dots;      /* of lines that lie along k; NULL: none */
+    tcgemm_dots_fn *across;    /* of lines that lie across k; NULL where dots is, and of bytes */
+    tcgemm_dots_fn *inner;     /* of lines along k, x as rows: sums of sums; NULL where across is */
+    int dots_width;            /* rows that they do at a time, ... */
+    int across_width;          /* ... and best across k, where one instruction widens elements */
+    uint64_t dots_features;    /* TCGEMM_CPU_* that they need beside the row's */
+    tcgemm_pack_fn *pack_x;    /* for them */
+    tcgemm_dots_fn *lane_dots; /* of more rows and lines along k: x packed as lanes, nr of matrix
+                                * tiles or dots_width of vectors at a time; NULL: none */
     tcgemm_dots_fn *lane_across; /* the same of lines across k */
     void (*begin)(void); /* to be called by a thread before tiles, and after them; NULL: none */
     void (*end)(void);

@@ -177,6 +177,92 @@ static void crowded_lines_have_the_same_bits(void **state) {
     assert_no_failures();
 }
 
+/* ---- lanes of k ---- */
+
+/* Small whole numbers, whose sums are exact in any order. */
+static void fill_whole(uint64_t *random, tcgemm_dtype_t dtype, uint8_t *to, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+        oracle_set(dtype, to, i, (double)random_below(random, 9) - 4);
+}
+
+static void check_inner(const tcgemm_kernel_t *kernel, tcgemm_dtype_t dtype, uint64_t seed) {
+    enum { MOST_ROWS = 16, SIDE = MOST_LINES + 2 };
+    static double d[SIDE * SIDE], was[SIDE * SIDE], c[SIDE * SIDE];
+    const bool is_f64 = dtype == TCGEMM_DTYPE_F64;
+    const tcgemm_dtype_t sums = is_f64 ? TCGEMM_DTYPE_F64 : TCGEMM_DTYPE_F32;
+    uint64_t random = seed;
+    const int64_t steps = 1 + random_below(&random, random_below(&random, 3) ? 70 : MOST_STEPS);
+    const int rows = 1 + (int)random_below(&random, MOST_ROWS);
+    const int64_t pitch = steps + random_below(&random, PAD);
+    tcgemm_dots_t t = random_dots(&random, dtype, sums, 1, steps, false);
+    fill_whole(&random, dtype, (uint8_t *)(uintptr_t)t.lines,
+               (t.num_lines - 1) * t.line_stride + steps);
+    const int64_t x_count = (rows - 1) * pitch + steps;
+    uint8_t *const x = guard_place(&x_guard, (size_t)(x_count * oracle_bits(sums) / 8), true);
+    fill_whole(&random, sums, x, x_count);
+    const bool is_columns = random_below(&random, 2), has_c = random_below(&random, 2);
+    t.x = x;
+    t.x_pitch = pitch * oracle_bits(sums) / 8;
+    t.num_rows = rows;
+    t.d = d;
+    t.d_row = is_columns ? 1 : SIDE;
+    t.d_line = is_columns ? SIDE : 1;
+    t.c = has_c ? c : NULL;
+    t.c_row = t.d_line; /* C is turned */
+    t.c_line = t.d_row;
+    if (is_f64)
+        t.beta.f64 = -2;
+    else
+        t.beta.f32 = -2;
+    fill_whole(&random, sums, (uint8_t *)c, SIDE * SIDE);
+    fill_whole(&random, sums, (uint8_t *)d, SIDE * SIDE);
+    memcpy(was, d, sizeof was);
+    (void)snprintf(current, sizeof current, "%s inner dtype %d, %d rows, %d lines, %d steps",
+                   kernel->name, (int)dtype, rows, t.num_lines, (int)steps);
+    kernel->cpu->inner(&t);
+    for (int row = 0; row < rows; ++row)
+        for (int line = 0; line < t.num_lines; ++line) {
+            double want = 0;
+            for (int64_t k = 0; k < steps; ++k)
+                want += oracle_get(sums, x, row * pitch + k) *
+                        oracle_get(dtype, t.lines, line * t.line_stride + k);
+            want *= 1.5;
+            if (has_c)
+                want -= 2 * oracle_get(sums, c, row * t.c_row + line * t.c_line);
+            const int64_t at = row * t.d_row + line * t.d_line;
+            if (oracle_get(sums, d, at) != want)
+                report_failure("%s: row %d, line %d is wrong", current, row, line);
+            oracle_set(sums, was, at, want);
+        }
+    if (memcmp(was, d, sizeof was) != 0)
+        report_failure("%s: more than the product was written", current);
+}
+
+static void lanes_of_k_add_up(void **state) {
+    (void)state;
+    static const tcgemm_dtype_t f32[] = {TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F16, TCGEMM_DTYPE_BF16};
+    lines_guard = guard_make((size_t)MOST_STEPS * (MOST_LINES + PAD) * 8 * 2);
+    x_guard = guard_make((size_t)(MOST_STEPS + PAD) * MOST_WIDTH * 8);
+    (void)signal(SIGSEGV, on_fault);
+    int count = 0;
+    for (int row = 0; row < tcgemm_num_kernels(); ++row) {
+        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
+        if (!kernel->cpu || !kernel->cpu->inner || !kernel->family->fits(kernel, NULL))
+            continue;
+        for (int64_t i = 0; i < at_level(60, 300, 2000); ++i)
+            check_inner(kernel,
+                        kernel->cpu->family == TCGEMM_FAMILY_F64 ? TCGEMM_DTYPE_F64 : f32[i % 3],
+                        (uint64_t)i);
+        ++count;
+    }
+    if (count == 0)
+        skip();
+    (void)signal(SIGSEGV, SIG_DFL);
+    guard_free(&lines_guard);
+    guard_free(&x_guard);
+    assert_no_failures();
+}
+
 /* ---- pairs ---- */
 
 enum { PAIR_STEPS = MOST_STEPS / 2 + 1, MOST_NR = 48 };
@@ -421,6 +507,7 @@ static void lines_on_matrix_tiles_have_the_bits_of_panels(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crowded_lines_have_the_same_bits),
+        cmocka_unit_test(lanes_of_k_add_up),
         cmocka_unit_test(pairs_have_the_bits_of_tiles),
         cmocka_unit_test(lines_on_matrix_tiles_have_the_bits_of_panels),
     };

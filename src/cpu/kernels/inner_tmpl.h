@@ -1,0 +1,114 @@
+/* inner_tmpl.h - a few rows times lines, both along k: vectors of both are multiplied as they lie.
+ *
+ *              k ->
+ *      row i   x x x x | x x x x | ..     sum(i, l), a vector, += vector of row i * that of line l;
+ *      line l  . . . . | . . . . | ..     at the end its lanes are added up
+ *
+ * Nothing is transposed, and a short row of D, or even one element, has chains of multiply-adds
+ * enough. But an element is the sum of as many sums as a vector has lanes: not the bits of a tile.
+ *
+ * To be defined, beside what dots_tmpl.h keeps for all types, and LINE_LOAD and LINE_SOME of this
+ * one:
+ *   INNER_NAME                     of the function
+ *   INNER_ELEMENT                  of a line
+ * and, once for all types with the same numbers:
+ *   INNER_ROWS                     of x at a time, at most: 2 or 4, as many as there are registers
+ *   INNER_SOME(p, n)               n numbers, fewer than DOTS_LANES, and zeros
+ *   INNER_SUM4(v, out)             the sums of the lanes of each of four vectors
+ */
+#define INNER_PASTE_(x, y) x##y
+#define INNER_PASTE(x, y)  INNER_PASTE_(x, y)
+#define INNER_LOCAL(name)  INNER_PASTE(INNER_PASTE(INNER_NAME, _), name)
+
+/* D's elements of `rows` x `lines`. */
+static TCGEMM_NEVER_INLINE void INNER_LOCAL(store)(const tcgemm_dots_t *t, DOTS_TYPE sums[][8],
+                                                   int row, int rows, int first, int lines) {
+    const DOTS_TYPE alpha = t->alpha.DOTS_FIELD, beta = t->beta.DOTS_FIELD;
+    DOTS_TYPE *const d = (DOTS_TYPE *)t->d + row * t->d_row + first * t->d_line;
+    const DOTS_TYPE *const c =
+        t->c ? (const DOTS_TYPE *)t->c + row * t->c_row + first * t->c_line : NULL;
+    for (int i = 0; i < rows; ++i)
+        for (int l = 0; l < lines; ++l) {
+            const DOTS_TYPE product = alpha * sums[i][l];
+            d[i * t->d_row + l * t->d_line] =
+                c ? product + beta * c[i * t->c_row + l * t->c_line] : product;
+        }
+}
+
+/* Rows from `row` on and lines from `first` on; what is missing of them is the first one once more,
+ * and is not stored. */
+static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int row, int first,
+                                                   const int rows, const int lines) {
+    const int64_t pitch = t->x_pitch / (int64_t)sizeof(DOTS_TYPE);
+    const INNER_ELEMENT *line[8];
+    const DOTS_TYPE *x[INNER_ROWS];
+    DOTS_VEC sum[INNER_ROWS][8];
+    DOTS_TYPE sums[INNER_ROWS][8];
+    TCGEMM_UNROLL
+    for (int l = 0; l < lines; ++l)
+        line[l] = (const INNER_ELEMENT *)t->lines +
+                  (first + l < t->num_lines ? first + l : first) * t->line_stride;
+    TCGEMM_UNROLL
+    for (int i = 0; i < rows; ++i) {
+        x[i] = (const DOTS_TYPE *)t->x + (row + i < t->num_rows ? row + i : row) * pitch;
+        TCGEMM_UNROLL
+        for (int l = 0; l < lines; ++l)
+            sum[i][l] = DOTS_ZERO();
+    }
+    for (int64_t p = 0; p < t->steps; p += DOTS_LANES) {
+        const int left = t->steps - p < DOTS_LANES ? (int)(t->steps - p) : DOTS_LANES;
+        DOTS_VEC v[8], number[INNER_ROWS];
+        if (left == DOTS_LANES) {
+            TCGEMM_UNROLL
+            for (int l = 0; l < lines; ++l)
+                v[l] = LINE_LOAD(line[l] + p);
+            TCGEMM_UNROLL
+            for (int i = 0; i < rows; ++i)
+                number[i] = DOTS_GET(x[i] + p);
+        } else {
+            TCGEMM_UNROLL
+            for (int l = 0; l < lines; ++l)
+                v[l] = LINE_SOME(line[l] + p, left);
+            TCGEMM_UNROLL
+            for (int i = 0; i < rows; ++i)
+                number[i] = INNER_SOME(x[i] + p, left);
+        }
+        TCGEMM_UNROLL
+        for (int i = 0; i < rows; ++i) {
+            TCGEMM_UNROLL
+            for (int l = 0; l < lines; ++l)
+                sum[i][l] = DOTS_FMA(number[i], v[l], sum[i][l]);
+        }
+    }
+    TCGEMM_UNROLL
+    for (int i = 0; i < rows; ++i) {
+        TCGEMM_UNROLL
+        for (int l = 0; l < lines; l += 4)
+            INNER_SUM4(sum[i] + l, sums[i] + l);
+    }
+    INNER_LOCAL(store)
+    (t, sums, row, row + rows <= t->num_rows ? rows : t->num_rows - row, first,
+     first + lines <= t->num_lines ? lines : t->num_lines - first);
+}
+
+static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(all)(const tcgemm_dots_t *t, int row, const int rows,
+                                                  const int lines) {
+    for (int first = 0; first < t->num_lines; first += lines)
+        INNER_LOCAL(some)(t, row, first, rows, lines);
+}
+
+static void INNER_NAME(const tcgemm_dots_t *t) {
+    for (int row = 0; row < t->num_rows; row += INNER_ROWS)
+        if (t->num_rows - row == 1)
+            INNER_LOCAL(all)(t, row, 1, 8);
+        else if (INNER_ROWS == 2 || t->num_rows - row == 2)
+            INNER_LOCAL(all)(t, row, 2, 2 * INNER_ROWS);
+        else
+            INNER_LOCAL(all)(t, row, INNER_ROWS, 4);
+}
+
+#undef INNER_PASTE
+#undef INNER_PASTE_
+#undef INNER_LOCAL
+#undef INNER_NAME
+#undef INNER_ELEMENT
