@@ -1243,8 +1243,10 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->workspace = workspace;
     x->packing = packing;
     x->has_rows = tcgemm_cpu_packs_rows(plan);
-    x->has_free_panels =
-        u->strided != NULL && (x->has_rows || !plan->cpu.pack_a || !plan->cpu.pack_b || u->ku > 1);
+    /* Short vectors multiply panels sooner as panels, if there are many. */
+    const bool is_long = plan->cpu.pack_a && g->m > plan->cpu.mc && !tcgemm_is_wide(u);
+    x->has_free_panels = u->strided != NULL && (x->has_rows || !plan->cpu.pack_a ||
+                                                !plan->cpu.pack_b || (u->ku > 1 && !is_long));
     /* One by one: to clear the whole struct first takes as long as a tile of 8 x 8. */
     tcgemm_tile_t *const tile = &x->tile;
     tile->steps = plan->cpu.small_steps;
@@ -1341,20 +1343,17 @@ static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_pa
     return tiles;
 }
 
-/* Panels from row i on, one behind the other: which of them have a bf16 subnormal, bit 0 the first.
- */
-static uint64_t pack_small_panels(const small_t *x, const tcgemm_pack_t *pack, int64_t i, int rows,
-                                  int panels, char *to, uint32_t *terms) {
+/* Whole panels from row i on by one call: which of them have a bf16 subnormal, bit 0 the first. */
+static uint64_t pack_whole_panels(const small_t *x, const tcgemm_pack_t *pack, int64_t i,
+                                  int64_t panels, char *to, uint32_t *terms) {
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
     const int64_t panel_bytes = u->mr * x->tile.steps * u->lane_bytes;
-    uint64_t special = u->pack(pack, i, rows, u->mr, to, terms);
-    if (panels == 1 || special == 0)
-        return special;
-    special = 0;
-    for (int at = 0; at < panels; ++at)
-        special |= (uint64_t)u->pack(pack, i + at * u->mr, u->mr, u->mr, to + at * panel_bytes,
-                                     terms ? terms + at * u->mr : NULL)
-                   << at;
+    uint64_t special = 0;
+    if (u->pack(pack, i, (int)panels * u->mr, u->mr, to, terms)) /* in which one? */
+        for (int64_t at = 0; at < panels; ++at)
+            special |= (uint64_t)u->pack(pack, i + at * u->mr, u->mr, u->mr, to + at * panel_bytes,
+                                         terms ? terms + at * u->mr : NULL)
+                       << at;
     return special;
 }
 
@@ -1364,16 +1363,20 @@ static small_a_t panels_of_small_a(small_t *x, const tcgemm_pack_t *pack, const 
     const uint64_t start = start_packing(x);
     const int64_t at_once = tile_rows == u->mr ? tcgemm_panels_at_once(u, pack) : 1;
     small_a_t tiles = {.first = p->a, .pitch = u->mr * x->tile.steps * u->lane_bytes};
-    for (int64_t i = 0, panel = 0; i < x->rows;) {
-        const int64_t whole = min_i64(at_once, (x->rows - i) / u->mr);
-        const int panels = whole > 1 ? (int)whole : 1;
-        const int64_t rows = min_i64(panels * tile_rows, x->rows - i);
+    char *panel = p->a;
+    int64_t i = 0, at = 0;
+    while (at_once > 1 && i + 2 * u->mr <= x->rows) {
+        const int64_t panels = min_i64(at_once, (x->rows - i) / u->mr);
         tiles.special |=
-            pack_small_panels(x, pack, i, (int)rows, panels, p->a + panel * tiles.pitch,
-                              p->a_terms ? p->a_terms + i : NULL)
-            << panel;
-        i += rows;
-        panel += panels;
+            pack_whole_panels(x, pack, i, panels, panel, p->a_terms ? p->a_terms + i : NULL) << at;
+        i += panels * u->mr;
+        at += panels;
+        panel += panels * tiles.pitch;
+    }
+    for (; i < x->rows; i += tile_rows, ++at, panel += tiles.pitch) {
+        const int rows = (int)min_i64(tile_rows, x->rows - i);
+        uint32_t *const terms = p->a_terms ? p->a_terms + i : NULL;
+        tiles.special |= (uint64_t)u->pack(pack, i, rows, u->mr, panel, terms) << at;
     }
     if (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE)
         tiles.special = UINT64_MAX;

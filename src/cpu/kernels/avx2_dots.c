@@ -5,6 +5,7 @@
 
 #include "cpu/kernels/fp8_rows.h"
 #include "cpu/kernels/kernels.h"
+#include "cpu/kernels/turn.h"
 
 /* ---- transpositions ---- */
 
@@ -105,11 +106,21 @@ static TCGEMM_ALWAYS_INLINE __m256i first_words(int n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
+/* The first n < 4 of four, and zeros. */
+static TCGEMM_ALWAYS_INLINE uint64_t some_of_four(const uint16_t *p, int n) {
+    uint32_t two = 0;
+    if (n & 2)
+        memcpy(&two, p, sizeof two);
+    return n & 1 ? two | (uint64_t)p[n & 2] << 16 * (n & 2) : two;
+}
+
+/* The first n < 8 of eight. */
 static TCGEMM_ALWAYS_INLINE __m128i some_shorts(const uint16_t *p, int n) {
-    uint16_t shorts[8] = {0};
-    for (int i = 0; i < n; ++i)
-        shorts[i] = p[i];
-    return _mm_loadu_si128((const __m128i *)shorts);
+    uint64_t low = 0;
+    if (n < 4)
+        return _mm_set_epi64x(0, (int64_t)some_of_four(p, n));
+    memcpy(&low, p, sizeof low);
+    return _mm_set_epi64x((int64_t)some_of_four(p + 4, n - 4), (int64_t)low);
 }
 
 static TCGEMM_ALWAYS_INLINE __m256 floats_of_bf16(__m128i x) {
@@ -164,6 +175,7 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m256d v[4], double out[4]
 #define BF16_STEPS            8
 #define DOTS_SHORTS           __m128i
 #define DOTS_WIDEN(x)         _mm256_cvtph_ps(x)
+#define ACROSS_TURN           turn_f32
 #define ACROSS_MOST           4
 #define ACROSS_VECTORS(width) ((width) <= 2 ? 4 : (width) == 4 ? 3 : 1)
 #define ACROSS_F32            tcgemm_across_avx2_f32
@@ -206,6 +218,9 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m256d v[4], double out[4]
 #undef INNER_SUM4
 #define INNER_SOME(p, n)   _mm256_maskload_pd(p, first_words(2 * (n)))
 #define INNER_SUM4(v, out) sum_lanes_f64(v, out)
+
+#undef ACROSS_TURN
+#define ACROSS_TURN turn_f64
 
 #define DOTS_NAME               f64_dots
 #define DOTS_ELEMENT            double

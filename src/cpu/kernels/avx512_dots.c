@@ -7,6 +7,7 @@
 #include "cpu/kernels/avx512_transpose.h"
 #include "cpu/kernels/fp8_rows.h"
 #include "cpu/kernels/kernels.h"
+#include "cpu/kernels/turn.h"
 
 /* ---- transpositions ---- */
 
@@ -180,6 +181,7 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m512d v[4], double out[4]
 #define DOTS_LOADS_SOME
 #define DOTS_SHORTS           __m256i
 #define DOTS_WIDEN(x)         _mm512_cvtph_ps(x)
+#define ACROSS_TURN           turn_f32
 #define ACROSS_MOST           16
 #define ACROSS_VECTORS(width) ((width) <= 4 ? 4 : 16 / (width))
 #define ACROSS_F32            tcgemm_across_avx512_f32
@@ -223,6 +225,9 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m512d v[4], double out[4]
 #undef INNER_SUM4
 #define INNER_SOME(p, n)   _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1u), p)
 #define INNER_SUM4(v, out) sum_lanes_f64(v, out)
+
+#undef ACROSS_TURN
+#define ACROSS_TURN turn_f64
 
 #define DOTS_NAME               f64_dots
 #define DOTS_ELEMENT            double

@@ -123,6 +123,10 @@ static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcge
         const int64_t steps = i == 0 ? 65 : 1 + random_below(&random, MOST_STEPS);
         tcgemm_dots_t t = random_dots(&random, dtype, sums, width, steps, across);
         t.rounds_to_tf32 = rounds;
+        if (random_below(&random, 2)) { /* the rows of x are columns of D */
+            t.d_row = 1;
+            t.d_line = MOST_WIDTH;
+        }
         if (rounds)
             lengthen(&random, &t);
         (void)snprintf(current, sizeof current,
