@@ -356,7 +356,7 @@ static const near_rule_t *near_rules(const struct tcgemm_plan *plan, bool of_row
 }
 
 static bool are_near_dots(const struct tcgemm_plan *plan, int64_t few, int64_t many, bool of_rows) {
-    enum { LEAST_MANY = 64 };
+    enum { LEAST_MANY = 32 };
     const near_rule_t *rule = near_rules(plan, of_rows);
     if (few < 1 || many < LEAST_MANY)
         return false;
@@ -404,17 +404,22 @@ static int64_t most_beside_swift(const struct tcgemm_plan *plan, int max_threads
 
 /* Few rows or columns whose k is multiplied in vectors as it lies, where both operands lie along k,
  * or the lines do and the few are a small part to turn: from so many steps of k on for each of them
- * that the lanes are worth adding up. Measured on a Zen 5 with AVX-512 and AVX2; lines beyond the
- * last cache are read sooner the other way, many at a time. Not the bits of a tile. */
-static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many, bool along) {
+ * that the lanes are worth adding up; fewer where tiles would leave most of their lanes idle, or
+ * pack halves. Measured on a Zen 5 with AVX-512 and AVX2; lines beyond the last cache are read
+ * sooner the other way, many at a time. Not the bits of a tile. */
+static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many, bool along,
+                      bool of_rows) {
+    enum { SHORT_STEPS = 12, LEAST_MANY = 64 };
     const tcgemm_canonical_t *g = &plan->g;
     const bool is_slow = g->a.dtype == TCGEMM_DTYPE_BF16; /* beside tiles of pairs */
     const bool is_double = g->a.dtype == TCGEMM_DTYPE_F64;
     if (few < 1 || few > (along && !is_slow && !is_double ? MOST_INNER : MOST_INNER / 2))
         return false;
-    if (along)
-        return g->k >= (is_slow ? 2 : 1) * INNER_STEPS * (few > 2 ? few : 2);
-    return g->k >= INNER_STEPS * (few > 4 ? few : 4) && many >= (is_slow ? 16 : 4) * few;
+    if (!along)
+        return g->k >= INNER_STEPS * (few > 4 ? few : 4) && many >= (is_slow ? 16 : 8) * few;
+    if (few <= 2 && many >= LEAST_MANY && (!of_rows || g->a.dtype == TCGEMM_DTYPE_F16))
+        return g->k >= SHORT_STEPS * few;
+    return g->k >= (is_slow ? 2 : 1) * INNER_STEPS * (few > 2 ? few : 2);
 }
 
 static tcgemm_dots_of_t inner_of(const struct tcgemm_plan *plan) {
@@ -428,9 +433,9 @@ static tcgemm_dots_of_t inner_of(const struct tcgemm_plan *plan) {
         return TCGEMM_DOTS_NONE;
     const bool a_along = g->a.col_stride == 1, b_along = g->b.row_stride == 1;
     const bool is_wide = g->m <= g->n || !a_along;
-    if (b_along && is_wide && are_inner(plan, g->m, g->n, a_along))
+    if (b_along && is_wide && are_inner(plan, g->m, g->n, a_along, true))
         return TCGEMM_DOTS_ROWS;
-    if (a_along && (!is_wide || !b_along) && are_inner(plan, g->n, g->m, b_along))
+    if (a_along && (!is_wide || !b_along) && are_inner(plan, g->n, g->m, b_along, false))
         return TCGEMM_DOTS_COLUMNS;
     return TCGEMM_DOTS_NONE;
 }
@@ -764,7 +769,8 @@ static bool is_small(const struct tcgemm_plan *plan) {
     const double bits =
         ((double)g->m + (double)g->n) * (double)g->k * tcgemm_dtype_bits(g->a.dtype) +
         (double)g->m * (double)g->n * tcgemm_dtype_bits(g->type->d);
-    return g->m <= min_i64(plan->cpu.mc, MOST_UNITS * plan->kernel->cpu->mr) ||
+    return (g->n <= plan->cpu.nb &&
+            g->m <= min_i64(plan->cpu.mc, MOST_UNITS * plan->kernel->cpu->mr)) ||
            (!tcgemm_is_matrix(plan->kernel->cpu) && bits / 8.0 <= (double)tcgemm_near_bytes());
 }
 
@@ -775,8 +781,8 @@ static bool has_small_items(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
-           g->k <= s->kc && g->n <= s->nb && is_small(plan) && !g->a.packed_bytes &&
-           !g->b.packed_bytes && !s->packs_units && !s->copies_b &&
+           g->k <= s->kc && is_small(plan) && !g->a.packed_bytes && !g->b.packed_bytes &&
+           !s->packs_units && !s->copies_b &&
            (!tcgemm_family_has_terms(u->family) || (u->pack_rows && u->strided));
 }
 
