@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 COUNTS = ("call item tile edge multiply a_along a_across b_along b_across panel a_piece b_piece "
-          "row in_place own store far far_a far_b far_d again line dot across across_dot tile_line").split()
+          "row in_place own store far far_a far_b far_d again line dot across across_dot tile_line inner inner_sum").split()
 
 
 def read(names):

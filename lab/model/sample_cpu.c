@@ -162,7 +162,7 @@ int main(int argc, char **argv) {
         "%s\n",
         "call,item,tile,edge,multiply,a_along,a_across,b_along,b_across,panel,"
         "a_piece,b_piece,row,in_place,own,store,far,far_a,far_b,far_d,again,line,dot,across,"
-        "across_dot,tile_line");
+        "across_dot,tile_line,inner,inner_sum");
     const int count = atoi(argv[2]);
     for (int i = 0; i < count; ++i)
         for (int t = 1; t <= tcgemm_type_count(); ++t) {

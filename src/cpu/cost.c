@@ -112,6 +112,14 @@ static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_C
     const double lines = (double)tcgemm_dots_lines(plan) * (double)g->k;
     const double read = lines * (double)ceil_div(few, tcgemm_dots_at_a_time(plan));
     const double dots = lines * (double)few / 16.0;
+    count[TCGEMM_COUNT_STORE] = (double)g->m * (double)g->n;
+    if (plan->cpu.inner) {
+        const int64_t vectors = ceil_div(g->k, tcgemm_vector_bytes(plan->kernel->cpu) /
+                                                   tcgemm_sum_bytes(plan->kernel->cpu));
+        count[TCGEMM_COUNT_INNER] = (double)g->m * (double)g->n * (double)vectors;
+        count[TCGEMM_COUNT_INNER_SUM] = (double)g->m * (double)g->n;
+        return;
+    }
     if (plan->cpu.dots_in_lanes && tcgemm_is_matrix(plan->kernel->cpu)) {
         count[TCGEMM_COUNT_TILE_LINE] = read;
         count[TCGEMM_COUNT_MULTIPLY] =
@@ -122,7 +130,6 @@ static void count_dots(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_C
             plan->cpu.dots_in_lanes && !tcgemm_dots_are_integers(plan) ? dots / 2.0
                                                                        : dots; /* pairs */
     }
-    count[TCGEMM_COUNT_STORE] = (double)g->m * (double)g->n;
 }
 
 void tcgemm_cpu_work(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_COUNTS]) {

@@ -32,6 +32,8 @@ typedef enum tcgemm_cpu_count {
     TCGEMM_COUNT_ACROSS, /* elements of lines across k that few rows are multiplied by, ... */
     TCGEMM_COUNT_ACROSS_DOT, /* ... and vectors of 16 multiply-adds with them */
     TCGEMM_COUNT_TILE_LINE,  /* elements of lines that matrix tiles read where they lie */
+    TCGEMM_COUNT_INNER,      /* vectors of multiply-adds whose lanes are elements of k, ... */
+    TCGEMM_COUNT_INNER_SUM,  /* ... and elements of D whose lanes are added up */
     TCGEMM_NUM_COUNTS
 } tcgemm_cpu_count_t;
 

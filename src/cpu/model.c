@@ -325,13 +325,13 @@ static int64_t most_columns_across(const struct tcgemm_plan *plan) {
     return (lines >= LEAST_SLOW_A ? 2 : 1) * (int64_t)u->dots_width;
 }
 
-/* So few rows or columns, and so many elements of lines across k for each of them, that lines are
- * read in place sooner, though all of them stay near. Measured on a Zen 5 with AVX-512 and AVX2. */
+/* So few rows or columns, and so many elements of lines for each of them, that lines are read in
+ * place sooner, though all of them stay near. Measured on a Zen 5 with AVX-512 and AVX2. */
 typedef struct near_rule {
     int64_t most_few, least_elements;
 } near_rule_t;
 
-/* Halves that become f32 are slow to pack, ... */
+/* Across k halves that become f32 are slow to pack, ... */
 static const near_rule_t near_columns_of_halves[] = {{8, 64}, {16, 256}, {32, 512}, {0, 0}};
 static const near_rule_t near_rows_of_halves[] = {{4, 512}, {8, 1024}, {0, 0}};
 /* ... tiles of few columns leave lanes idle, ... */
@@ -340,12 +340,19 @@ static const near_rule_t near_columns_of_f64[] = {{1, 256}, {4, 2048}, {8, 16384
 /* ... and those of pairs of bf16 are twice as fast. */
 static const near_rule_t near_columns_of_pairs[] = {{1, 256}, {2, 512}, {8, 16384}, {0, 0}};
 static const near_rule_t near_rows_of_pairs[] = {{4, 2048}, {0, 0}};
+/* Bytes along k. */
+static const near_rule_t near_columns_of_bytes[] = {{2, 1024}, {4, 2048}, {0, 0}};
+static const near_rule_t near_rows_of_bytes[] = {{1, 3072}, {4, 8192}, {0, 0}};
 static const near_rule_t near_none[] = {{0, 0}};
 
 static const near_rule_t *near_rules(const struct tcgemm_plan *plan, bool of_rows) {
     const tcgemm_family_t family = plan->kernel->cpu->family;
     const tcgemm_type_t type = plan->g.type->type;
     const int bits = tcgemm_dtype_bits(plan->g.a.dtype);
+    if (has_bytes(&plan->g))
+        return family != TCGEMM_FAMILY_U8S8 ? near_none
+               : of_rows                    ? near_rows_of_bytes
+                                            : near_columns_of_bytes;
     if (family == TCGEMM_FAMILY_F32 && bits == 16)
         return of_rows ? near_rows_of_halves : near_columns_of_halves;
     if (family == TCGEMM_FAMILY_BF16 && bits == 16)
@@ -356,13 +363,17 @@ static const near_rule_t *near_rules(const struct tcgemm_plan *plan, bool of_row
 }
 
 static bool are_near_dots(const struct tcgemm_plan *plan, int64_t few, int64_t many, bool of_rows) {
-    enum { LEAST_MANY = 32 };
+    enum { LEAST_MANY = 32, LEAST_MANY_BYTES = 64, STEPS_OF_ROWS = 48, STEPS_OF_COLUMNS = 12 };
     const near_rule_t *rule = near_rules(plan, of_rows);
+    const int64_t k = plan->g.k;
     if (few < 1 || many < LEAST_MANY)
+        return false;
+    if (has_bytes(&plan->g) &&
+        (many < LEAST_MANY_BYTES || k < (of_rows ? STEPS_OF_ROWS : STEPS_OF_COLUMNS)))
         return false;
     for (; rule->most_few > 0; ++rule)
         if (few <= rule->most_few)
-            return (double)many * (double)plan->g.k >= (double)(rule->least_elements * few);
+            return (double)many * (double)k >= (double)(rule->least_elements * few);
     return false;
 }
 
@@ -469,21 +480,23 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
                                                                  : most_dots(plan, g->m);
     const bool along = g->type->type != TCGEMM_TF32_F32;
     if (along && g->b.row_stride == 1 && g->b.col_stride != 1 &&
-        are_dots(plan, g->m, most_rows, g->n))
+        (are_dots(plan, g->m, most_rows, g->n) ||
+         (of_bytes && are_near_dots(plan, g->m, g->n, true))))
         return TCGEMM_DOTS_ROWS;
     if (along && g->a.col_stride == 1 && g->a.row_stride != 1 &&
-        are_dots(plan, g->n, most_cols, g->m))
+        (are_dots(plan, g->n, most_cols, g->m) ||
+         (of_bytes && are_near_dots(plan, g->n, g->m, false))))
         return TCGEMM_DOTS_COLUMNS;
     *across = !of_bytes || has_lane_across(plan);
     if (!*across)
         return TCGEMM_DOTS_NONE;
     const bool is_large = !tcgemm_cpu_lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME;
     if (g->b.col_stride == 1 && ((is_large && are_dots(plan, g->m, most_rows_across(plan), g->n)) ||
-                                 are_near_dots(plan, g->m, g->n, true)))
+                                 (!of_bytes && are_near_dots(plan, g->m, g->n, true))))
         return TCGEMM_DOTS_ROWS;
     if (g->a.row_stride == 1 &&
         ((is_large && are_dots(plan, g->n, most_columns_across(plan), g->m)) ||
-         are_near_dots(plan, g->n, g->m, false)))
+         (!of_bytes && are_near_dots(plan, g->n, g->m, false))))
         return TCGEMM_DOTS_COLUMNS;
     *across = false;
     return TCGEMM_DOTS_NONE;

@@ -142,23 +142,80 @@ static inline bool convert_bf16(const tcgemm_pack_t *pack, int64_t index, int64_
     return false;
 }
 
+/* 4-bit numbers lie two a byte, the even one in the low half. */
+static inline int nibble_at(const uint8_t *source, int64_t element) {
+    return (source[element >> 1] >> ((element & 1) * 4)) & 15;
+}
+
+/* What makes them signed: (x ^ sign) - sign. */
+static inline int sign_of_nibbles(const tcgemm_pack_t *pack) {
+    return pack->dtype == TCGEMM_DTYPE_S4 ? 8 : 0;
+}
+
+#ifdef __AVX2__
+enum { MANY_NIBBLES = 32, SOME_NIBBLES = 8 };
+
+/* Even and odd ones in turn, as bytes: of the lower 8 of 16 bytes, and of the upper 8. */
+static inline void split_nibbles(__m128i x, int sign, __m128i bytes[2]) {
+    const __m128i mask = _mm_set1_epi8(15), signs = _mm_set1_epi8((char)sign);
+    const __m128i even = _mm_and_si128(x, mask);
+    const __m128i odd = _mm_and_si128(_mm_srli_epi16(x, 4), mask);
+    bytes[0] = _mm_sub_epi8(_mm_xor_si128(_mm_unpacklo_epi8(even, odd), signs), signs);
+    bytes[1] = _mm_sub_epi8(_mm_xor_si128(_mm_unpackhi_epi8(even, odd), signs), signs);
+}
+
+/* MANY_NIBBLES from a whole byte on, ... */
+static inline void load_nibbles(const uint8_t *source, int sign, __m128i bytes[2]) {
+    split_nibbles(_mm_loadu_si128((const __m128i *)(const void *)source), sign, bytes);
+}
+
+/* ... or SOME_NIBBLES. */
+static inline __m128i load_some_nibbles(const uint8_t *source, int sign) {
+    int32_t word;
+    __m128i bytes[2];
+    memcpy(&word, source, sizeof word);
+    split_nibbles(_mm_cvtsi32_si128(word), sign, bytes);
+    return bytes[0];
+}
+#endif
+
+static inline void bytes_of_nibbles(const tcgemm_pack_t *pack, int64_t index, int64_t count,
+                                    uint8_t *row) {
+    const uint8_t *source = pack->source;
+    const int sign = sign_of_nibbles(pack);
+    int64_t i = 0;
+#ifdef __AVX2__
+    const __m128i flip = _mm_set1_epi8((char)pack->flip);
+    if (count > 0 && (index & 1)) {
+        row[0] = (uint8_t)((nibble_at(source, index) ^ sign) - sign) ^ pack->flip;
+        i = 1;
+    }
+    for (; i + MANY_NIBBLES <= count; i += MANY_NIBBLES) {
+        __m128i bytes[2];
+        load_nibbles(source + ((index + i) >> 1), sign, bytes);
+        for (int half = 0; half < 2; ++half)
+            _mm_storeu_si128((__m128i *)(void *)(row + i + half * 16),
+                             _mm_xor_si128(bytes[half], flip));
+    }
+    for (; i + SOME_NIBBLES <= count; i += SOME_NIBBLES)
+        _mm_storel_epi64((__m128i *)(void *)(row + i),
+                         _mm_xor_si128(load_some_nibbles(source + ((index + i) >> 1), sign), flip));
+#endif
+    for (; i < count; ++i)
+        row[i] = (uint8_t)((nibble_at(source, index + i) ^ sign) - sign) ^ pack->flip;
+}
+
 /* As bytes, flipped between signed and unsigned where the pack says so. */
 static inline void convert_bytes(const tcgemm_pack_t *pack, int64_t index, int64_t count,
                                  uint8_t *row) {
-    const uint8_t flip = pack->flip;
-    if (pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8) {
-        const uint8_t *source = (const uint8_t *)pack->source + index;
-        for (int64_t i = 0; i < count; ++i)
-            row[i] = source[i] ^ flip;
+    if (pack->dtype != TCGEMM_DTYPE_S8 && pack->dtype != TCGEMM_DTYPE_U8) {
+        bytes_of_nibbles(pack, index, count, row);
         return;
     }
-    const uint8_t *source = pack->source;
-    const unsigned sign = pack->dtype == TCGEMM_DTYPE_S4 ? 8u : 0u;
-    for (int64_t i = 0; i < count; ++i) {
-        const int64_t element = index + i;
-        const unsigned nibble = (source[element >> 1] >> ((element & 1) * 4)) & 15u;
-        row[i] = (uint8_t)((nibble ^ sign) - sign) ^ flip;
-    }
+    const uint8_t *source = (const uint8_t *)pack->source + index;
+    const uint8_t flip = pack->flip;
+    for (int64_t i = 0; i < count; ++i)
+        row[i] = source[i] ^ flip;
 }
 
 #endif

@@ -51,21 +51,38 @@ static TCGEMM_ALWAYS_INLINE void s16_of_bytes(const uint8_t *source, int64_t cou
         row[i] = is_signed ? (int8_t)source[i] : source[i];
 }
 
+static void s16_of_nibbles(const tcgemm_pack_t *pack, int64_t index, int64_t count, int16_t *row) {
+    const uint8_t *source = pack->source;
+    const int sign = sign_of_nibbles(pack);
+    int64_t i = 0;
+#ifdef __AVX2__
+    if (count > 0 && (index & 1)) {
+        row[0] = (int16_t)((nibble_at(source, index) ^ sign) - sign);
+        i = 1;
+    }
+    for (; i + MANY_NIBBLES <= count; i += MANY_NIBBLES) {
+        __m128i bytes[2];
+        load_nibbles(source + ((index + i) >> 1), sign, bytes);
+        for (int half = 0; half < 2; ++half)
+            _mm256_storeu_si256((__m256i *)(void *)(row + i + half * 16),
+                                _mm256_cvtepi8_epi16(bytes[half]));
+    }
+    for (; i + SOME_NIBBLES <= count; i += SOME_NIBBLES)
+        _mm_storeu_si128((__m128i *)(void *)(row + i),
+                         _mm_cvtepi8_epi16(load_some_nibbles(source + ((index + i) >> 1), sign)));
+#endif
+    for (; i < count; ++i)
+        row[i] = (int16_t)((nibble_at(source, index + i) ^ sign) - sign);
+}
+
 /* As signed 16-bit integers. */
 static void convert_s16(const tcgemm_pack_t *pack, int64_t index, int64_t count, int16_t *row) {
-    if (pack->dtype == TCGEMM_DTYPE_S8) {
+    if (pack->dtype == TCGEMM_DTYPE_S8)
         s16_of_bytes((const uint8_t *)pack->source + index, count, true, row);
-    } else if (pack->dtype == TCGEMM_DTYPE_U8) {
+    else if (pack->dtype == TCGEMM_DTYPE_U8)
         s16_of_bytes((const uint8_t *)pack->source + index, count, false, row);
-    } else {
-        const uint8_t *source = pack->source;
-        const int sign = pack->dtype == TCGEMM_DTYPE_S4 ? 8 : 0;
-        for (int64_t i = 0; i < count; ++i) {
-            const int64_t element = index + i;
-            const int nibble = (source[element >> 1] >> ((element & 1) * 4)) & 15;
-            row[i] = (int16_t)((nibble ^ sign) - sign);
-        }
-    }
+    else
+        s16_of_nibbles(pack, index, count, row);
 }
 
 /* 1 to 32 bits from bit `index` on, the first in bit 0; reads no byte beyond the last one. */
@@ -1271,28 +1288,26 @@ bool PACK_NAME(b1)(const tcgemm_pack_t *pack, int64_t first, int lines, int widt
 
 /* ---- rows of lanes ---- */
 
-/* Lines without gaps, whole lanes of `ku`, are as good as one long line: how many there are then.
- */
-static int join_lines(tcgemm_pack_t *pack, int lines, int ku) {
-    if (pack->line_stride != pack->k || pack->k % ku != 0)
-        return lines;
-    pack->k *= lines;
-    return lines > 0;
+/* Lines without gaps, whole lanes of `ku`, are as good as one long line: how many there are then,
+ * of how many elements. */
+static int join_lines(const tcgemm_pack_t *pack, int lines, int ku, int64_t *k) {
+    const bool is_one = pack->line_stride == pack->k && pack->k % ku == 0;
+    *k = is_one ? lines * pack->k : pack->k;
+    return is_one ? lines > 0 : lines;
 }
 
 bool PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
     const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
-    tcgemm_pack_t all = *pack;
-    const int count = terms ? lines : join_lines(&all, lines, 4);
-    const int64_t k = all.k;
+    int64_t k = pack->k;
+    const int count = terms ? lines : join_lines(pack, lines, 4, &k);
     uint8_t *row = rows;
     for (int line = 0; line < count; ++line, row += (k + 3) & ~INT64_C(3)) {
-        const int64_t at = line_start(&all, line, 0);
+        const int64_t at = line_start(pack, line, 0);
         uint32_t sum = 0;
         if (is_bytes) {
-            sum = copy_bytes((const uint8_t *)all.source + at, k, all.flip, row, terms != NULL);
+            sum = copy_bytes((const uint8_t *)pack->source + at, k, pack->flip, row, terms != NULL);
         } else {
-            convert_bytes(&all, at, k, row);
+            convert_bytes(pack, at, k, row);
             memset(row + k, 0, (size_t)(-k & 3));
             for (int64_t i = 0; terms && i < k; ++i)
                 sum += row[i];
@@ -1305,23 +1320,22 @@ bool PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint
 
 /* Numbers that are no f32 as they lie. */
 bool PACK_ROWS_NAME(f32)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
-    tcgemm_pack_t all = *pack;
-    const int count = join_lines(&all, lines, 1);
+    int64_t k;
+    const int count = join_lines(pack, lines, 1, &k);
     float *row = rows;
     (void)terms;
-    for (int line = 0; line < count; ++line, row += all.k)
-        convert_f32(&all, line_start(&all, line, 0), all.k, row);
+    for (int line = 0; line < count; ++line, row += k)
+        convert_f32(pack, line_start(pack, line, 0), k, row);
     return false;
 }
 
 bool PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
-    tcgemm_pack_t all = *pack;
-    const int count = join_lines(&all, lines, 2);
-    const int64_t k = all.k;
+    int64_t k;
+    const int count = join_lines(pack, lines, 2, &k);
     int16_t *row = rows;
     (void)terms;
     for (int line = 0; line < count; ++line, row += (k + 1) & ~INT64_C(1)) {
-        convert_s16(&all, line_start(&all, line, 0), k, row);
+        convert_s16(pack, line_start(pack, line, 0), k, row);
         if (k & 1)
             row[k] = 0;
     }
@@ -1330,19 +1344,18 @@ bool PACK_ROWS_NAME(s16)(const tcgemm_pack_t *pack, int lines, void *rows, uint3
 
 /* Where there are no rows, they are only looked at. */
 bool PACK_ROWS_NAME(bf16)(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms) {
-    tcgemm_pack_t all = *pack;
-    const int count = join_lines(&all, lines, 2);
-    const int64_t k = all.k;
+    int64_t k;
+    const int count = join_lines(pack, lines, 2, &k);
     uint16_t *row = rows;
     bool subnormal = false;
     (void)terms;
     for (int line = 0; line < count; ++line) {
-        const int64_t at = line_start(&all, line, 0);
+        const int64_t at = line_start(pack, line, 0);
         if (!row) {
-            subnormal |= copy_bf16((const uint16_t *)all.source + at, k, NULL);
+            subnormal |= copy_bf16((const uint16_t *)pack->source + at, k, NULL);
             continue;
         }
-        subnormal |= convert_bf16(&all, at, k, row);
+        subnormal |= convert_bf16(pack, at, k, row);
         if (k & 1)
             row[k] = 0;
         row += (k + 1) & ~INT64_C(1);
