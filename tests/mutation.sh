@@ -116,7 +116,19 @@ defect "few rows of tf32: lines are not rounded" cpu/kernels/dots_f32_tmpl.h \
 defect "few rows of tf32: NaN is rounded" cpu/kernels/avx2_dots.c \
     's/_mm256_blendv_ps(_mm256_castsi256_ps(rounded), x,/_mm256_blendv_ps(_mm256_castsi256_ps(rounded), _mm256_castsi256_ps(rounded),/' 'unit/cpu/dots'
 defect "one row of tf32 is its own panel" cpu/dots.c \
-    's/ \&\& !pack->round_to_tf32) {/) {/; s/^        !pack->round_to_tf32) {/        true) {/' 'check/levels|check/kernels|check/precision'
+    's/return g->type->type != TCGEMM_TF32_F32 \&\&/return/' 'check/levels|check/kernels|check/precision'
+defect "lanes of k: an element beyond the last of a line is read" cpu/kernels/inner_tmpl.h \
+    's/LINE_SOME(line\[l\] + p, left)/LINE_LOAD(line[l] + p)/' 'unit/cpu/dots|check/memory'
+defect "lanes of k: the last of three rows is the first one" cpu/kernels/inner_tmpl.h \
+    's/(row + i < t->num_rows ? row + i : row)/(row + i + 1 < t->num_rows ? row + i : row)/' 'unit/cpu/dots|check/kernels'
+defect "lanes of k: rows that lie across it begin with those before" cpu/dots.c \
+    's/gather_f32(panel + row % WIDTH, WIDTH/gather_f32(panel, WIDTH/' 'check/kernels|check/levels'
+defect "few columns: the third of three is not stored" cpu/kernels/turn.h \
+    's/if (rows == 3)/if (rows == 9)/' 'unit/cpu/dots|check/kernels'
+defect "tall products: all rows are the first ones" cpu/gemm.c \
+    's/ + x->row \* g->a.row_stride;/;/' 'check/levels|check/kernels'
+defect "4-bit numbers: the first one is always the low half of a byte" cpu/kernels/convert.h \
+    's/((element \& 1) \* 4)/0/' 'unit/cpu/pack|check/kernels'
 defect "few rows of quads: an item of x has no terms" cpu/dots.c \
     's/int64_t i = widths; i < items_of_x(run)/int64_t i = 2 * widths; i < items_of_x(run)/' 'check/levels|check/prepack'
 defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \

@@ -393,9 +393,8 @@ TCGEMM_API void tcgemm_plan_destroy(tcgemm_plan_t *plan); /* NULL is fine */
 /* Pack once, multiply often. A plan with options.pack reads that operand and writes
  * plan_info.packed_bytes bytes to d; a plan of the same problem - any m for a packed B, any n for a
  * packed A, any alpha, beta, C, threads - with options.packed takes what it wrote in the operand's
- * place. D has the bits that it would have without; but a few rows or columns of bf16_* or FP8, and
- * of f16_* on a processor with AMX-FP16, may be summed in another order where nothing is packed,
- * unless TCGEMM_FLAG_REPRODUCIBLE is set:
+ * place. D has the bits that it would have without; but a few rows or columns of floating types may
+ * be summed in another order where nothing is packed, unless TCGEMM_FLAG_REPRODUCIBLE is set:
  *
  * @code
  *     tcgemm_plan_options_t o = tcgemm_plan_options();

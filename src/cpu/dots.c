@@ -67,11 +67,12 @@ static int64_t pitch_of_bytes(const struct tcgemm_plan *plan) {
 
 /* ---- numbers as rows one behind the other (`inner`) ---- */
 
-/* They are there already, as numbers of the sums' type. */
+/* They are there already, as numbers of the sums' type that are not to be rounded. */
 static bool x_is_in_place(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
-    return (is_rows ? g->a.dtype : g->b.dtype) == g->type->accumulator &&
+    return g->type->type != TCGEMM_TF32_F32 &&
+           (is_rows ? g->a.dtype : g->b.dtype) == g->type->accumulator &&
            (is_rows ? g->a.col_stride : g->b.row_stride) == 1;
 }
 
@@ -237,18 +238,10 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
     for (int i = 0; plan->num_threads > 1 && i < plan->num_threads; ++i)
         atomic_init(&run.shares[i].num_taken, 0);
     run.pack_x.is_b = true; /* as tiles want it, whose second operand it is; others do not mind */
-    /* One row of what multiplies is its own panel. */
-    const tcgemm_pack_t *pack = &run.pack_x;
-    if (plan->cpu.inner) {
-        run.whole.x_pitch = pitch_of_rows(plan);
-        if (x_is_in_place(plan)) {
-            run.x = tcgemm_element_at(pack->source, 0, run.sum_bytes);
-            run.whole.x_pitch = pack->line_stride * run.sum_bytes;
-            run.phase = 1;
-        }
-    } else if (run.num_rows == 1 && pack->k_stride == 1 && pack->dtype == g->type->accumulator &&
-               !pack->round_to_tf32) {
-        run.x = tcgemm_element_at(pack->source, 0, run.sum_bytes);
+    run.whole.x_pitch = plan->cpu.inner ? pitch_of_rows(plan) : run.whole.x_pitch;
+    if (x_is_in_place(plan) && (plan->cpu.inner || run.num_rows == 1)) { /* its own panel */
+        run.x = tcgemm_element_at(run.pack_x.source, 0, run.sum_bytes);
+        run.whole.x_pitch = run.pack_x.line_stride * run.sum_bytes;
         run.phase = 1;
     }
     return run;
