@@ -433,6 +433,15 @@ static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many,
     return g->k >= (is_slow ? 2 : 1) * INNER_STEPS * (few > 2 ? few : 2);
 }
 
+/* Bytes of both operands, at most. Of a last cache that is far (a Xeon's) more rows, or any by
+ * short vectors, read f32 and f64 sooner the other way. */
+static int64_t most_inner_bytes(const struct tcgemm_plan *plan, int64_t few) {
+    const bool is_late = tcgemm_cpu_follows_streams() && tcgemm_cpu_lanes_are_elements(&plan->g) &&
+                         (few > MOST_INNER / 2 || !tcgemm_is_wide(plan->kernel->cpu));
+    return is_late ? (int64_t)tcgemm_near_bytes()
+                   : min_i64((int64_t)tcgemm_far_bytes(), MOST_INNER_BYTES);
+}
+
 static tcgemm_dots_of_t inner_of(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -440,7 +449,7 @@ static tcgemm_dots_of_t inner_of(const struct tcgemm_plan *plan) {
         ((double)g->m + (double)g->n) * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
     if (!u->inner || tcgemm_is_matrix(u) || is_fp8(g) || g->type->type == TCGEMM_TF32_F32 ||
         g->flags & TCGEMM_FLAG_REPRODUCIBLE ||
-        bytes > (double)min_i64((int64_t)tcgemm_far_bytes(), MOST_INNER_BYTES))
+        bytes > (double)most_inner_bytes(plan, min_i64(g->m, g->n)))
         return TCGEMM_DOTS_NONE;
     const bool a_along = g->a.col_stride == 1, b_along = g->b.row_stride == 1;
     const bool is_wide = g->m <= g->n || !a_along;
