@@ -132,6 +132,11 @@ static size_t sums_of_lines(const struct tcgemm_plan *plan) {
     return plan->cpu.direct_output ? 0 : tcgemm_align64(bytes);
 }
 
+/* Of an item. */
+static int threads_of(const struct tcgemm_plan *plan) {
+    return plan->cpu.split_batch ? 1 : plan->num_threads;
+}
+
 /* Of the units of a few rows times lines each thread has a share, a line of memory for it. */
 typedef struct share {
     _Alignas(64) atomic_int_fast64_t num_taken;
@@ -143,7 +148,7 @@ typedef struct dots_layout {
 } dots_layout_t;
 
 static dots_layout_t layout_of(const struct tcgemm_plan *plan) {
-    const size_t threads = (size_t)plan->num_threads;
+    const size_t threads = (size_t)threads_of(plan);
     const size_t each = partials_of_lines(plan) + sums_of_lines(plan);
     dots_layout_t l = {.terms = tcgemm_align64(x_bytes(plan))};
     l.partials = l.terms + tcgemm_align64(term_bytes(plan));
@@ -235,10 +240,11 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         run.whole.alpha.f32 = (float)call->alpha;
         run.whole.beta.f32 = (float)call->beta;
     }
-    for (int i = 0; plan->num_threads > 1 && i < plan->num_threads; ++i)
+    for (int i = 0; threads_of(plan) > 1 && i < threads_of(plan); ++i)
         atomic_init(&run.shares[i].num_taken, 0);
     run.pack_x.is_b = true; /* as tiles want it, whose second operand it is; others do not mind */
-    run.whole.x_pitch = plan->cpu.inner ? pitch_of_rows(plan) : run.whole.x_pitch;
+    if (plan->cpu.inner)
+        run.whole.x_pitch = pitch_of_rows(plan);
     if (x_is_in_place(plan) && (plan->cpu.inner || run.num_rows == 1)) { /* its own panel */
         run.x = tcgemm_element_at(run.pack_x.source, 0, run.sum_bytes);
         run.whole.x_pitch = run.pack_x.line_stride * run.sum_bytes;
@@ -542,14 +548,15 @@ static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
     const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
     const bool in_lanes = run->plan->cpu.dots_in_lanes;
     const int64_t each = 128 / run->sum_bytes;
+    void (*const multiply)(const dots_run_t *, int, int64_t, int) = run->plan->cpu.inner ? do_inner
+                                                                    : is_of_bytes(run->plan)
+                                                                        ? do_bytes
+                                                                        : do_some_dots;
     if (in_lanes && u->begin)
         u->begin();
     for (; line < end; line += each)
         for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(run->plan))
-            (run->plan->cpu.inner ? do_inner
-             : is_of_bytes(run->plan)
-                 ? do_bytes
-                 : do_some_dots)(run, row, line, (int)min_i64(each, end - line));
+            multiply(run, row, line, (int)min_i64(each, end - line));
     if (in_lanes && u->end)
         u->end();
 }
@@ -558,7 +565,7 @@ static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
  * a thread reads the same lines first, which may still be in its caches. There is one for each item
  * of the phase. */
 static int64_t take_unit(const dots_run_t *run, int thread, int64_t item) {
-    const int threads = run->plan->num_threads;
+    const int threads = threads_of(run->plan);
     const int64_t units = ceil_div(run->num_lines, run->plan->cpu.lines);
     for (int i = 0; threads > 1 && i < threads; ++i) {
         const int owner = (thread + i) % threads;
@@ -588,8 +595,26 @@ static void do_dots(void *argument, int thread, int64_t item) {
         do_along(run, line, end);
 }
 
-void tcgemm_run_dots(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *workspace) {
-    atomic_bool is_special = false;
-    dots_run_t run = dots_of(plan, call, workspace, &is_special);
-    tcgemm_pool_work(plan->num_threads, &(tcgemm_work_t){next_dots, do_dots, &run});
+/* The call of one item. */
+static tcgemm_call_t call_of_item(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
+                                  int64_t item) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    tcgemm_call_t one = *call;
+    one.a = tcgemm_element_at(call->a, item * g->a.batch_stride, tcgemm_dtype_bits(g->a.dtype) / 8);
+    one.b = tcgemm_element_at(call->b, item * g->b.batch_stride, tcgemm_dtype_bits(g->b.dtype) / 8);
+    if (call->c)
+        one.c = tcgemm_element_at(call->c, item * g->stride_c, d_bytes);
+    one.d = tcgemm_element_at(call->d, item * g->stride_d, d_bytes);
+    return one;
+}
+
+void tcgemm_run_dots(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *workspace,
+                     int64_t first, int64_t end) {
+    for (int64_t item = first; item < end; ++item) {
+        atomic_bool is_special = false;
+        const tcgemm_call_t one = call_of_item(plan, call, item);
+        dots_run_t run = dots_of(plan, &one, workspace, &is_special);
+        tcgemm_pool_work(threads_of(plan), &(tcgemm_work_t){next_dots, do_dots, &run});
+    }
 }

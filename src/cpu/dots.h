@@ -42,7 +42,9 @@ static inline int64_t tcgemm_dots_lines(const struct tcgemm_plan *plan) {
 /* Bytes of workspace that the plan's blocking takes, whose `dots` says which are few. */
 size_t tcgemm_dots_bytes(const struct tcgemm_plan *plan);
 
-/* The product, by the plan's threads; the workspace begins on 64 bytes. */
-void tcgemm_run_dots(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *workspace);
+/* Items first .. end of the batch, by the plan's threads, or by the caller alone where threads take
+ * whole items; the workspace begins on 64 bytes. */
+void tcgemm_run_dots(const struct tcgemm_plan *plan, const tcgemm_call_t *call, char *workspace,
+                     int64_t first, int64_t end);
 
 #endif

@@ -1767,6 +1767,11 @@ static void do_share(void *argument, int t, int64_t index) {
                         b->times);
         return;
     }
+    if (b->plan->cpu.dots) {
+        tcgemm_run_dots(b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, first,
+                        end);
+        return;
+    }
     set_up_product(&own, b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, b->times);
     own.next_item = first;
     own.end_item = end;
@@ -1811,10 +1816,10 @@ tcgemm_status_t tcgemm_cpu_run(const struct tcgemm_plan *plan, const struct tcge
     const double start = stats ? now_seconds() : 0.0;
     if (plan->cpu.small_rows && !plan->cpu.split_batch)
         run_small_items(plan, call, aligned, 0, plan->g.batch, stats ? &times : NULL);
-    else if (plan->cpu.dots)
-        tcgemm_run_dots(plan, call, aligned);
     else if (plan->cpu.split_batch)
         run_items_apart(plan, call, aligned, stats ? &times : NULL);
+    else if (plan->cpu.dots)
+        tcgemm_run_dots(plan, call, aligned, 0, plan->g.batch);
     else
         run_product(plan, call, aligned, stats ? &times : NULL);
     if (stats)

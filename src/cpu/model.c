@@ -94,9 +94,8 @@ enum {
     LEAST_ACROSS_VOLUME = 1 << 15, /* less is read in place as fast by tiles, if it can be */
     LEAST_DOTS_STEPS = 64,         /* along k, and ... */
     LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
-    MOST_INNER =
-        16, /* rows or columns beside lines along k, half of them if not both lie so, ... */
-    INNER_STEPS = 16, /* ... for each of which k has so many steps */
+    MOST_INNER = 16, /* rows or columns whose lanes are elements of k, half of them if the few do */
+    INNER_STEPS = 16, /* ... not lie along it; steps for each of them; and bytes of both operands */
     MOST_INNER_BYTES = 12 << 20,
     MATRIX_PANEL_BYTES = 1 << 20, /* of A, mc x kc: half of the L2 cache of who has such a unit */
     FAR_ROWS_BYTES = 8 << 20,   /* of an operand whose rows tiles have fetched ahead, and of ... */
@@ -433,6 +432,12 @@ static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many,
     return g->k >= (is_slow ? 2 : 1) * INNER_STEPS * (few > 2 ? few : 2);
 }
 
+/* Bytes of an operand of so many lines along k, of all items of the batch. */
+static double bytes_of(const tcgemm_canonical_t *g, const tcgemm_operand_t *x, int64_t lines) {
+    const double items = x->batch_stride == 0 ? 1.0 : (double)g->batch;
+    return items * (double)lines * (double)g->k * tcgemm_dtype_bits(x->dtype) / 8.0;
+}
+
 /* Bytes of both operands, at most. Of a last cache that is far (a Xeon's) more rows, or any by
  * short vectors, read f32 and f64 sooner the other way. */
 static int64_t most_inner_bytes(const struct tcgemm_plan *plan, int64_t few) {
@@ -445,8 +450,7 @@ static int64_t most_inner_bytes(const struct tcgemm_plan *plan, int64_t few) {
 static tcgemm_dots_of_t inner_of(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const double bytes =
-        ((double)g->m + (double)g->n) * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
+    const double bytes = bytes_of(g, &g->a, g->m) + bytes_of(g, &g->b, g->n);
     if (!u->inner || tcgemm_is_matrix(u) || is_fp8(g) || g->type->type == TCGEMM_TF32_F32 ||
         g->flags & TCGEMM_FLAG_REPRODUCIBLE ||
         bytes > (double)most_inner_bytes(plan, min_i64(g->m, g->n)))
@@ -466,8 +470,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
                                 bool *inner) {
     const tcgemm_canonical_t *g = &plan->g;
     *across = *inner = false;
-    if (!has_dots_type(plan) || plan->packs || g->a.packed_bytes || g->b.packed_bytes ||
-        g->batch != 1)
+    if (!has_dots_type(plan) || plan->packs || g->a.packed_bytes || g->b.packed_bytes)
         return TCGEMM_DOTS_NONE;
     const tcgemm_dots_of_t lanes_of_k = inner_of(plan);
     *inner = lanes_of_k != TCGEMM_DOTS_NONE;
@@ -500,8 +503,11 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
     if (!*across)
         return TCGEMM_DOTS_NONE;
     const bool is_large = !tcgemm_cpu_lanes_are_elements(g) || volume(g) >= LEAST_ACROSS_VOLUME;
-    if (g->b.col_stride == 1 && ((is_large && are_dots(plan, g->m, most_rows_across(plan), g->n)) ||
-                                 (!of_bytes && are_near_dots(plan, g->m, g->n, true))))
+    /* One tile down k is as good as short pieces of rows of k. */
+    const bool is_long = !tcgemm_cpu_lanes_are_elements(g) || g->n >= ACROSS_LEAST_LINES;
+    if (g->b.col_stride == 1 &&
+        ((is_large && is_long && are_dots(plan, g->m, most_rows_across(plan), g->n)) ||
+         (!of_bytes && are_near_dots(plan, g->m, g->n, true))))
         return TCGEMM_DOTS_ROWS;
     if (g->a.row_stride == 1 &&
         ((is_large && are_dots(plan, g->n, most_columns_across(plan), g->m)) ||
@@ -597,7 +603,9 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const double a_bytes = (double)g->m * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
     const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
     s->dots = dots_of(plan, max_threads, &s->across, &s->inner);
-    s->fetches = fmax(a_bytes, b_bytes) > (double)far_bytes(plan);
+    const double all_bytes =
+        s->dots ? fmax(bytes_of(g, &g->a, g->m), bytes_of(g, &g->b, g->n)) : fmax(a_bytes, b_bytes);
+    s->fetches = all_bytes > (double)far_bytes(plan);
     s->dots_in_lanes =
         !s->inner && s->dots && (s->across ? takes_lanes_across(plan) : takes_lanes(plan));
     if (!s->dots_in_lanes && !has_vector_dots(u)) {

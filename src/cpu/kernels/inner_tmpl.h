@@ -16,13 +16,15 @@
  *   INNER_SOME(p, n)               n numbers, fewer than DOTS_LANES, and zeros
  *   INNER_SUM4(v, out)             the sums of the lanes of each of four vectors
  */
+#define INNER_MOST         8 /* lines beside one row; with more rows fewer */
 #define INNER_PASTE_(x, y) x##y
 #define INNER_PASTE(x, y)  INNER_PASTE_(x, y)
 #define INNER_LOCAL(name)  INNER_PASTE(INNER_PASTE(INNER_NAME, _), name)
 
 /* D's elements of `rows` x `lines`. */
-static TCGEMM_NEVER_INLINE void INNER_LOCAL(store)(const tcgemm_dots_t *t, DOTS_TYPE sums[][8],
-                                                   int row, int rows, int first, int lines) {
+static TCGEMM_NEVER_INLINE void INNER_LOCAL(store)(const tcgemm_dots_t *t,
+                                                   DOTS_TYPE sums[][INNER_MOST], int row, int rows,
+                                                   int first, int lines) {
     const DOTS_TYPE alpha = t->alpha.DOTS_FIELD, beta = t->beta.DOTS_FIELD;
     DOTS_TYPE *const d = (DOTS_TYPE *)t->d + row * t->d_row + first * t->d_line;
     const DOTS_TYPE *const c =
@@ -40,10 +42,10 @@ static TCGEMM_NEVER_INLINE void INNER_LOCAL(store)(const tcgemm_dots_t *t, DOTS_
 static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int row, int first,
                                                    const int rows, const int lines) {
     const int64_t pitch = t->x_pitch / (int64_t)sizeof(DOTS_TYPE);
-    const INNER_ELEMENT *line[8];
+    const INNER_ELEMENT *line[INNER_MOST];
     const DOTS_TYPE *x[INNER_ROWS];
-    DOTS_VEC sum[INNER_ROWS][8];
-    DOTS_TYPE sums[INNER_ROWS][8];
+    DOTS_VEC sum[INNER_ROWS][INNER_MOST];
+    DOTS_TYPE sums[INNER_ROWS][INNER_MOST];
     TCGEMM_UNROLL
     for (int l = 0; l < lines; ++l)
         line[l] = (const INNER_ELEMENT *)t->lines +
@@ -57,7 +59,7 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int r
     }
     for (int64_t p = 0; p < t->steps; p += DOTS_LANES) {
         const int left = t->steps - p < DOTS_LANES ? (int)(t->steps - p) : DOTS_LANES;
-        DOTS_VEC v[8], number[INNER_ROWS];
+        DOTS_VEC v[INNER_MOST], number[INNER_ROWS];
         if (left == DOTS_LANES) {
             TCGEMM_UNROLL
             for (int l = 0; l < lines; ++l)
@@ -86,9 +88,9 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int r
         for (int l = 0; l < lines; l += 4)
             INNER_SUM4(sum[i] + l, sums[i] + l);
     }
-    INNER_LOCAL(store)
-    (t, sums, row, row + rows <= t->num_rows ? rows : t->num_rows - row, first,
-     first + lines <= t->num_lines ? lines : t->num_lines - first);
+    const int some_rows = row + rows <= t->num_rows ? rows : t->num_rows - row;
+    const int some_lines = first + lines <= t->num_lines ? lines : t->num_lines - first;
+    INNER_LOCAL(store)(t, sums, row, some_rows, first, some_lines);
 }
 
 static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(all)(const tcgemm_dots_t *t, int row, const int rows,
@@ -100,13 +102,14 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(all)(const tcgemm_dots_t *t, int ro
 static void INNER_NAME(const tcgemm_dots_t *t) {
     for (int row = 0; row < t->num_rows; row += INNER_ROWS)
         if (t->num_rows - row == 1)
-            INNER_LOCAL(all)(t, row, 1, 8);
+            INNER_LOCAL(all)(t, row, 1, INNER_MOST);
         else if (INNER_ROWS == 2 || t->num_rows - row == 2)
             INNER_LOCAL(all)(t, row, 2, 2 * INNER_ROWS);
         else
             INNER_LOCAL(all)(t, row, INNER_ROWS, 4);
 }
 
+#undef INNER_MOST
 #undef INNER_PASTE
 #undef INNER_PASTE_
 #undef INNER_LOCAL

@@ -74,9 +74,10 @@ static TCGEMM_NEVER_INLINE void TILE_LOCAL(store_all)(const tcgemm_tile_t *t,
     const TILE_MASK full = TILE_TAIL(TILE_LANES);
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
     for (int i = 0; i < t->m; ++i)
-        for (int v = 0; v < nv; ++v)
-            TILE_LOCAL(store)
-    (t, TILE_GET(sums + (i * TILE_NV + v) * TILE_LANES, full), i, v, v + 1 < nv ? full : tail);
+        for (int v = 0; v < nv; ++v) {
+            const TILE_VEC sum = TILE_GET(sums + (i * TILE_NV + v) * TILE_LANES, full);
+            TILE_LOCAL(store)(t, sum, i, v, v + 1 < nv ? full : tail);
+        }
 }
 
 /* Nothing is to be done with the sums but to add C, if there is one. */
