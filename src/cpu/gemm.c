@@ -1406,6 +1406,14 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
     return panels_of_small_a(x, &pack, p, tile_rows);
 }
 
+/* Rows that a kernel multiplies by one call: all, if they are some tiles, where the columns are one
+ * vector. */
+static int64_t rows_of_call(const small_t *x, int64_t rows) {
+    enum { LEAST_TILES = 4 };
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    return 3 * x->tile.n <= u->nr && rows >= LEAST_TILES * u->mr ? rows : x->plan->cpu.small_rows;
+}
+
 /* Nothing is packed: only tiles. */
 static void run_small_in_place(small_t *x, int64_t item) {
     const struct tcgemm_plan *const plan = x->plan;
@@ -1413,7 +1421,6 @@ static void run_small_in_place(small_t *x, int64_t item) {
     const tcgemm_canonical_t *const g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     const int64_t bytes = u->lane_bytes; /* of an element of A, B, C and D */
-    const int64_t tile_rows = plan->cpu.small_rows;
     tcgemm_tile_t *const tile = &x->tile;
     const char *const a = (const char *)call->a + item * g->a.batch_stride * bytes;
     const char *b = (const char *)call->b + item * g->b.batch_stride * bytes;
@@ -1425,6 +1432,7 @@ static void run_small_in_place(small_t *x, int64_t item) {
         tile->b = b;
         tile->c = c ? c + j * bytes : NULL;
         tile->d = d + j * bytes;
+        const int64_t tile_rows = rows_of_call(x, g->m);
         for (int64_t i = 0; i < g->m; i += tile_rows) {
             tile->m = (int)min_i64(tile_rows, g->m - i);
             u->strided(tile);
@@ -1458,6 +1466,7 @@ static void run_some_rows(small_t *x, int64_t item) {
         pack = tcgemm_pack_of_b(g, u->family, &x->signs, call->b, item * g->b.batch_stride, &all);
     }
     tcgemm_tile_fn *const multiply = x->has_free_panels ? u->strided : u->packed;
+    const bool are_rows = multiply == u->strided && (x->has_rows || !s->pack_a); /* not panels */
     tile->col_term = parts.b_terms;
     for (int64_t j = 0; j < g->n; j += tile->n) {
         bool is_b_special = false;
@@ -1474,8 +1483,10 @@ static void run_some_rows(small_t *x, int64_t item) {
             tile->b = tcgemm_element_at(b, j * g->b.col_stride, u->lane_bytes);
         }
         tile->a = a.first;
-        for (int64_t i = 0, panel = 0; i < x->rows; i += tile_rows, ++panel) {
-            tile->m = (int)min_i64(tile_rows, x->rows - i);
+        const bool has_special = is_b_special || a.special != 0;
+        const int64_t call_rows = are_rows && !has_special ? rows_of_call(x, x->rows) : tile_rows;
+        for (int64_t i = 0, panel = 0; i < x->rows; i += call_rows, ++panel) {
+            tile->m = (int)min_i64(call_rows, x->rows - i);
             tile->row_term = parts.a_terms ? parts.a_terms + i : NULL;
             tile->d = tcgemm_element_at(d, i * g->ldd + j, d_bytes);
             tile->c = c ? tcgemm_element_at(c, i * g->ldc + j, d_bytes) : NULL;

@@ -413,6 +413,37 @@ static void long_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     }
 }
 
+/* Small ones, of one product and of a batch: tiles below one another by one call, more rows than
+ * are packed at a time, and few rows or columns beside lines that stay near, along k and across it.
+ */
+static void skinny(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    static const int64_t sizes[][3] = {{37, 3, 5},  {611, 16, 2},  {1301, 7, 9}, {90, 17, 70},
+                                       {2, 70, 77}, {150, 4, 101}, {1, 40, 65},  {5, 9, 301}};
+    (void)info;
+    for (int i = 0; i < (is_emulated() ? 4 : 32); ++i) {
+        const int64_t *const size = sizes[i % 8];
+        testcase_t t =
+            testcase_make(NULL, tcgemm_problem(type, size[0], size[1], size[2]), 30 + (uint64_t)i);
+        t.p.op_a = i / 8 % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_b = i / 16 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.batch = i % 3 == 1 ? 5 : 1;
+        t.p.stride_a = size[0] * size[2] + 3;
+        t.p.stride_b = size[2] * size[1];
+        t.p.stride_c = t.p.stride_d = size[0] * size[1] + 1;
+        t.fill = i % 2 ? FILL_WIDE : FILL_UNIFORM;
+        t.alpha = i % 4 == 2 ? -2 : 1;
+        t.beta = i % 5 == 1 ? 3 : 0;
+        t.num_threads = 1 + i % 3 / 2;
+        (void)testcase_check(&t);
+    }
+}
+
+static void small_skinny_products(void **state) {
+    (void)state;
+    if (!is_part_of_levels())
+        for_each_type(skinny);
+}
+
 static void few_rows_of_large_products(void **state) {
     (void)state;
     for_each_type(few_rows);
@@ -595,6 +626,7 @@ int main(void) {
         cmocka_unit_test(last_columns_of_large_products),
         cmocka_unit_test(every_type_beyond_its_block_of_k),
         cmocka_unit_test(few_rows_of_large_products),
+        cmocka_unit_test(small_skinny_products),
         cmocka_unit_test(one_line_has_the_bits_of_many),
         cmocka_unit_test(some_lines_have_the_bits_of_many),
         cmocka_unit_test(every_number_of_fp8),

@@ -363,7 +363,29 @@ void TILE_PACKED(const tcgemm_tile_t *t) {
 }
 
 #ifdef TILE_STRIDED
+/* Tiles of one vector below one another. */
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(tall)(const tcgemm_tile_t *t) {
+    tcgemm_tile_t tile = *t;
+    tile.m = TILE_MR;
+    for (int i = 0; i + TILE_MR <= t->m; i += TILE_MR) {
+        TILE_LOCAL(body)(&tile, TILE_MR, 1, false);
+        tile.a = (const TILE_LANE *)tile.a + TILE_MR * tile.a_row;
+        tile.d = (TILE_SCALAR *)tile.d + TILE_MR * tile.ldd;
+        if (tile.c)
+            tile.c = (const TILE_SCALAR *)tile.c + TILE_MR * tile.ldc;
+        if (TILE_INTEGER && tile.row_term)
+            tile.row_term += TILE_MR;
+    }
+    tile.m = t->m % TILE_MR;
+    if (tile.m > 0)
+        TILE_STRIDED(&tile);
+}
+
 void TILE_STRIDED(const tcgemm_tile_t *t) {
+    if (t->m > TILE_MR) {
+        TILE_LOCAL(tall)(t);
+        return;
+    }
     switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
         TILE_ALL_CASES(false)
     default:

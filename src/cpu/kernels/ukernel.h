@@ -58,7 +58,7 @@ typedef struct tcgemm_tile {
     void *d;
     const void *c; /* NULL: beta is 0 */
     int64_t ldd, ldc;
-    int m, n; /* 1..mr, 1..nr */
+    int m, n; /* 1..mr, by strides more if n is at most a vector's; 1..nr */
     union tcgemm_tile_scalar {
         float f32;
         double f64;
