@@ -122,7 +122,7 @@ defect "lanes of k: an element beyond the last of a line is read" cpu/kernels/in
 defect "lanes of k: the last of three rows is the first one" cpu/kernels/inner_tmpl.h \
     's/(row + i < t->num_rows ? row + i : row)/(row + i + 1 < t->num_rows ? row + i : row)/' 'unit/cpu/dots|check/kernels'
 defect "lanes of k: rows that lie across it begin with those before" cpu/dots.c \
-    's/gather_f32(panel + row % WIDTH, WIDTH/gather_f32(panel, WIDTH/' 'check/kernels|check/levels'
+    's/gather_f32(panel + i, WIDTH/gather_f32(panel, WIDTH/' 'check/kernels|check/levels'
 defect "few rows of a batch: all items read the first B" cpu/dots.c \
     's/tcgemm_element_at(call->b, item \* g->b.batch_stride/tcgemm_element_at(call->b, 0 * g->b.batch_stride/' \
     'check/kernels|check/levels|check/prepack|check/epilogue'

@@ -297,34 +297,50 @@ static void gather_f64(const double *from, int64_t stride, int64_t count, double
         to[p] = from[p * stride];
 }
 
-/* As rows of numbers, some elements of k of each; of f16 and bf16 across k beside each other first.
- */
+/* Element k of a row of x that is packed as numbers. */
+static void *number_of_x(const dots_run_t *run, int64_t row, int64_t k) {
+    return run->x + row * run->whole.x_pitch + k * run->sum_bytes;
+}
+
+enum { NUMBERS = 64 }; /* of each row at a time */
+
+/* Elements of k from `k` on of f16 or bf16 that lie across it: beside each other first. */
+static void turn_numbers(const dots_run_t *run, const tcgemm_pack_t *pack, int64_t k) {
+    enum { WIDTH = 8 };
+    float panel[NUMBERS * WIDTH];
+    for (int row = 0; row < run->num_rows; row += WIDTH) {
+        const int rows = (int)min_i64(WIDTH, run->num_rows - row);
+        (void)run->plan->kernel->cpu->pack_x(pack, row, rows, WIDTH, panel, NULL);
+        for (int i = 0; i < rows; ++i)
+            gather_f32(panel + i, WIDTH, pack->k, number_of_x(run, row + i, k));
+    }
+}
+
+/* The same of numbers, wherever they lie, and of f16 and bf16 along k. */
+static void copy_numbers(const dots_run_t *run, const tcgemm_pack_t *pack, int64_t k) {
+    const bool are_numbers = pack->dtype == run->plan->g.type->accumulator;
+    for (int row = 0; row < run->num_rows; ++row) {
+        void *const to = number_of_x(run, row, k);
+        const int64_t at = pack->origin + row * pack->line_stride;
+        if (!are_numbers)
+            (void)run->plan->kernel->cpu->pack_x(pack, row, 1, 1, to, NULL);
+        else if (run->sum_bytes == 8)
+            gather_f64((const double *)pack->source + at, pack->k_stride, pack->k, to);
+        else
+            gather_f32((const float *)pack->source + at, pack->k_stride, pack->k, to);
+    }
+}
+
+/* An item of x as rows of numbers. */
 static void pack_numbers(const dots_run_t *run, int64_t item) {
-    enum { SOME = 64, WIDTH = 8 };
-    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
-    const bool are_numbers = run->pack_x.dtype == run->plan->g.type->accumulator;
+    const bool is_turned =
+        run->pack_x.k_stride != 1 && run->pack_x.dtype != run->plan->g.type->accumulator;
     const int64_t end = min_i64((item + 1) * X_OF_ITEM, run->whole.steps);
     tcgemm_pack_t pack = run->pack_x;
-    float panel[SOME * WIDTH];
-    for (int64_t k = item * X_OF_ITEM; k < end; k += SOME) {
+    for (int64_t k = item * X_OF_ITEM; k < end; k += NUMBERS) {
         pack.origin = run->pack_x.origin + k * pack.k_stride;
-        pack.k = min_i64(SOME, end - k);
-        for (int row = 0; row < run->num_rows; ++row) {
-            void *const to = run->x + row * run->whole.x_pitch + k * run->sum_bytes;
-            const int64_t at = pack.origin + row * pack.line_stride;
-            if (run->sum_bytes == 8) {
-                gather_f64((const double *)pack.source + at, pack.k_stride, pack.k, to);
-            } else if (are_numbers) {
-                gather_f32((const float *)pack.source + at, pack.k_stride, pack.k, to);
-            } else if (pack.k_stride == 1) {
-                (void)u->pack_x(&pack, row, 1, 1, to, NULL);
-            } else {
-                if (row % WIDTH == 0)
-                    (void)u->pack_x(&pack, row, (int)min_i64(WIDTH, run->num_rows - row), WIDTH,
-                                    panel, NULL);
-                gather_f32(panel + row % WIDTH, WIDTH, pack.k, to);
-            }
-        }
+        pack.k = min_i64(NUMBERS, end - k);
+        (is_turned ? turn_numbers : copy_numbers)(run, &pack, k);
     }
 }
 
