@@ -161,7 +161,9 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(write)(const tcgemm_tile_t *t,
         for (int v = 0; v < nv; ++v) {
             const int64_t at = (int64_t)v * TILE_LANES;
             const TILE_MASK mask = v + 1 < nv ? full : tail;
-            TILE_PUT(d + at, mask, has_c ? TILE_ADD(sum[i][v], TILE_GET(c + at, mask)) : sum[i][v]);
+            if (has_c)
+                sum[i][v] = TILE_ADD(sum[i][v], TILE_GET(c + at, mask));
+            TILE_PUT(d + at, mask, sum[i][v]);
         }
         d += ldd;
         c = has_c ? c + ldc : c;
