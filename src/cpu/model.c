@@ -423,10 +423,12 @@ static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many,
     const tcgemm_canonical_t *g = &plan->g;
     const bool is_slow = g->a.dtype == TCGEMM_DTYPE_BF16; /* beside tiles of pairs */
     const bool is_double = g->a.dtype == TCGEMM_DTYPE_F64;
+    const int64_t least = is_slow ? 4 : 3;
     if (few < 1 || few > (along && !is_slow && !is_double ? MOST_INNER : MOST_INNER / 2))
         return false;
     if (!along)
-        return g->k >= INNER_STEPS * (few > 4 ? few : 4) && many >= (is_slow ? 16 : 8) * few;
+        return g->k >= INNER_STEPS * (few > least ? few : least) &&
+               many >= (is_slow ? 16 : 8) * few;
     if (few <= 2 && many >= LEAST_MANY && (!of_rows || g->a.dtype == TCGEMM_DTYPE_F16))
         return g->k >= SHORT_STEPS * few;
     return g->k >= (is_slow ? 2 : 1) * INNER_STEPS * (few > 2 ? few : 2);
