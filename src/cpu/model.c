@@ -440,13 +440,20 @@ static double bytes_of(const tcgemm_canonical_t *g, const tcgemm_operand_t *x, i
     return items * (double)lines * (double)g->k * tcgemm_dtype_bits(x->dtype) / 8.0;
 }
 
-/* Bytes of both operands, at most. Of a last cache that is far (a Xeon's) more rows, or any by
- * short vectors, read f32 and f64 sooner the other way. */
+/* A Xeon, whose caches are far, reads f32 and f64 of the last one sooner the other way, if there
+ * are many rows or by short vectors, and has rows pass again and again through the first one alone.
+ */
 static int64_t most_inner_bytes(const struct tcgemm_plan *plan, int64_t few) {
-    const bool is_late = tcgemm_cpu_follows_streams() && tcgemm_cpu_lanes_are_elements(&plan->g) &&
-                         (few > MOST_INNER / 2 || !tcgemm_is_wide(plan->kernel->cpu));
-    return is_late ? (int64_t)tcgemm_near_bytes()
-                   : min_i64((int64_t)tcgemm_far_bytes(), MOST_INNER_BYTES);
+    enum { AT_ONCE = 4 }; /* rows */
+    const int64_t most = min_i64((int64_t)tcgemm_far_bytes(), MOST_INNER_BYTES);
+    if (!tcgemm_cpu_follows_streams())
+        return most;
+    const tcgemm_ways_t l1 = tcgemm_first_level();
+    const double row_bytes = (double)plan->g.k * tcgemm_sum_bytes(plan->kernel->cpu);
+    if (few > AT_ONCE && (double)few * row_bytes > (double)(l1.ways * l1.way_bytes))
+        return 0;
+    const bool is_late = few > MOST_INNER / 2 || !tcgemm_is_wide(plan->kernel->cpu);
+    return is_late && tcgemm_cpu_lanes_are_elements(&plan->g) ? (int64_t)tcgemm_near_bytes() : most;
 }
 
 static tcgemm_dots_of_t inner_of(const struct tcgemm_plan *plan) {
