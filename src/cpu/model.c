@@ -431,7 +431,8 @@ static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many,
                many >= (is_slow ? 16 : 8) * few;
     if (few <= 2 && many >= LEAST_MANY && (!of_rows || g->a.dtype == TCGEMM_DTYPE_F16))
         return g->k >= SHORT_STEPS * few;
-    return g->k >= (is_slow ? 2 : 1) * INNER_STEPS * (few > 2 ? few : 2);
+    const int64_t times = !is_slow ? 1 : few > 4 ? 4 : 2;
+    return g->k >= times * INNER_STEPS * (few > 2 ? few : 2);
 }
 
 /* Bytes of an operand of so many lines along k, of all items of the batch. */
