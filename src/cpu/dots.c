@@ -59,27 +59,27 @@ static int64_t rows_of_bytes(const struct tcgemm_plan *plan) {
     return few <= 2 ? few : round_up(few, 4);
 }
 
-/* Whole vectors and one more, so that rows do not share a set of the first-level cache. */
-static int64_t pitch_of_bytes(const struct tcgemm_plan *plan) {
-    enum { VECTOR = 64 };
-    return round_up(plan->g.k, VECTOR) + VECTOR;
+/* ---- rows of bytes or, for `inner`, of numbers, one behind the other ---- */
+
+static bool has_rows(const struct tcgemm_plan *plan) {
+    return plan->cpu.inner || is_of_bytes(plan);
 }
 
-/* ---- numbers as rows one behind the other (`inner`) ---- */
+/* Whole vectors and one more, so that rows do not share a set of the first-level cache. */
+static int64_t pitch_of_rows(const struct tcgemm_plan *plan) {
+    enum { VECTOR = 64 };
+    const int element = plan->cpu.inner ? tcgemm_sum_bytes(plan->kernel->cpu) : 1;
+    return round_up(plan->g.k * element, VECTOR) + VECTOR;
+}
 
-/* They are there already, as numbers of the sums' type that are not to be rounded. */
+/* The rows, or one row that is its own panel, are there already: numbers of the sums' type along k
+ * that are not to be rounded. */
 static bool x_is_in_place(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
-    return g->type->type != TCGEMM_TF32_F32 &&
+    return (plan->cpu.inner || tcgemm_dots_few(plan) == 1) && g->type->type != TCGEMM_TF32_F32 &&
            (is_rows ? g->a.dtype : g->b.dtype) == g->type->accumulator &&
            (is_rows ? g->a.col_stride : g->b.row_stride) == 1;
-}
-
-static int64_t pitch_of_rows(const struct tcgemm_plan *plan) {
-    enum { LINE_OF_MEMORY = 64 };
-    return round_up(plan->g.k * tcgemm_sum_bytes(plan->kernel->cpu), LINE_OF_MEMORY) +
-           LINE_OF_MEMORY;
 }
 
 /* ---- numbers ---- */
@@ -103,10 +103,11 @@ static int64_t widths_of_x(const struct tcgemm_plan *plan) {
 }
 
 static int64_t x_bytes(const struct tcgemm_plan *plan) {
-    if (is_of_bytes(plan))
-        return rows_of_bytes(plan) * pitch_of_bytes(plan);
-    if (plan->cpu.inner)
-        return x_is_in_place(plan) ? 0 : tcgemm_dots_few(plan) * pitch_of_rows(plan);
+    if (x_is_in_place(plan))
+        return 0;
+    if (has_rows(plan))
+        return (is_of_bytes(plan) ? rows_of_bytes(plan) : tcgemm_dots_few(plan)) *
+               pitch_of_rows(plan);
     return widths_of_x(plan) * x_steps(plan) * x_element_bytes(plan);
 }
 
@@ -210,7 +211,8 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
                   .d_row = is_rows ? g->ldd : 1,
                   .c_row = is_rows ? g->ldc : 1,
                   .d_line = is_rows ? 1 : g->ldd,
-                  .c_line = is_rows ? 1 : g->ldc},
+                  .c_line = is_rows ? 1 : g->ldc,
+                  .x_pitch = pitch_of_rows(plan)},
         .pack_x = is_rows ? tcgemm_pack_of_a(g, TCGEMM_FAMILY_F32, &signs, call->a, 0, &all)
                           : tcgemm_pack_of_b(g, TCGEMM_FAMILY_F32, &signs, call->b, 0, &all),
         .x = workspace,
@@ -231,7 +233,6 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         run.whole.x_is_signed = x_is_signed;
         run.whole.flip = x_is_signed == (lines->dtype == TCGEMM_DTYPE_S8) ? 0x80 : 0;
         run.pack_x.sum_factor = run.whole.flip == 0 ? 0 : x_is_signed ? 0u - 128u : 128u;
-        run.whole.x_pitch = pitch_of_bytes(plan);
         run.whole.term = run.terms;
     } else if (is_double) {
         run.whole.alpha.f64 = call->alpha;
@@ -243,9 +244,7 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
     for (int i = 0; threads_of(plan) > 1 && i < threads_of(plan); ++i)
         atomic_init(&run.shares[i].num_taken, 0);
     run.pack_x.is_b = true; /* as tiles want it, whose second operand it is; others do not mind */
-    if (plan->cpu.inner)
-        run.whole.x_pitch = pitch_of_rows(plan);
-    if (x_is_in_place(plan) && (plan->cpu.inner || run.num_rows == 1)) { /* its own panel */
+    if (x_is_in_place(plan)) {
         run.x = tcgemm_element_at(run.pack_x.source, 0, run.sum_bytes);
         run.whole.x_pitch = run.pack_x.line_stride * run.sum_bytes;
         run.phase = 1;
@@ -297,51 +296,60 @@ static void gather_f64(const double *from, int64_t stride, int64_t count, double
         to[p] = from[p * stride];
 }
 
+/* Some elements of x, from k on. */
+static tcgemm_pack_t part_of_x(const dots_run_t *run, int64_t k, int64_t count) {
+    tcgemm_pack_t part = run->pack_x;
+    part.origin += k * part.k_stride;
+    part.k = count;
+    return part;
+}
+
 /* Element k of a row of x that is packed as numbers. */
 static void *number_of_x(const dots_run_t *run, int64_t row, int64_t k) {
     return run->x + row * run->whole.x_pitch + k * run->sum_bytes;
 }
 
-enum { NUMBERS = 64 }; /* of each row at a time */
-
-/* Elements of k from `k` on of f16 or bf16 that lie across it: beside each other first. */
-static void turn_numbers(const dots_run_t *run, const tcgemm_pack_t *pack, int64_t k) {
-    enum { WIDTH = 8 };
-    float panel[NUMBERS * WIDTH];
-    for (int row = 0; row < run->num_rows; row += WIDTH) {
-        const int rows = (int)min_i64(WIDTH, run->num_rows - row);
-        (void)run->plan->kernel->cpu->pack_x(pack, row, rows, WIDTH, panel, NULL);
-        for (int i = 0; i < rows; ++i)
-            gather_f32(panel + i, WIDTH, pack->k, number_of_x(run, row + i, k));
+/* Some elements of x as rows of numbers: f16 or bf16 that lie across k, beside each other first. */
+static void turn_numbers(const dots_run_t *run, int64_t k, int64_t count) {
+    enum { WIDTH = 8, STEPS = 64 }; /* at a time */
+    float panel[STEPS * WIDTH];
+    for (const int64_t end = k + count; k < end; k += STEPS) {
+        const tcgemm_pack_t part = part_of_x(run, k, min_i64(STEPS, end - k));
+        for (int row = 0; row < run->num_rows; row += WIDTH) {
+            const int rows = (int)min_i64(WIDTH, run->num_rows - row);
+            (void)run->plan->kernel->cpu->pack_x(&part, row, rows, WIDTH, panel, NULL);
+            for (int i = 0; i < rows; ++i)
+                gather_f32(panel + i, WIDTH, part.k, number_of_x(run, row + i, k));
+        }
     }
 }
 
 /* The same of numbers, wherever they lie, and of f16 and bf16 along k. */
-static void copy_numbers(const dots_run_t *run, const tcgemm_pack_t *pack, int64_t k) {
-    const bool are_numbers = pack->dtype == run->plan->g.type->accumulator;
+static void copy_numbers(const dots_run_t *run, int64_t k, int64_t count) {
+    const tcgemm_pack_t part = part_of_x(run, k, count);
+    const bool are_numbers = part.dtype == run->plan->g.type->accumulator;
     for (int row = 0; row < run->num_rows; ++row) {
         void *const to = number_of_x(run, row, k);
-        const int64_t at = pack->origin + row * pack->line_stride;
+        const int64_t at = part.origin + row * part.line_stride;
         if (!are_numbers)
-            (void)run->plan->kernel->cpu->pack_x(pack, row, 1, 1, to, NULL);
+            (void)run->plan->kernel->cpu->pack_x(&part, row, 1, 1, to, NULL);
         else if (run->sum_bytes == 8)
-            gather_f64((const double *)pack->source + at, pack->k_stride, pack->k, to);
+            gather_f64((const double *)part.source + at, part.k_stride, count, to);
         else
-            gather_f32((const float *)pack->source + at, pack->k_stride, pack->k, to);
+            gather_f32((const float *)part.source + at, part.k_stride, count, to);
     }
 }
 
-/* An item of x as rows of numbers. */
+/* Elements of an item of x, from k on. */
+static int64_t elements_of_item(const dots_run_t *run, int64_t k) {
+    return min_i64(X_OF_ITEM, run->whole.steps - k);
+}
+
 static void pack_numbers(const dots_run_t *run, int64_t item) {
     const bool is_turned =
         run->pack_x.k_stride != 1 && run->pack_x.dtype != run->plan->g.type->accumulator;
-    const int64_t end = min_i64((item + 1) * X_OF_ITEM, run->whole.steps);
-    tcgemm_pack_t pack = run->pack_x;
-    for (int64_t k = item * X_OF_ITEM; k < end; k += NUMBERS) {
-        pack.origin = run->pack_x.origin + k * pack.k_stride;
-        pack.k = min_i64(NUMBERS, end - k);
-        (is_turned ? turn_numbers : copy_numbers)(run, &pack, k);
-    }
+    const int64_t k = item * X_OF_ITEM;
+    (is_turned ? turn_numbers : copy_numbers)(run, k, elements_of_item(run, k));
 }
 
 static void pack_x(const dots_run_t *run, int64_t item) {
@@ -349,9 +357,7 @@ static void pack_x(const dots_run_t *run, int64_t item) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_pack_fn *const pack_rows = plan->cpu.dots_in_lanes ? u->pack : u->pack_x;
     const int64_t k = item * X_OF_ITEM;
-    tcgemm_pack_t pack = run->pack_x;
-    pack.origin += k * pack.k_stride;
-    pack.k = min_i64(X_OF_ITEM, run->whole.steps - k);
+    const tcgemm_pack_t pack = part_of_x(run, k, elements_of_item(run, k));
     for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(plan)) {
         const int width = width_of_x(plan, row);
         const int rows = (int)min_i64(width, run->num_rows - row);
@@ -438,34 +444,23 @@ static void place_step(const dots_run_t *run, int row, int64_t line, int64_t k, 
         tcgemm_element_at(run->whole.lines, line * t->line_stride + k * t->k_stride, line_bytes);
 }
 
-/* Rows of x from `row` on times some lines of bytes along k: integers, in any order. */
-static void do_bytes(const dots_run_t *run, int row, int64_t line, int num_lines) {
+/* Rows of x that lie apart, from `row` on, times some lines along k, all elements of k at once:
+ * integers, in any order, or numbers in lanes of k. */
+static void do_rows(const dots_run_t *run, int row, int64_t line, int num_lines) {
     const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
-    tcgemm_dots_t t = run->whole;
-    t.num_rows = (int)min_i64(u->dots_width, run->num_rows - row);
-    t.num_lines = num_lines;
-    t.x = run->x + row * t.x_pitch;
-    t.term += row;
-    t.lines = tcgemm_element_at(t.lines, line * t.line_stride, 1);
-    t.c = c_of_line(run, row, line);
-    t.d = d_of_line(run, row, line);
-    u->dots(&t);
-    finish_dots(run, &t, row, t.num_rows, line, num_lines);
-}
-
-/* Rows of x times some lines along k, all elements of k at once. */
-static void do_inner(const dots_run_t *run, int row, int64_t line, int num_lines) {
     float sums[MOST_X * MOST_DOTS];
     tcgemm_dots_t t = run->whole;
     t.num_rows = (int)min_i64(tcgemm_dots_at_a_time(run->plan), run->num_rows - row);
     t.num_lines = num_lines;
     t.x = run->x + row * t.x_pitch;
+    if (t.term)
+        t.term += row;
     t.lines = tcgemm_element_at(t.lines, line * t.line_stride, tcgemm_dtype_bits(t.dtype) / 8);
     t.c = c_of_line(run, row, line);
     t.d = d_of_line(run, row, line);
     if (!run->plan->cpu.direct_output)
         store_sums(run, sums, MOST_DOTS, run->num_rows == 1 ? 1 : MOST_X, &t);
-    run->plan->kernel->cpu->inner(&t);
+    (run->plan->cpu.inner ? u->inner : u->dots)(&t);
     finish_dots(run, &t, row, t.num_rows, line, num_lines);
 }
 
@@ -564,15 +559,12 @@ static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
     const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
     const bool in_lanes = run->plan->cpu.dots_in_lanes;
     const int64_t each = 128 / run->sum_bytes;
-    void (*const multiply)(const dots_run_t *, int, int64_t, int) = run->plan->cpu.inner ? do_inner
-                                                                    : is_of_bytes(run->plan)
-                                                                        ? do_bytes
-                                                                        : do_some_dots;
     if (in_lanes && u->begin)
         u->begin();
     for (; line < end; line += each)
         for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(run->plan))
-            multiply(run, row, line, (int)min_i64(each, end - line));
+            (has_rows(run->plan) ? do_rows : do_some_dots)(run, row, line,
+                                                           (int)min_i64(each, end - line));
     if (in_lanes && u->end)
         u->end();
 }
@@ -615,13 +607,9 @@ static void do_dots(void *argument, int thread, int64_t item) {
 static tcgemm_call_t call_of_item(const struct tcgemm_plan *plan, const tcgemm_call_t *call,
                                   int64_t item) {
     const tcgemm_canonical_t *g = &plan->g;
-    const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    tcgemm_call_t one = *call;
+    tcgemm_call_t one = tcgemm_item_output(g, call, item);
     one.a = tcgemm_element_at(call->a, item * g->a.batch_stride, tcgemm_dtype_bits(g->a.dtype) / 8);
     one.b = tcgemm_element_at(call->b, item * g->b.batch_stride, tcgemm_dtype_bits(g->b.dtype) / 8);
-    if (call->c)
-        one.c = tcgemm_element_at(call->c, item * g->stride_c, d_bytes);
-    one.d = tcgemm_element_at(call->d, item * g->stride_d, d_bytes);
     return one;
 }
 

@@ -337,20 +337,32 @@ static void pack_by_steps(const product_t *x, const panels_t *p, int64_t i, int6
         p->special[at] = found[at - i];
 }
 
+/* Whole panels of A from row `first` on by one call: which of them have a bf16 subnormal, bit 0 the
+ * first. */
+static uint64_t pack_whole_panels(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pack,
+                                  int64_t first, int64_t panels, char *to, uint32_t *terms) {
+    const int64_t panel_bytes = u->mr * tcgemm_panel_steps(pack->k, u->ku) * u->lane_bytes;
+    uint64_t special = 0;
+    if (u->pack(pack, first, (int)panels * u->mr, u->mr, to, terms)) /* in which one? */
+        for (int64_t at = 0; at < panels; ++at)
+            special |= (uint64_t)u->pack(pack, first + at * u->mr, u->mr, u->mr,
+                                         to + at * panel_bytes, terms ? terms + at * u->mr : NULL)
+                       << at;
+    return special;
+}
+
 /* Panels [i, end) by one call, and by itself a last one that is no whole one. */
 static void pack_at_once(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
     const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku), first = i * p->width;
     const int64_t whole = min_i64(end * p->width, p->lines) / p->width;
     char *const panel = p->data + tcgemm_panel_at(first - p->base, steps, x->u->lane_bytes);
-    const bool found = whole > i && x->u->pack(&p->pack, first, (int)(whole - i) * p->width,
-                                               p->width, panel, p->terms ? p->terms + first : NULL);
+    const uint64_t special = whole > i ? pack_whole_panels(x->u, &p->pack, first, whole - i, panel,
+                                                           p->terms ? p->terms + first : NULL)
+                                       : 0;
     if (whole < end)
         pack_panel(x, p, whole);
     for (int64_t at = i; x->u->exact && at < whole; ++at)
-        if (found) /* in which one? */
-            pack_panel(x, p, at);
-        else
-            p->special[at] = false;
+        p->special[at] = special >> (at - i) & 1u;
 }
 
 static void pack_panels(const product_t *x, const panels_t *p, int64_t i, int64_t end) {
@@ -1343,20 +1355,6 @@ static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_pa
     return tiles;
 }
 
-/* Whole panels from row i on by one call: which of them have a bf16 subnormal, bit 0 the first. */
-static uint64_t pack_whole_panels(const small_t *x, const tcgemm_pack_t *pack, int64_t i,
-                                  int64_t panels, char *to, uint32_t *terms) {
-    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
-    const int64_t panel_bytes = u->mr * x->tile.steps * u->lane_bytes;
-    uint64_t special = 0;
-    if (u->pack(pack, i, (int)panels * u->mr, u->mr, to, terms)) /* in which one? */
-        for (int64_t at = 0; at < panels; ++at)
-            special |= (uint64_t)u->pack(pack, i + at * u->mr, u->mr, u->mr, to + at * panel_bytes,
-                                         terms ? terms + at * u->mr : NULL)
-                       << at;
-    return special;
-}
-
 static small_a_t panels_of_small_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
                                    int64_t tile_rows) {
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
@@ -1368,7 +1366,7 @@ static small_a_t panels_of_small_a(small_t *x, const tcgemm_pack_t *pack, const 
     while (at_once > 1 && i + 2 * u->mr <= x->rows) {
         const int64_t panels = min_i64(at_once, (x->rows - i) / u->mr);
         tiles.special |=
-            pack_whole_panels(x, pack, i, panels, panel, p->a_terms ? p->a_terms + i : NULL) << at;
+            pack_whole_panels(u, pack, i, panels, panel, p->a_terms ? p->a_terms + i : NULL) << at;
         i += panels * u->mr;
         at += panels;
         panel += panels * tiles.pitch;
@@ -1559,12 +1557,8 @@ static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t 
  * within a byte. */
 static void select_item(const product_t *x, step_t *step, int64_t item) {
     const tcgemm_canonical_t *g = &x->plan->g;
-    const int d_bytes = tcgemm_dtype_bits(g->type->d) / 8;
-    step->item = *x->call;
+    step->item = tcgemm_item_output(g, x->call, item);
     step->item_index = item;
-    step->item.d = tcgemm_element_at(x->call->d, item * g->stride_d, d_bytes);
-    if (x->call->c)
-        step->item.c = tcgemm_element_at(x->call->c, item * g->stride_c, d_bytes);
     step->a_offset = item * g->a.batch_stride;
     step->b_offset = item * g->b.batch_stride;
 }
@@ -1773,17 +1767,16 @@ static void do_share(void *argument, int t, int64_t index) {
     product_t own;
     const int64_t first = index * b->share;
     const int64_t end = min_i64(first + b->share, b->plan->g.batch);
+    char *const workspace = b->workspace + (size_t)t * b->workspace_bytes;
     if (b->plan->cpu.small_rows) {
-        run_small_items(b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, first, end,
-                        b->times);
+        run_small_items(b->plan, b->call, workspace, first, end, b->times);
         return;
     }
     if (b->plan->cpu.dots) {
-        tcgemm_run_dots(b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, first,
-                        end);
+        tcgemm_run_dots(b->plan, b->call, workspace, first, end);
         return;
     }
-    set_up_product(&own, b->plan, b->call, b->workspace + (size_t)t * b->workspace_bytes, b->times);
+    set_up_product(&own, b->plan, b->call, workspace, b->times);
     own.next_item = first;
     own.end_item = end;
     tcgemm_pool_work(1, &(tcgemm_work_t){next_phase, do_item, &own});

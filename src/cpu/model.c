@@ -116,6 +116,16 @@ static int64_t even_part(int64_t size, int64_t most, int64_t unit) {
 
 /* ---- blocking ---- */
 
+/* Bytes of an operand of so many lines along k, of one item, ... */
+static double bytes_of_item(const tcgemm_canonical_t *g, const tcgemm_operand_t *x, int64_t lines) {
+    return (double)lines * (double)g->k * tcgemm_dtype_bits(x->dtype) / 8.0;
+}
+
+/* ... and of all items of the batch. */
+static double bytes_of(const tcgemm_canonical_t *g, const tcgemm_operand_t *x, int64_t lines) {
+    return (x->batch_stride == 0 ? 1.0 : (double)g->batch) * bytes_of_item(g, x, lines);
+}
+
 /* Steps of k after which lines along k are as well aligned as where they begin. */
 static int64_t step_of(const struct tcgemm_plan *plan) {
     enum { CACHE_LINE_BITS = 512 };
@@ -406,7 +416,7 @@ static int64_t most_beside_swift(const struct tcgemm_plan *plan, int max_threads
         return INT64_MAX;
     if (g->type->type == TCGEMM_F32_F32)
         return MOST_F32_BESIDE_SWIFT;
-    const double bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
+    const double bytes = bytes_of_item(g, &g->b, g->n);
     return bytes <= FAR_FROM_SWIFT ? INT64_MAX
            : has_bytes(g)          ? MOST_BESIDE_SWIFT
                                    : MOST_WIDE_BESIDE_SWIFT;
@@ -433,12 +443,6 @@ static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many,
         return g->k >= SHORT_STEPS * few;
     const int64_t times = !is_slow ? 1 : few > 4 ? 4 : 2;
     return g->k >= times * INNER_STEPS * (few > 2 ? few : 2);
-}
-
-/* Bytes of an operand of so many lines along k, of all items of the batch. */
-static double bytes_of(const tcgemm_canonical_t *g, const tcgemm_operand_t *x, int64_t lines) {
-    const double items = x->batch_stride == 0 ? 1.0 : (double)g->batch;
-    return items * (double)lines * (double)g->k * tcgemm_dtype_bits(x->dtype) / 8.0;
 }
 
 /* A Xeon, whose caches are far, reads f32 and f64 of the last one sooner the other way, if there
@@ -610,8 +614,8 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     tcgemm_cpu_blocking_t *s = &plan->cpu;
-    const double a_bytes = (double)g->m * (double)g->k * tcgemm_dtype_bits(g->a.dtype) / 8.0;
-    const double b_bytes = (double)g->n * (double)g->k * tcgemm_dtype_bits(g->b.dtype) / 8.0;
+    const double a_bytes = bytes_of_item(g, &g->a, g->m);
+    const double b_bytes = bytes_of_item(g, &g->b, g->n);
     s->dots = dots_of(plan, max_threads, &s->across, &s->inner);
     const double all_bytes =
         s->dots ? fmax(bytes_of(g, &g->a, g->m), bytes_of(g, &g->b, g->n)) : fmax(a_bytes, b_bytes);
@@ -802,16 +806,13 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     choose_packing(plan, max_threads);
 }
 
-/* Items of one unit, or of more rows that stay near. */
-static bool is_small(const struct tcgemm_plan *plan) {
-    enum { MOST_UNITS = 64 };
+/* Items of one unit, or of more that stay near. */
+static bool is_unit_or_near(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
-    const double bits =
-        ((double)g->m + (double)g->n) * (double)g->k * tcgemm_dtype_bits(g->a.dtype) +
-        (double)g->m * (double)g->n * tcgemm_dtype_bits(g->type->d);
-    return (g->n <= plan->cpu.nb &&
-            g->m <= min_i64(plan->cpu.mc, MOST_UNITS * plan->kernel->cpu->mr)) ||
-           (!tcgemm_is_matrix(plan->kernel->cpu) && bits / 8.0 <= (double)tcgemm_near_bytes());
+    const double d_bytes = (double)g->m * (double)g->n * tcgemm_dtype_bits(g->type->d) / 8.0;
+    const double bytes = bytes_of_item(g, &g->a, g->m) + bytes_of_item(g, &g->b, g->n) + d_bytes;
+    return (g->n <= plan->cpu.nb && g->m <= plan->cpu.mc) ||
+           (!tcgemm_is_matrix(plan->kernel->cpu) && bytes <= (double)tcgemm_near_bytes());
 }
 
 /* Items of one block, each by one thread: all that is needed is tiles, and panels of what cannot
@@ -821,7 +822,7 @@ static bool has_small_items(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
-           g->k <= s->kc && is_small(plan) && !g->a.packed_bytes && !g->b.packed_bytes &&
+           g->k <= s->kc && is_unit_or_near(plan) && !g->a.packed_bytes && !g->b.packed_bytes &&
            !s->packs_units && !s->copies_b &&
            (!tcgemm_family_has_terms(u->family) || (u->pack_rows && u->strided));
 }

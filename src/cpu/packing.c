@@ -1,6 +1,8 @@
 /* packing.c - see packing.h. */
 #include "cpu/packing.h"
 
+#include "cpu/panel.h"
+
 static bool is_signed_input(tcgemm_dtype_t dtype) {
     return dtype == TCGEMM_DTYPE_S8 || dtype == TCGEMM_DTYPE_S4;
 }
@@ -81,4 +83,14 @@ int tcgemm_panels_at_once(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pa
     default:
         return 1;
     }
+}
+
+tcgemm_call_t tcgemm_item_output(const tcgemm_canonical_t *g, const tcgemm_call_t *call,
+                                 int64_t item) {
+    const int bytes = tcgemm_dtype_bits(g->type->d) / 8;
+    tcgemm_call_t one = *call;
+    one.d = tcgemm_element_at(call->d, item * g->stride_d, bytes);
+    if (call->c)
+        one.c = tcgemm_element_at(call->c, item * g->stride_c, bytes);
+    return one;
 }

@@ -48,4 +48,8 @@ tcgemm_pack_t tcgemm_pack_of_b(const tcgemm_canonical_t *g, tcgemm_family_t fami
  * than one of lines across k alone. */
 int tcgemm_panels_at_once(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pack);
 
+/* The call with C and D of an item of the batch, A and B as they are. */
+tcgemm_call_t tcgemm_item_output(const tcgemm_canonical_t *g, const tcgemm_call_t *call,
+                                 int64_t item);
+
 #endif

@@ -417,22 +417,23 @@ static void long_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
  * are packed at a time, and few rows or columns beside lines that stay near, along k and across it.
  */
 static void skinny(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
-    static const int64_t sizes[][3] = {{37, 3, 5},  {611, 16, 2},  {1301, 7, 9}, {90, 17, 70},
-                                       {2, 70, 77}, {150, 4, 101}, {1, 40, 65},  {5, 9, 301}};
+    static const int64_t sizes[10][3] = {{37, 3, 5},   {611, 16, 2},  {1301, 7, 9}, {90, 17, 70},
+                                         {2, 70, 77},  {150, 4, 101}, {1, 40, 65},  {5, 9, 301},
+                                         {1, 300, 80}, {300, 1, 80}};
     (void)info;
-    for (int i = 0; i < (is_emulated() ? 4 : 32); ++i) {
-        const int64_t *const size = sizes[i % 8];
+    for (int i = 0; i < (is_emulated() ? 4 : 40); ++i) {
+        const int64_t *const size = sizes[i % 10];
         testcase_t t =
             testcase_make(NULL, tcgemm_problem(type, size[0], size[1], size[2]), 30 + (uint64_t)i);
-        t.p.op_a = i / 8 % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
-        t.p.op_b = i / 16 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_a = i / 10 % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_b = i / 20 ? TCGEMM_OP_T : TCGEMM_OP_N;
         t.p.batch = i % 3 == 1 ? 5 : 1;
         t.p.stride_a = size[0] * size[2] + 3;
         t.p.stride_b = size[2] * size[1];
         t.p.stride_c = t.p.stride_d = size[0] * size[1] + 1;
         t.fill = i % 2 ? FILL_WIDE : FILL_UNIFORM;
         t.alpha = i % 4 == 2 ? -2 : 1;
-        t.beta = i % 5 == 1 ? 3 : 0;
+        t.beta = i % 7 == 1 ? 3 : 0;
         t.num_threads = 1 + i % 3 / 2;
         (void)testcase_check(&t);
     }

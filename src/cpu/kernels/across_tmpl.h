@@ -16,11 +16,12 @@
  *   ACROSS_ELEMENT                 of a line
  *   ACROSS_STORE                   what dots_tmpl.h made of the same sums: <DOTS_NAME>_store
  * and, once for all types with the same numbers:
- *   ACROSS_TURN(t, sums, pitch, first, lines)  stores the sums of rows that lie `pitch` apart to a
- *                                  D in which rows of x are columns
+ *   ACROSS_TURN(t, sums, pitch, first, lines)
+ *                                  stores the sums of rows that lie `pitch` apart to a D in which
+ *                                  rows of x are columns
  *   ACROSS_VECTORS(width)          of lines beside each other: 1 to 4
- *   ACROSS_MOST                    rows at a time, DOTS_MOST if ACROSS_IS_SLOW: elements take
- * several instructions to widen
+ *   ACROSS_MOST                    rows at a time, DOTS_MOST if ACROSS_IS_SLOW: if elements take
+ *                                  several instructions to widen
  */
 
 /* Bytes that each row of k is fetched ahead, to the second level or to the first one, if it has
@@ -43,8 +44,7 @@
 static TCGEMM_NEVER_INLINE void ACROSS_LOCAL(store)(const tcgemm_dots_t *t, const DOTS_VEC *sums,
                                                     int vectors, int first) {
     if (t->num_rows > 1 && t->d_line != 1 && t->d_row == 1 && !t->c) {
-        const int lines = t->num_lines - first < vectors * DOTS_LANES ? t->num_lines - first
-                                                                      : vectors * DOTS_LANES;
+        const int lines = (int)min_i64(t->num_lines - first, vectors * DOTS_LANES);
         ACROSS_TURN(t, (const DOTS_TYPE *)sums, vectors * DOTS_LANES, first, lines);
         return;
     }

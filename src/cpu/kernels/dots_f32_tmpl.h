@@ -1,13 +1,16 @@
-/* dots_f32_tmpl.h - dots_tmpl.h and across_tmpl.h for each type of lines whose sums are f32, and
- * the functions that choose among them. The includer defines, beside what these keep for all types:
+/* dots_f32_tmpl.h - dots_tmpl.h, inner_tmpl.h and across_tmpl.h for each type of lines whose sums
+ * are f32, and the functions that choose among them. The includer defines, beside what these keep
+ * for all types:
+ *
  *   DOTS_F32, ACROSS_F32, INNER_F32     the names of these functions
  *   DOTS_SHORTS, DOTS_WIDEN(x)          a vector of DOTS_LANES f16, and these as f32
  *   SHORTS_OF(p), SOME_SHORTS(p, n)     such a vector, or n elements and zeros, from memory
  *   SOME_FLOATS(p, n)                   n f32 and zeros
- *   ACROSS_TF32                         who takes lines across k that are rounded: tf32_across,
- * made here of TF32_OF_FLOATS(x), a vector of f32, rounded, or another BF16_OF_SHORTS(x) a vector
- * of bf16 as f32 F32_STEPS, BF16_STEPS               of k that load_f32 and load_bf16 take at a
- * time load_f32, load_bf16, load_f16       transpose lines into vectors; bf16 in pairs
+ *   TF32_OF_FLOATS(x)                   a vector of f32, rounded: makes tf32_across
+ *   ACROSS_TF32                         who takes lines across k that are rounded, that or another
+ *   BF16_OF_SHORTS(x)                   a vector of bf16 as f32
+ *   F32_STEPS, BF16_STEPS               of k that load_f32 and load_bf16 take at a time
+ *   load_f32, load_bf16, load_f16       transpose lines into vectors; bf16 in pairs
  *   DOTS_LOADS_SOME                     if there are load_some_f32 and load_some_bf16
  *   step_bf16                           a step of bf16 as f32
  *   load_fp8                            the same of either format, as 16 steps of bf16

@@ -58,7 +58,7 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int r
             sum[i][l] = DOTS_ZERO();
     }
     for (int64_t p = 0; p < t->steps; p += DOTS_LANES) {
-        const int left = t->steps - p < DOTS_LANES ? (int)(t->steps - p) : DOTS_LANES;
+        const int left = (int)min_i64(DOTS_LANES, t->steps - p);
         DOTS_VEC v[INNER_MOST], number[INNER_ROWS];
         if (left == DOTS_LANES) {
             TCGEMM_UNROLL
@@ -88,8 +88,8 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int r
         for (int l = 0; l < lines; l += 4)
             INNER_SUM4(sum[i] + l, sums[i] + l);
     }
-    const int some_rows = row + rows <= t->num_rows ? rows : t->num_rows - row;
-    const int some_lines = first + lines <= t->num_lines ? lines : t->num_lines - first;
+    const int some_rows = (int)min_i64(rows, t->num_rows - row);
+    const int some_lines = (int)min_i64(lines, t->num_lines - first);
     INNER_LOCAL(store)(t, sums, row, some_rows, first, some_lines);
 }
 

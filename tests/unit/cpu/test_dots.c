@@ -259,11 +259,11 @@ static void lanes_of_k_add_up(void **state) {
                         (uint64_t)i);
         ++count;
     }
-    if (count == 0)
-        skip();
     (void)signal(SIGSEGV, SIG_DFL);
     guard_free(&lines_guard);
     guard_free(&x_guard);
+    if (count == 0)
+        skip();
     assert_no_failures();
 }
 
