@@ -12,7 +12,9 @@
  *     + a little for each constant that moves: those of which the tables say nothing stay
  *
  * by Adam (Kingma and Ba, 2015) in the logarithms of the constants. Lines with few samples stay as
- * they are. A line of another type whose kernels take the same time is the same line.
+ * they are; with ONLY=NAME[,NAME] in the environment all do whose names have none of these in them:
+ * a new tile finds its place among lines that are well. A line of another type whose kernels take
+ * the same time is the same line.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -369,8 +371,19 @@ static double loss_of_samples(void) {
     return loss;
 }
 
+static bool is_wanted(const char *name) {
+    const char *only = getenv("ONLY");
+    for (; only; only = strchr(only, ',') ? strchr(only, ',') + 1 : NULL) {
+        char part[NAME];
+        (void)snprintf(part, sizeof part, "%.*s", (int)strcspn(only, ","), only);
+        if (strstr(name, part))
+            return true;
+    }
+    return !getenv("ONLY");
+}
+
 static bool is_fitted(const line_t *line) {
-    return line->count >= LEAST_SAMPLES;
+    return line->count >= LEAST_SAMPLES && is_wanted(line->name);
 }
 
 static void step_of_line(line_t *line, int number, double rate, int num_fitted) {

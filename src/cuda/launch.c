@@ -105,13 +105,16 @@ static tcgemm_status_t make_map(tcgemm_gpu_t *gpu, const tcgemm_tensor_t *t,
 /* What the kernel of a product receives: tensor maps behind its arguments where it wants them. */
 static tcgemm_status_t complete(tcgemm_gpu_t *gpu, const tcgemm_step_t *step,
                                 tcgemm_tensor_args_t *x) {
-    tcgemm_tensor_t a, b, d;
+    tcgemm_tensor_t a, b, c, d;
     if (!step->kernel->gpu->tensor_maps)
         return TCGEMM_STATUS_OK;
     tcgemm_gpu_tensors(step, &x->args, &a, &b);
     TCGEMM_FORWARD(make_map(gpu, &a, &x->a));
     TCGEMM_FORWARD(make_map(gpu, &b, &x->b));
-    x->has_d = tcgemm_gpu_tensor_of_d(step, &x->args, &d);
+    x->has_d = tcgemm_gpu_tensors_of_d(step, &x->args, &c, &d);
+    x->has_c = c.base != NULL;
+    if (x->has_c)
+        TCGEMM_FORWARD(make_map(gpu, &c, &x->c));
     return x->has_d ? make_map(gpu, &d, &x->d) : TCGEMM_STATUS_OK;
 }
 

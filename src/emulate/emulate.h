@@ -18,7 +18,8 @@ extern "C" {
 enum {
     TCGEMM_EMULATE_READ = 1, /* a kernel may ... */
     TCGEMM_EMULATE_WRITE = 2,
-    TCGEMM_EMULATE_ONCE = 4 /* every byte is written once at most */
+    TCGEMM_EMULATE_ONCE = 4, /* every byte is written once at most */
+    TCGEMM_EMULATE_TWICE = 8 /* ... twice at most */
 };
 
 /* A matrix in global memory, or with one line any piece of it: `batch` items `stride` apart of
@@ -30,7 +31,7 @@ typedef struct tcgemm_emulate_region {
     int64_t width, lines, pitch, batch, stride;
     int element_bytes;
     unsigned flags;
-    uint8_t *written; /* or NULL: [batch][lines][width], made 1 by a write */
+    uint8_t *written; /* or NULL: [batch][lines][width], how often (255: so often and more) */
     int64_t bytes_read, bytes_written;
 } tcgemm_emulate_region_t;
 

@@ -51,7 +51,7 @@ enum {
     MAX_STACKS = MAX_RANKS * 384, /* threads of a cluster, or of a block without */
     STACK_BYTES = 131072,         /* of a fiber, ... */
     STACK_GUARD = 4096,           /* ... that many of them forbidden */
-    PARAMETER_WORDS = 96,
+    PARAMETER_WORDS = 128,
     POISON = 0xFF /* NaN in each float format */
 };
 

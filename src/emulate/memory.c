@@ -41,17 +41,20 @@ static place_t place_of(const tcgemm_emulate_region_t *x, int64_t at, uint32_t s
     return p;
 }
 
-/* Every byte once. */
+/* Every byte as often as it may be. */
 static void note_written(const tcgemm_emulate_region_t *x, place_t p, uint32_t size) {
     uint8_t *written = x->written + (p.item * x->lines + p.line) * x->width + p.at;
+    const bool is_once = (x->flags & TCGEMM_EMULATE_ONCE) != 0;
+    const uint8_t most = is_once ? 1 : x->flags & TCGEMM_EMULATE_TWICE ? 2 : UINT8_MAX;
     for (uint32_t i = 0; i < size; ++i) {
-        if (written[i] && x->flags & TCGEMM_EMULATE_ONCE) {
-            tcgemm_machine_fault("%s(%lld, %lld) of item %lld is written twice", x->name,
+        if (written[i] < most) {
+            ++written[i];
+        } else if (most < UINT8_MAX) {
+            tcgemm_machine_fault("%s(%lld, %lld) of item %lld is written %s", x->name,
                                  (long long)p.line, (long long)(p.at / x->element_bytes),
-                                 (long long)p.item);
+                                 (long long)p.item, is_once ? "twice" : "three times");
             return;
         }
-        written[i] = 1;
     }
 }
 

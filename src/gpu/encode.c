@@ -279,15 +279,22 @@ void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, t
     a->rounds_to_tf32 = b->rounds_to_tf32 = row->type == TCGEMM_TF32_F32;
 }
 
-bool tcgemm_gpu_tensor_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
-                            tcgemm_tensor_t *d) {
-    const int64_t bytes = tcgemm_dtype_bits(step->d.at.dtype) / 8, most = (int64_t)1 << 40;
+bool tcgemm_gpu_tensors_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
+                             tcgemm_tensor_t *c, tcgemm_tensor_t *d) {
+    const tcgemm_dtype_t dtype = step->d.at.dtype;
+    const int64_t bytes = tcgemm_dtype_bits(dtype) / 8, most = (int64_t)1 << 40;
     const int rows = step->kernel->gpu->box_rows;
-    if (rows == 0 || x->c || x->vector_d < PIECE || x->n * bytes % PIECE != 0 ||
-        x->ldd * bytes >= most || x->stride_d * bytes >= most)
+    memset(c, 0, sizeof *c);
+    if (rows == 0 || x->n * bytes % PIECE != 0)
         return false;
-    *d = tensor_of(x->d, step->d.at.dtype, x->m, x->n, x->ldd, x->batch * x->splits, x->stride_d,
-                   rows);
+    if (x->vector_d < PIECE || x->ldd * bytes >= most || x->stride_d * bytes >= most)
+        return false;
+    if (x->c && (!step->kernel->gpu->boxes_of_c || x->vector_c < PIECE || x->ldc * bytes >= most ||
+                 x->stride_c * bytes >= most))
+        return false;
+    *d = tensor_of(x->d, dtype, x->m, x->n, x->ldd, x->batch * x->splits, x->stride_d, rows);
+    if (x->c)
+        *c = tensor_of(x->c, dtype, x->m, x->n, x->ldc, x->batch, x->stride_c, rows);
     return true;
 }
 

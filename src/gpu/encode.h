@@ -32,10 +32,11 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
  * none: its base is NULL. */
 void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, tcgemm_tensor_t *a,
                         tcgemm_tensor_t *b);
-/* D likewise; false if it cannot leave by boxes: C is added, or rows do not begin and end on
- * 16-byte boundaries. (What is left of the last 16 bytes of a row would be written, too.) */
-bool tcgemm_gpu_tensor_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
-                            tcgemm_tensor_t *d);
+/* D likewise, and C, if it is added (else its base is NULL); false if D cannot leave, or C come, by
+ * boxes: rows do not begin and end on 16-byte boundaries. (What is left of the last 16 bytes of a
+ * row would be written, too.) */
+bool tcgemm_gpu_tensors_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
+                             tcgemm_tensor_t *c, tcgemm_tensor_t *d);
 
 /* The steps for these pointers: those for aligned ones, if A and B are. (Whatever threads gather
  * may lie anywhere.) */

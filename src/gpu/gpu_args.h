@@ -40,8 +40,9 @@ enum {
     TCGEMM_SMALL_COPY = 20 << 20 /* bytes: beside such a packing another launch begins */
 };
 
-/* Rows and columns of a square that steps/pack.cu turns at a time, of elements of 1 or 4 bytes. */
-#define TCGEMM_TURN_TILE(element_bytes) ((element_bytes) == 1 ? 128 : 64)
+/* Rows and columns of what steps/pack.cu turns at a time, of elements of 1, 2 or 4 bytes. */
+#define TCGEMM_TURN_ROWS(element_bytes) ((element_bytes) == 1 ? 128 : 64)
+#define TCGEMM_TURN_COLS(element_bytes) ((element_bytes) == 4 ? 64 : 128)
 
 /* Threads of steps/reduce.cu that share the parts of one place: as few as have no more than sixteen
  * parts each. Twice as many take longer (bench/results/notes.md). */

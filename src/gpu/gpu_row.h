@@ -44,6 +44,7 @@ typedef struct tcgemm_gpu_row {
                                   0: in all */
     bool gathers_a, gathers_b; /* threads bring it where no map can describe it */
     int box_rows;              /* ... and D can leave by boxes of so many rows; 0: it cannot */
+    bool boxes_of_c;           /* ... and C can come by such */
     bool items_a_warp;         /* a warp takes items of the batch by itself, D being one tile */
     tcgemm_streams_t streams;  /* the operand that passes once, where D is narrow */
 } tcgemm_gpu_row_t;
@@ -137,6 +138,11 @@ static inline bool tcgemm_gpu_takes_layout(const tcgemm_gpu_row_t *row, bool is_
                                            bool k_is_contiguous) {
     const tcgemm_takes_t takes = is_b ? row->takes_b : row->takes_a;
     return !takes || (takes & (k_is_contiguous ? TCGEMM_TAKES_K : TCGEMM_TAKES_MN));
+}
+
+/* Whether the last boxes of D that a tile sends begin inside those before: elements leave twice. */
+static inline bool tcgemm_gpu_boxes_overlap(const tcgemm_gpu_row_t *row, int element_bytes) {
+    return row->box_rows > 0 && row->bn * element_bytes % 128 != 0;
 }
 
 /* True if the device has the architecture and the shared memory for the row. */

@@ -119,13 +119,12 @@ static double units_of_rows(int64_t lines, int64_t pieces, int64_t least) {
            (double)ceil_div(pieces, across * TCGEMM_ROW_PIECES);
 }
 
-/* Likewise of one packing step; one that turns takes squares. */
+/* Likewise of one packing step; one that turns takes tiles. */
 static double units_of_packing(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
     const int64_t bytes = tcgemm_dtype_bits(step->a.at.dtype) / 8;
-    const int64_t tile = TCGEMM_TURN_TILE(bytes);
     if (tcgemm_step_turns(step))
-        return (double)ceil_div(args->m, tile) * (double)ceil_div(args->k, tile) *
-               (double)args->batch;
+        return (double)ceil_div(args->m, TCGEMM_TURN_ROWS(bytes)) *
+               (double)ceil_div(args->k, TCGEMM_TURN_COLS(bytes)) * (double)args->batch;
     const int64_t lines = args->m * args->batch;
     return widens(step)
                ? units_of_rows(lines, ceil_div(args->k, TCGEMM_WIDEN_PIECE), TCGEMM_WIDEN_LEAST)

@@ -2,7 +2,7 @@
  * host and device.
  *
  * A kernel of such a family (gpu_row.h, tensor_maps) receives tcgemm_tensor_args_t instead of
- * tcgemm_gpu_args_t: the same, then maps of A, B and D. A map says what the tensor is like
+ * tcgemm_gpu_args_t: the same, then maps of A, B, C and D. A map says what the tensor is like
  * (tcgemm_tensor_t); its 128 bytes are the driver's (cuTensorMapEncodeTiled), in the emulator a
  * tcgemm_tensor_t as it stands here.
  *
@@ -45,9 +45,9 @@ typedef struct tcgemm_tensor_map {
 
 typedef struct tcgemm_tensor_args {
     tcgemm_gpu_args_t args;
-    tcgemm_tensor_map_t a, b, d;
-    uint32_t has_d; /* 0: there is no map of D, whose rows are not on 16-byte boundaries, or C is
-                       added */
+    tcgemm_tensor_map_t a, b, c, d;
+    uint32_t has_c; /* 0: there is no C to add, or none of D */
+    uint32_t has_d; /* 0: there is no map of D: rows of D, or of C, are not on 16-byte boundaries */
 } tcgemm_tensor_args_t;
 
 #endif

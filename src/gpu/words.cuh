@@ -51,4 +51,11 @@ static __device__ __forceinline__ void tcgemm_turn_bytes(uint32_t to[4], uint32_
     to[3] = __byte_perm(high01, high23, 0x7632);
 }
 
+/* Two halves of a word of four rows likewise. */
+static __device__ __forceinline__ void tcgemm_turn_halves(uint2 to[2], uint32_t r0, uint32_t r1,
+                                                          uint32_t r2, uint32_t r3) {
+    to[0] = make_uint2(__byte_perm(r0, r1, 0x5410), __byte_perm(r2, r3, 0x5410));
+    to[1] = make_uint2(__byte_perm(r0, r1, 0x7632), __byte_perm(r2, r3, 0x7632));
+}
+
 #endif

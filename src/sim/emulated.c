@@ -71,6 +71,9 @@ static void regions_of_sum(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x
 static void is_written_once(tcgemm_emulate_region_t *region) {
     region->flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
 }
+static void is_written_twice(tcgemm_emulate_region_t *region) {
+    region->flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_TWICE;
+}
 
 /* Of a product, or of the sum of the parts of k, whose rows are whole pieces of 16 bytes. */
 static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
@@ -86,7 +89,10 @@ static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
     regions[D] =
         region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype, x->d,
                   x->m, x->n, x->ldd, x->batch * (is_product ? x->splits : 1), x->stride_d);
-    is_written_once(&regions[D]);
+    if (is_product && tcgemm_gpu_boxes_overlap(step->kernel->gpu, regions[D].element_bytes))
+        is_written_twice(&regions[D]);
+    else
+        is_written_once(&regions[D]);
 }
 
 /* Of one packing: what it reads, and the copy, in whole pieces of 16 bytes. */
@@ -203,12 +209,15 @@ static tcgemm_gpu_shape_t make_launch(const tcgemm_sim_t *sim, const tcgemm_step
     x->args = tcgemm_gpu_encode(sim->plan, step, sim->call, workspace);
     *bytes = sizeof x->args;
     if (step->kind == TCGEMM_STEP_PRODUCT && step->kernel->gpu->tensor_maps) {
-        tcgemm_tensor_t a, b, d;
+        tcgemm_tensor_t a, b, c, d;
         *bytes = sizeof *x;
         tcgemm_gpu_tensors(step, &x->args, &a, &b);
         memcpy(&x->a, &a, sizeof a);
         memcpy(&x->b, &b, sizeof b);
-        x->has_d = tcgemm_gpu_tensor_of_d(step, &x->args, &d);
+        x->has_d = tcgemm_gpu_tensors_of_d(step, &x->args, &c, &d);
+        x->has_c = c.base != NULL;
+        if (x->has_c)
+            memcpy(&x->c, &c, sizeof c);
         if (x->has_d)
             memcpy(&x->d, &d, sizeof d);
     }

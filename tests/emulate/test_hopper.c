@@ -24,8 +24,9 @@ typedef struct row {
     const char *entry;
     tcgemm_type_t type;
     int bm, bn, bk, consumers, stages, swap, blocks_per_sm, max_ranks;
-    int takes_left;      /* A, of swapped tiles B */
-    bool pairs, gathers; /* the right operand may be brought by threads */
+    int takes_left, takes_right; /* A and B, of swapped tiles B and A */
+    bool pairs, gathers;         /* the right operand may be brought by threads */
+    bool boxes_of_c;
 } row_t;
 
 #define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, ranks, \
@@ -41,8 +42,10 @@ typedef struct row {
      blocks,                                                                                       \
      ranks,                                                                                        \
      TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap),            \
+     TCGEMM_WGMMA_TAKES_RIGHT(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                     \
      TCGEMM_WGMMA_PAIRED(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn), consumers, swap, ranks),  \
-     TCGEMM_WGMMA_GATHERS(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn))},
+     TCGEMM_WGMMA_GATHERS(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                         \
+     TCGEMM_WGMMA_C_BOXES(sums, bm, bn, consumers, turns)},
 static const row_t rows[] = {
 #include "gpu/families/wgmma/rows.def"
 };
@@ -111,6 +114,7 @@ typedef struct problem {
     bool a_mn, b_mn; /* m, n contiguous */
     int beta, alpha, padding;
     bool shares_b, boxes; /* rows of D on 16-byte boundaries, to leave by boxes */
+    bool in_place;        /* C is D */
     bool in_pairs;
     bool is_loose; /* rows of the right operand begin anywhere, and so threads bring it */
     uint64_t seed;
@@ -187,7 +191,11 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
                      : p->in_pairs ? row->bn / 2
                                    : row->bn,
                      p->shares_b, is_tf32);
-    x.has_d = p->boxes && !p->beta && box_rows > 0;
+    x.has_d =
+        p->boxes && box_rows > 0 && (!p->beta || (row->boxes_of_c && aligned_to(&p->c) == 16));
+    x.has_c = x.has_d && p->beta;
+    if (x.has_c)
+        x.c = map_of(&p->c, box_rows, false, false);
     if (x.has_d)
         x.d = map_of(&p->d, box_rows, false, false);
     x.args = (tcgemm_gpu_args_t){
@@ -261,11 +269,11 @@ static tcgemm_emulate_region_t region_of(const char *name, const matrix_t *x, un
 /* ---- one product ---- */
 
 static void fail_of(const problem_t *p, const char *what) {
-    report_failure("%s_%c%c%s %lldx%lldx%lld, batch %lld, splits %lld, beta %d, seed %llu: %s",
+    report_failure("%s_%c%c%s%s %lldx%lldx%lld, batch %lld, splits %lld, beta %d, seed %llu: %s",
                    p->row->entry, p->a_mn ? 't' : 'n', p->b_mn ? 'n' : 't',
-                   p->in_pairs ? " in pairs" : "", (long long)p->m, (long long)p->n,
-                   (long long)p->k, (long long)p->batch, (long long)p->splits, p->beta,
-                   (unsigned long long)p->seed, what);
+                   p->in_pairs ? " in pairs" : "", p->in_place ? " in place" : "", (long long)p->m,
+                   (long long)p->n, (long long)p->k, (long long)p->batch, (long long)p->splits,
+                   p->beta, (unsigned long long)p->seed, what);
 }
 
 /* A row of the product of k from `from` to `to`. */
@@ -324,10 +332,12 @@ static void launch(problem_t *p, void *kernel) {
     memcpy(&go, &door, sizeof go);
     const row_t *row = p->row;
     const tcgemm_tensor_args_t args = args_of(p);
+    const bool overlaps = args.has_d && (size_t)row->bn * bytes_of(&p->d) % TCGEMM_TENSOR_ROW != 0;
     tcgemm_emulate_region_t regions[] = {
         region_of("A", &p->a, TCGEMM_EMULATE_READ), region_of("B", &p->b, TCGEMM_EMULATE_READ),
         region_of("C", &p->c, p->beta ? TCGEMM_EMULATE_READ : 0),
-        region_of("D", &p->d, TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE)};
+        region_of("D", &p->d,
+                  TCGEMM_EMULATE_WRITE | (overlaps ? TCGEMM_EMULATE_TWICE : TCGEMM_EMULATE_ONCE))};
     const size_t d_bytes = (size_t)(p->d.batch * p->d.lines) * (size_t)regions[3].width;
     regions[3].written = calloc(d_bytes, 1);
     assert_non_null(regions[3].written);
@@ -365,16 +375,21 @@ static void check(problem_t *p, void *kernel) {
     p->b = operand(info->b, p->n, p->k, p->b_mn, p->shares_b ? 1 : p->batch, p->padding,
                    is_gathered(p, true));
     const int64_t unit = p->boxes ? 128 / tcgemm_dtype_bits(info->d) : 1;
-    p->c = result(info->d, p->m, p->n, p->batch, p->padding, 1);
+    p->c = result(info->d, p->m, p->n, p->batch, p->padding, p->seed % 4 ? unit : 1);
     p->d = result(info->d, p->m, p->n, p->batch * p->splits, 2 * p->padding, unit);
     fill(&p->a, &random);
     fill(&p->b, &random);
     fill(&p->c, &random);
     fill(&p->d, &random);
+    if (p->in_place) {
+        drop(&p->c);
+        p->c = p->d;
+    }
     launch(p, kernel);
     drop(&p->a);
     drop(&p->b);
-    drop(&p->c);
+    if (!p->in_place)
+        drop(&p->c);
     drop(&p->d);
 }
 
@@ -406,6 +421,7 @@ static problem_t problem_of(const row_t *row, int layout, int i) {
     p.split_k = p.splits == 1 ? p.k : (p.k / 2 + bk - 1) / bk * bk;
     p.alpha = p.splits == 1 && i % 2 ? 3 : 1;
     p.beta = p.splits == 1 && i % 5 < 2 ? -2 : 0;
+    p.in_place = p.beta && i % 2;
     p.padding = i % 3 == 0 ? 0 : i % 3;
     p.shares_b = p.batch == 2 && i % 2;
     p.is_loose = row->gathers && i % 2;
@@ -420,8 +436,7 @@ static problem_t problem_of(const row_t *row, int layout, int i) {
 static bool takes(const row_t *row, int layout) {
     const int left = row->swap ? layout >> 1 & 1 : layout & 1;
     const int right = row->swap ? layout & 1 : layout >> 1 & 1;
-    const bool any = tcgemm_dtype_bits(tcgemm_type_info(row->type)->a) == 16;
-    return any || ((right == 0 || row->gathers) && (row->takes_left >> left & 1) != 0);
+    return (row->takes_left >> left & 1) && (row->gathers || row->takes_right >> right & 1);
 }
 
 static void every_row_multiplies(void **state) {
@@ -475,6 +490,7 @@ static void ranks_of_a_cluster_sum_up(void **state) {
             p.split_k = p.k;
             p.alpha = seed % 5 ? 2 : 1;
             p.beta = seed % 3 == 1 ? -3 : 0;
+            p.in_place = p.beta && seed % 2;
             p.seed = seed;
             check(&p, kernel_of(&rows[r], (int)(seed % 4)));
         }
@@ -519,6 +535,7 @@ static void rows_are_written_in_the_shade(void **state) {
         p.batch = p.splits = 1;
         p.shares_b = p.boxes = false;
         p.beta = seen++ % 2 ? -2 : 0;
+        p.in_place = false;
         p.seed = (uint64_t)(seen % 7); /* one block */
         check(&p, kernel_of(&rows[r], 0));
     }

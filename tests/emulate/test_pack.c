@@ -35,8 +35,9 @@ typedef struct packing {
 static const packing_t packings[] = {
     {"tcgemm_pack_8", 1, 1, false},     {"tcgemm_pack_16", 2, 2, false},
     {"tcgemm_pack_32", 4, 4, false},    {"tcgemm_pack_64", 8, 8, false},
-    {"tcgemm_turn_8", 1, 1, true},      {"tcgemm_turn_32", 4, 4, true},
-    {"tcgemm_widen_e4m3", 1, 2, false}, {"tcgemm_widen_e5m2", 1, 2, false},
+    {"tcgemm_turn_8", 1, 1, true},      {"tcgemm_turn_16", 2, 2, true},
+    {"tcgemm_turn_32", 4, 4, true},     {"tcgemm_widen_e4m3", 1, 2, false},
+    {"tcgemm_widen_e5m2", 1, 2, false},
 };
 
 /* m rows of k elements, `gap` between them, the first `off` elements behind a 16-byte boundary. */

@@ -185,7 +185,9 @@ TCGEMM_WGMMA_ALL(32, "%16", "%17", "%18", "%19", "%20")
 TCGEMM_WGMMA_ALL(64, "%32", "%33", "%34", "%35", "%36")
 TCGEMM_WGMMA_ALL(96, "%48", "%49", "%50", "%51", "%52")
 TCGEMM_WGMMA_ALL(128, "%64", "%65", "%66", "%67", "%68")
+TCGEMM_WGMMA_ALL(176, "%88", "%89", "%90", "%91", "%92")
 TCGEMM_WGMMA_ALL(192, "%96", "%97", "%98", "%99", "%100")
+TCGEMM_WGMMA_ALL(224, "%112", "%113", "%114", "%115", "%116")
 TCGEMM_WGMMA_ALL(256, "%128", "%129", "%130", "%131", "%132")
 
 /* ---- the same for a in registers: a is four operands ---- */

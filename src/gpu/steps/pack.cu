@@ -16,9 +16,10 @@
  * Or widens it, fp8 to bf16, which holds every number of either format: a thread reads 8 bytes and
  * writes 16.
  *
- * Or turns it round: row i of the copy is column i of the operand. A block takes squares, 128 x 128
- * bytes or 64 x 64 words, through shared memory. A thread reads four rows of one piece, turns them
- * round in registers (e: its elements) and lays down what belongs to each column as one word:
+ * Or turns it round: row i of the copy is column i of the operand. A block takes tiles, 128 x 128
+ * bytes, 64 x 128 halves or 64 x 64 words, through shared memory. A thread reads four rows of one
+ * piece, turns them round in registers (e: its elements) and lays down what belongs to each column
+ * as one word:
  *
  *     rows 4g .. 4g+3 of piece p       shared memory: column 16p + j, rows in groups of four
  *     | e00 e01 e02 .. e0F |           row j    | .. g = 0 | g = 1 | g = 2 | ..
@@ -37,6 +38,7 @@
  */
 #include <stdint.h>
 
+#include "gpu/arch.cuh"
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
@@ -356,7 +358,7 @@ template <class Format> static __device__ __forceinline__ void widen(const assig
 
 /* ---- turning round ---- */
 
-/* Four rows of one piece, turned round: column j as one word, of four bytes or of four words. */
+/* Four rows of one piece, turned round: column j as one word, of four bytes, halves or words. */
 struct turn_8 {
     typedef uint8_t element;
     typedef uint32_t column;
@@ -369,6 +371,21 @@ struct turn_8 {
         tcgemm_turn_bytes(to + 4, row[0].y, row[1].y, row[2].y, row[3].y);
         tcgemm_turn_bytes(to + 8, row[0].z, row[1].z, row[2].z, row[3].z);
         tcgemm_turn_bytes(to + 12, row[0].w, row[1].w, row[2].w, row[3].w);
+    }
+};
+
+struct turn_16 {
+    typedef uint16_t element;
+    typedef uint2 column;
+    /* 16 groups of 8 bytes, two of which are read as one. */
+    static __device__ __forceinline__ int place(int g, int p) {
+        return g ^ p % 8 << 1;
+    }
+    static __device__ __forceinline__ void round(column (&to)[8], const uint4 (&row)[4]) {
+        tcgemm_turn_halves(to, row[0].x, row[1].x, row[2].x, row[3].x);
+        tcgemm_turn_halves(to + 2, row[0].y, row[1].y, row[2].y, row[3].y);
+        tcgemm_turn_halves(to + 4, row[0].z, row[1].z, row[2].z, row[3].z);
+        tcgemm_turn_halves(to + 6, row[0].w, row[1].w, row[2].w, row[3].w);
     }
 };
 
@@ -418,22 +435,25 @@ static __device__ __forceinline__ void turn(const assignment &our, uint4 *tile) 
     typedef typename Turn::column column;
     let_next_begin(args, sizeof(element));
     enum {
-        TILE = TCGEMM_TURN_TILE(sizeof(element)),
+        ROWS = TCGEMM_TURN_ROWS(sizeof(element)),
+        COLS = TCGEMM_TURN_COLS(sizeof(element)),
         COUNT = PIECE / sizeof(element),
-        PIECES = TILE / COUNT,                 /* of a row of the square, and of the copy */
-        GROUPS = TILE / 4,                     /* of four rows */
-        WORDS = COUNT / 4,                     /* groups of one piece of the copy */
-        COLUMNS = TCGEMM_MOVE_THREADS / PIECES /* that are written at a time */
+        PIECES = COLS / COUNT,                 /* of a row of the tile */
+        GROUPS = ROWS / 4,                     /* of four rows */
+        COPIED = ROWS / COUNT,                 /* pieces of a row of the copy */
+        WORDS = COUNT / 4,                     /* groups of one of these */
+        COLUMNS = TCGEMM_MOVE_THREADS / COPIED /* that are written at a time */
     };
     static_assert(PIECES * GROUPS == TCGEMM_MOVE_THREADS, "a thread takes four rows of a piece");
     column *const groups = (column *)tile;
     const surroundings around(args);
     const int piece = threadIdx.x % PIECES, group = threadIdx.x / PIECES;
-    const int64_t rows = (args.m + TILE - 1) / TILE, cols = (args.k + TILE - 1) / TILE;
-    for (int64_t square = our.block; square < rows * cols * args.batch; square += our.blocks) {
-        const int64_t item = args.batch > 1 ? square / (rows * cols) : 0;
-        const int64_t at = square - item * rows * cols;
-        const int64_t row0 = at / cols * TILE, col0 = at % cols * TILE;
+    const int copied = threadIdx.x % COPIED, column_of_copy = threadIdx.x / COPIED;
+    const int64_t rows = (args.m + ROWS - 1) / ROWS, cols = (args.k + COLS - 1) / COLS;
+    for (int64_t unit = our.block; unit < rows * cols * args.batch; unit += our.blocks) {
+        const int64_t item = args.batch > 1 ? unit / (rows * cols) : 0;
+        const int64_t at = unit - item * rows * cols;
+        const int64_t row0 = at / cols * ROWS, col0 = at % cols * COLS;
         const element *from = (const element *)args.a + item * args.stride_a;
         element *to = (element *)args.d + item * args.stride_d;
 
@@ -443,17 +463,17 @@ static __device__ __forceinline__ void turn(const assignment &our, uint4 *tile) 
         read_rows(four, from + row * args.lda, args.lda, args.m - row, before, around.end(before),
                   col0 / COUNT + piece, args.k);
         Turn::round(turned, four);
-        __syncthreads(); /* the square before has been written out */
+        __syncthreads(); /* the tile before has been written out */
 #pragma unroll
         for (int j = 0; j < COUNT; ++j)
             groups[(piece * COUNT + j) * GROUPS + Turn::place(group, piece)] = turned[j];
         __syncthreads();
 
-        const int64_t first = row0 + piece * COUNT;
+        const int64_t first = row0 + copied * COUNT;
 #pragma unroll
-        for (int i = 0; i < TILE; i += COLUMNS) {
-            const int c = i + group;
-            const int at_group = c * GROUPS + Turn::place(piece * WORDS, c / COUNT);
+        for (int i = 0; i < COLS; i += COLUMNS) {
+            const int c = i + column_of_copy;
+            const int at_group = c * GROUPS + Turn::place(copied * WORDS, c / COUNT);
             if (col0 + c < args.k && first < args.m)
                 *(uint4 *)(to + (col0 + c) * args.ldd + first) =
                     *(const uint4 *)(groups + at_group);
@@ -496,6 +516,15 @@ extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)
     tcgemm_turn_8(const __grid_constant__ tcgemm_pack_args_t args) {
     TCGEMM_SHARED_ARRAY(uint4, tile, 1024);
     turn<turn_8>(args, tile);
+}
+
+/* For tiles of wgmma that take k contiguous alone. */
+extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)
+    tcgemm_turn_16(const __grid_constant__ tcgemm_pack_args_t args) {
+    if constexpr (TCGEMM_ARCH == 90) {
+        TCGEMM_SHARED_ARRAY(uint4, tile, 1024);
+        turn<turn_16>(args, tile);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)

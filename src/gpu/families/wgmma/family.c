@@ -7,7 +7,7 @@
  * 32 bytes of k. */
 #define BITS(type)            TCGEMM_INPUT_BITS_##type
 #define TAKES_LEFT(code, ...) TCGEMM_WGMMA_TAKES_LEFT(BITS(code), __VA_ARGS__)
-#define TAKES_RIGHT(code)     TCGEMM_WGMMA_TAKES_RIGHT(BITS(code))
+#define TAKES_RIGHT(code, x)  TCGEMM_WGMMA_TAKES_RIGHT(BITS(code), x)
 #define GATHERS(code, x)      TCGEMM_WGMMA_GATHERS(BITS(code), x)
 #define BOUND_wide(code)      TCGEMM_TENSOR_BOUND_##code
 #define BOUND_short(code)     TCGEMM_BOUND_SHORT
@@ -24,11 +24,12 @@
         .pairs = TCGEMM_WGMMA_PAIRED(BITS(code), bn_, consumers, swap, ranks),                     \
         .splits_k = (ranks) == 1, .waits = true, .tensor_maps = true,                              \
         .takes_a =                                                                                 \
-            (swap) ? TAKES_RIGHT(code) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),       \
+            (swap) ? TAKES_RIGHT(code, bm_) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),  \
         .takes_b =                                                                                 \
-            (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap) : TAKES_RIGHT(code),       \
+            (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap) : TAKES_RIGHT(code, bn_),  \
         .gathers_a = (swap) && GATHERS(code, bm_), .gathers_b = !(swap) && GATHERS(code, bn_),     \
-        .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks, ranks))
+        .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks, ranks),      \
+        .boxes_of_c = TCGEMM_WGMMA_C_BOXES(sums, bm_, bn_, consumers, turns))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */
 static const tcgemm_kernel_t rows[] = {
@@ -36,8 +37,10 @@ static const tcgemm_kernel_t rows[] = {
 #include "gpu/families/wgmma/rows.def"
 #undef TCGEMM_WANTS
 #define TCGEMM_WANTS(code) TCGEMM_WIDENS_##code
-#define ROW(code, ...)     WIDE_ROW(TCGEMM_E4M3_OF_##code, code, __VA_ARGS__)
+#define ROW_BY_K(...)
+#define ROW(code, ...) WIDE_ROW(TCGEMM_E4M3_OF_##code, code, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
+#define ROW_BY_K(...)
 #define ROW(code, ...) WIDE_ROW(TCGEMM_E5M2_OF_##code, code, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
 };

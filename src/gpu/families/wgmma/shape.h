@@ -25,13 +25,16 @@
 /* How the operands may lie (TCGEMM_TAKES_K, _MN): the one whose side of D an instruction has 64 of,
  * A, or B where the tile is swapped, and the other. 16-bit operands lie as they like, of others k
  * is contiguous; but elements of 32 bits may come by registers, where there is room for them beside
- * the sums; and in large swapped tiles they always do, for their D is written in no other way. */
+ * the sums; and in large swapped tiles they always do, for their D is written in no other way. Of
+ * the other operand n is contiguous in whole boxes of 64 alone: those of other tiles would begin
+ * inside lines of the L2 (NN 8192^3 by 128 x 176: 2313 us, by 128 x 192 1494). */
 #define TCGEMM_WGMMA_TAKES_LEFT(bits, bm, bn, consumers, turns, swap)                              \
     ((bits) == 16                                                        ? TCGEMM_TAKES_BOTH       \
      : (bits) != 32 || TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) > 128 ? TCGEMM_TAKES_K          \
      : (swap) && TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) > 64        ? TCGEMM_TAKES_MN         \
                                                                          : TCGEMM_TAKES_BOTH)
-#define TCGEMM_WGMMA_TAKES_RIGHT(bits) ((bits) == 16 ? TCGEMM_TAKES_BOTH : TCGEMM_TAKES_K)
+#define TCGEMM_WGMMA_TAKES_RIGHT(bits, right)                                                      \
+    ((bits) == 16 && ((right) < 64 || (right) % 64 == 0) ? TCGEMM_TAKES_BOTH : TCGEMM_TAKES_K)
 
 /* Whether threads may bring the other operand, element by element, where no box can: its side of
  * the tile is narrow. (Twice as many bytes would take longer than to turn them round first.) In
@@ -46,28 +49,38 @@
 #define TCGEMM_WGMMA_STAGE(bm, bn)        ((TCGEMM_WGMMA_LINES(bm) + TCGEMM_WGMMA_LINES(bn)) * 128)
 #define TCGEMM_WGMMA_RING(bm, bn, stages) (TCGEMM_WGMMA_STAGE(bm, bn) * (stages))
 
-/* D leaves by boxes of 128 bytes by so many rows of D, and a warp has places for two: 16 rows where
- * there is room (in 227 KiB, of which two blocks an SM have 1 KiB less than half each), else 8; 0
+/* D leaves, and C may come, by boxes of 128 bytes by so many rows of D, and a warp has places for
+ * two: 16 rows where there is room (in 227 KiB, of which two blocks an SM have 1 KiB less than half
+ * each, and of which barriers take at most 384 bytes), else 8; 0
  * where the tile is transposed, whose rows of D lie across warps, is narrower than boxes, or is
  * summed by a cluster. */
 #define TCGEMM_WGMMA_PLACES(consumers, rows) ((consumers)*4 * 2 * (rows)*128)
 #define TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages, blocks_per_sm, ranks)               \
     ((swap) || (bn) < 64 || (ranks) > 1 ? 0                                                        \
-     : TCGEMM_WGMMA_RING(bm, bn, stages) + TCGEMM_WGMMA_PLACES(consumers, 16) + 256 <=             \
+     : TCGEMM_WGMMA_RING(bm, bn, stages) + TCGEMM_WGMMA_PLACES(consumers, 16) + 384 <=             \
              ((blocks_per_sm) > 1 ? 115712 : 232448)                                               \
          ? 16                                                                                      \
          : 8)
+
+/* Whether C comes by boxes, too: where there are registers left for it beside the sums, and these
+ * are not `short` ones, whose loop ptxas makes 7 % slower beside it (e4m3, 128 x 128). */
+#define TCGEMM_WGMMA_PROMOTES_wide  0
+#define TCGEMM_WGMMA_PROMOTES_short 1
+#define TCGEMM_WGMMA_C_BOXES(sums, bm, bn, consumers, turns)                                       \
+    (TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) < 192 && !TCGEMM_WGMMA_PROMOTES_##sums)
 
 /* Sums of 4 bytes, of a tile that the blocks of a cluster sum up: beside the ring, so that no block
  * waits until its own is free. */
 #define TCGEMM_WGMMA_SUM_BYTES(bm, bn, ranks) ((ranks) > 1 ? (bm) * (bn)*4 : 0)
 
-/* The ring, the places or the sums, two barriers of 8 bytes for each slot, one for each consumer.
- */
+/* Two barriers of 8 bytes for each slot; one for each consumer and two for each of its warps. */
+#define TCGEMM_WGMMA_BARRIERS(consumers, stages) (16 * (stages) + 72 * (consumers))
+
+/* The ring, the places or the sums, the barriers. */
 #define TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm, ranks)                   \
     (TCGEMM_WGMMA_RING(bm, bn, stages) +                                                           \
      TCGEMM_WGMMA_PLACES(consumers, TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages,         \
                                                           blocks_per_sm, ranks)) +                 \
-     TCGEMM_WGMMA_SUM_BYTES(bm, bn, ranks) + 16 * (stages) + 8 * (consumers))
+     TCGEMM_WGMMA_SUM_BYTES(bm, bn, ranks) + TCGEMM_WGMMA_BARRIERS(consumers, stages))
 
 #endif

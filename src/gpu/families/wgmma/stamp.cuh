@@ -38,6 +38,9 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
                                                swap) &                                             \
                        (((swap) ? (b_form) : (a_form)) == TCGEMM_FORM_K ? TCGEMM_TAKES_K           \
                                                                         : TCGEMM_TAKES_MN)) &&     \
+                      (TCGEMM_WGMMA_TAKES_RIGHT(8 * type::ELEMENT_BYTES, (swap) ? (bm) : (bn)) &   \
+                       (((swap) ? (a_form) : (b_form)) == TCGEMM_FORM_K ? TCGEMM_TAKES_K           \
+                                                                        : TCGEMM_TAKES_MN)) &&     \
                       (((swap) ? (a_form) : (b_form)) == TCGEMM_FORM_K ||                          \
                        !TCGEMM_WGMMA_GATHERS(8 * type::ELEMENT_BYTES, (swap) ? (bm) : (bn))))      \
             tcgemm_wgmma_run<type, bm, bn, consumers, turns, swap, stages, blocks_per_sm, ranks,   \

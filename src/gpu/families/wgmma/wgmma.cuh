@@ -190,7 +190,9 @@ struct wgmma_kernel {
         PIECE_BYTES = 128 * 16,
         SUMS_AT = PLACES_AT + CONSUMERS * 4 * 2 * PLACE_BYTES,
         BARRIERS_AT = SUMS_AT + (RANKS > 1 ? PIECES * PIECE_BYTES : 0),
-        SMEM_BYTES = BARRIERS_AT + STAGES * 16 + CONSUMERS * 8,
+        SMEM_BYTES = BARRIERS_AT + TCGEMM_WGMMA_BARRIERS(CONSUMERS, STAGES),
+        SUMS = UNITS * RIGHT / 2,                                /* of a thread */
+        C_BOXES = BOX_ROWS > 0 && SUMS < 192 && !TYPE::PROMOTES, /* shape.h */
         /* It may be, the launch says. */
         PAIRED = TCGEMM_WGMMA_PAIRED(8 * TYPE::ELEMENT_BYTES, RIGHT, CONSUMERS, SWAP, RANKS),
         LEFT_ARRIVE = LEFT_FORM == TCGEMM_FORM_K ? LEFT * ROW : LEFT_BYTES,
@@ -232,6 +234,11 @@ struct wgmma_kernel {
         return smem + BARRIERS_AT + STAGES * 16 + consumer * 8;
     }
 
+    /* A box of C has come to a place of the warp. */
+    __device__ __forceinline__ uint32_t c_filled(uint32_t warp, uint32_t place) const {
+        return smem + BARRIERS_AT + STAGES * 16 + CONSUMERS * 8 + (2 * warp + place) * 8;
+    }
+
     /* A place in the ring, and how often it went round. */
     struct cursor {
         uint32_t slot, parity;
@@ -259,6 +266,8 @@ struct wgmma_kernel {
         }
         for (uint32_t consumer = 0; consumer < CONSUMERS; ++consumer)
             tcgemm_mbarrier_init(turn_of(consumer), 4);
+        for (uint32_t place = 0; C_BOXES && place < 2 * 4 * CONSUMERS; ++place)
+            tcgemm_mbarrier_init(c_filled(place / 2, place % 2), 1);
         tcgemm_mbarrier_fence_init();
     }
 
@@ -729,6 +738,7 @@ struct wgmma_kernel {
         while (tile < tiles) {
             work w = find_work(args, tile, rows, cols);
             w.is_shaded = TURNS && w.blocks >= SHADE && tile + step < tiles;
+            begin_c(x, w, TURNS ? 0 : consumer);
             if (TURNS) {
                 tcgemm_mbarrier_wait(turn_of(consumer), turn);
                 turn ^= 1;
@@ -758,21 +768,27 @@ struct wgmma_kernel {
 
     /* ---- boxes: the sums of a warp, 16 rows of the tile, in shared memory ---- */
 
-    /* Boxes of T: BOX_ROWS rows of 128 bytes, the rows of a unit one box or two. */
+    /* Boxes of T: BOX_ROWS rows of 128 bytes, the rows of a unit one box or two. Where the columns
+     * are no whole number of boxes the last one begins AGAIN columns early: these are in two. */
     template <class T> struct boxes {
         enum {
             ROWS = (int)BOX_ROWS,
             COLS = ROW / (int)sizeof(T),
-            COUNT = UNITS * (RIGHT / COLS) * (16 / ROWS)
+            ACROSS = (RIGHT + COLS - 1) / COLS,
+            AGAIN = ACROSS * COLS - RIGHT,
+            COUNT = UNITS * ACROSS * (16 / ROWS)
         };
         static __device__ __forceinline__ constexpr int half(int box) {
             return box % (16 / ROWS);
         }
+        static __device__ __forceinline__ constexpr bool is_last(int box) {
+            return box / (16 / ROWS) % ACROSS == ACROSS - 1;
+        }
         static __device__ __forceinline__ constexpr int col(int box) {
-            return box / (16 / ROWS) % (RIGHT / COLS);
+            return box / (16 / ROWS) % ACROSS * COLS - (is_last(box) ? AGAIN : 0);
         }
         static __device__ __forceinline__ constexpr int unit(int box) {
-            return box / (16 / ROWS) / (RIGHT / COLS);
+            return box / (16 / ROWS) / ACROSS;
         }
     };
 
@@ -811,55 +827,127 @@ struct wgmma_kernel {
         }
     }
 
-    /* alpha * c, the elements of one box. */
-    template <class T>
-    __device__ __forceinline__ void lay_box(const sum (&c)[UNITS][RIGHT / 2], int box,
-                                            scalar alpha) const {
+    template <class T> static __device__ __forceinline__ void pick_up(uint32_t at, pair_of<T> &p) {
+        uint32_t bits[2];
+        if (sizeof p == 8)
+            tcgemm_lds_64(bits, at);
+        else
+            bits[0] = tcgemm_lds_32(at);
+        memcpy(&p, bits, sizeof p);
+    }
+
+    /* alpha * c, the elements of one box; ADDS: + beta * C, which lies there. */
+    template <class T, bool ADDS>
+    __device__ __forceinline__ void lay_box(const sum (&c)[UNITS][RIGHT / 2], int box, scalar alpha,
+                                            scalar beta) const {
         typedef boxes<T> b;
-        enum { GROUPS = b::COLS / 8 }; /* of eight columns, 16 or 32 bytes */
-        const uint32_t row = left_of(0) % 16, byte = 2 * (threadIdx.x % 4) * sizeof(T);
+        enum {
+            GROUP = 8 * (int)sizeof(T), /* bytes of eight columns, 16 or 32 */
+            GROUPS = ROW / GROUP,
+            NEXT_ROW = left_of_unit(0, 1) /* of the lane, 8 on, or 1 */
+        };
+        const uint32_t own =
+            place_of(box) + in_box(left_of(0) % 16, 2 * (threadIdx.x % 4) * sizeof(T));
         const sum(&v)[RIGHT / 2] = c[b::unit(box)];
 #pragma unroll
         for (int half = 0; half < b::ROWS / 8; ++half)
 #pragma unroll
             for (int group = 0; group < GROUPS; ++group) {
-                const int j = 4 * (b::col(box) * GROUPS + group) + 2 * (b::half(box) + half);
-                const pair_of<T> p = {
-                    {element<T>(alpha * (scalar)v[j]), element<T>(alpha * (scalar)v[j + 1])}};
-                lay_down(place_of(box) +
-                             in_box(left_of_unit(0, half) + row, group * 8 * sizeof(T) + byte),
-                         p);
+                const int j = 4 * (b::col(box) / 8 + group) + 2 * (b::half(box) + half);
+                const uint32_t at = (own ^ group * GROUP ^ half * NEXT_ROW % 8 * 16) +
+                                    half * NEXT_ROW * ROW; /* as in_box has it */
+                pair_of<T> p;
+                if constexpr (ADDS)
+                    pick_up(at, p);
+#pragma unroll
+                for (int i = 0; i < 2; ++i) {
+                    const scalar scaled = alpha * (scalar)v[j + i];
+                    if constexpr (ADDS)
+                        p.v[i] = TYPE::store(scaled + beta * TYPE::load(p.v[i]));
+                    else
+                        p.v[i] = element<T>(scaled);
+                }
+                lay_down(at, p);
             }
     }
 
-    /* ---- epilogue: D = alpha * c, by boxes ---- */
+    /* ---- epilogue: D = alpha * c + beta * C, by boxes ---- */
+
+    static __device__ __forceinline__ int32_t box_row(const work &w, uint32_t consumer, int box) {
+        typedef boxes<out> b;
+        return (int32_t)top_of(w, consumer) + b::unit(box) * 64 + b::half(box) * 8;
+    }
+
+    /* One lane asks for a box of C, to where that of D will be laid down. */
+    __device__ __forceinline__ void fetch_c(const tcgemm_tensor_args_t &x, const work &w,
+                                            uint32_t consumer, int box) const {
+        const uint32_t barrier = c_filled(threadIdx.x / 32, box % 2);
+        tcgemm_mbarrier_arrive_expect(barrier, PLACE_BYTES);
+        tcgemm_tma_load(place_of(box), &x.c, barrier, (int32_t)w.right + boxes<out>::col(box),
+                        box_row(w, consumer, box), x.args.stride_c ? (int32_t)w.index : 0);
+    }
+
+    /* The first two boxes of C come while the tile is multiplied. */
+    __device__ __forceinline__ void begin_c(const tcgemm_tensor_args_t &x, const work &w,
+                                            uint32_t consumer) const {
+        if constexpr (C_BOXES)
+            if (x.has_c && threadIdx.x % 32 == 0) {
+                tcgemm_tma_wait_read<0>();
+                fetch_c(x, w, consumer, 0);
+                if (boxes<out>::COUNT > 1)
+                    fetch_c(x, w, consumer, 1);
+            }
+    }
+
+    /* Of each tile the first box of a place ends phase 0 of its barrier, for a tile ends an even
+     * number of them: after an odd number of boxes one that brings nothing. */
+    __device__ __forceinline__ void wait_c(int box) const {
+        tcgemm_mbarrier_wait(c_filled(threadIdx.x / 32, box % 2), box / 2 % 2);
+    }
+    __device__ __forceinline__ void end_c(int box) const {
+        if (box / 2 % 2 == 0 && box + 2 >= boxes<out>::COUNT)
+            tcgemm_mbarrier_arrive(c_filled(threadIdx.x / 32, box % 2));
+    }
 
     /* Box by box: all lanes lay one down, one sends it off. One place is filled while the other is
-     * read. */
+     * read. Where C is added, which D may replace, a box whose columns are in two has come before
+     * they leave for the first time. */
+    template <bool ADDS>
     __device__ __forceinline__ void send(const tcgemm_tensor_args_t &x, const work &w,
                                          uint32_t consumer, const sum (&c)[UNITS][RIGHT / 2]) {
         typedef boxes<out> b;
+        static_assert(!b::AGAIN || BOX_ROWS == 16, "the two follow one another");
         const uint32_t lane = threadIdx.x % 32;
         scalar alpha, beta;
         scalars(x.args, &alpha, &beta);
 #pragma unroll
         for (int box = 0; box < b::COUNT; ++box) {
-            if (lane == 0) {
-                if (box == 0)
-                    tcgemm_tma_wait_read<0>();
-                else
-                    tcgemm_tma_wait_read<1>();
+            if (ADDS) {
+                wait_c(box);
+                if (b::AGAIN && box + 1 < b::COUNT && b::is_last(box + 1))
+                    wait_c(box + 1);
+            } else {
+                if (lane == 0) {
+                    if (box == 0)
+                        tcgemm_tma_wait_read<0>();
+                    else
+                        tcgemm_tma_wait_read<1>();
+                }
+                __syncwarp();
             }
-            __syncwarp();
-            lay_box<out>(c, box, alpha);
+            lay_box<out, ADDS>(c, box, alpha, beta);
             tcgemm_tma_fence();
             __syncwarp();
             if (lane == 0) {
-                tcgemm_tma_store(&x.d, place_of(box), (int32_t)w.right + b::col(box) * b::COLS,
-                                 (int32_t)top_of(w, consumer) + b::unit(box) * 64 +
-                                     b::half(box) * 8,
-                                 (int32_t)w.index);
+                tcgemm_tma_store(&x.d, place_of(box), (int32_t)w.right + b::col(box),
+                                 box_row(w, consumer, box), (int32_t)w.index);
                 tcgemm_tma_commit();
+                if (ADDS && box + 2 < b::COUNT) {
+                    tcgemm_tma_wait_read<0>();
+                    fetch_c(x, w, consumer, box + 2);
+                }
+                if (ADDS)
+                    end_c(box);
             }
         }
     }
@@ -867,7 +955,7 @@ struct wgmma_kernel {
     /* ---- epilogue: D = alpha * c + beta * C, along rows ---- */
 
     enum {
-        AT_ONCE = UNITS * RIGHT < 192 ? 8 : 2, /* rows, for want of registers */
+        AT_ONCE = UNITS * RIGHT > 256 ? 2 : 8, /* rows, for want of registers */
         IN_SHADE = 2,
         SHADE = 32 /* blocks of k, whose products take longer than a tile's rows two by two */
     };
@@ -909,18 +997,20 @@ struct wgmma_kernel {
         typedef boxes<scalar> b;
         const uint32_t lane = threadIdx.x % 32;
         const int32_t top = (int32_t)top_of(w, consumer), left = (int32_t)w.right + (int32_t)lane;
-        static_assert(b::COUNT % 2 == 0, "one for each place");
 #pragma unroll
         for (int box = 0; box < b::COUNT; box += 2) {
-            lay_box<scalar>(c, box, 1);
-            lay_box<scalar>(c, box + 1, 1);
+            const int places = b::COUNT - box < 2 ? 1 : 2;
+            lay_box<scalar, false>(c, box, 1, 0);
+            if (places == 2)
+                lay_box<scalar, false>(c, box + 1, 1, 0);
             __syncwarp();
 #pragma unroll 1
-            for (int i = 0; i < 2 * b::ROWS / AT_ONCE; ++i) {
-                const int which = box + i % 2, first = i / 2 * AT_ONCE;
+            for (int i = 0; i < places * b::ROWS / AT_ONCE; ++i) {
+                const int which = box + i % places, first = i / places * AT_ONCE;
                 const int32_t row = top + b::unit(which) * 64 + b::half(which) * 8 + first;
-                const int32_t col = left + b::col(which) * b::COLS;
-                const int32_t here = col < (int32_t)args.n ? (int32_t)args.m - row : 0;
+                const int32_t col = left + b::col(which);
+                const bool is_new = !b::AGAIN || !b::is_last(which) || lane >= b::AGAIN;
+                const int32_t here = col < (int32_t)args.n && is_new ? (int32_t)args.m - row : 0;
                 const int64_t of_c = w.index * args.stride_c + row * args.ldc + col;
                 const int64_t of_d = w.index * args.stride_d + row * args.ldd + col;
                 const uint32_t from = place_of(which) + in_box(first, 4 * lane);
@@ -940,7 +1030,7 @@ struct wgmma_kernel {
 
     /* ---- epilogue: D = alpha * c + beta * C, from registers ---- */
 
-    enum { BATCH = RIGHT % 64 == 0 ? 8 : RIGHT / 8 }; /* pairs */
+    enum { BATCH = UNITS * RIGHT > 256 ? 4 : RIGHT % 64 == 0 ? 8 : RIGHT / 8 }; /* pairs */
 
     /* v += beta * C, of the pairs at column `first` and every eighth from there. */
     template <bool PAIRS>
@@ -1074,14 +1164,17 @@ struct wgmma_kernel {
     __device__ __forceinline__ void finish(const tcgemm_tensor_args_t &x, const work &w,
                                            uint32_t consumer, const sum (&c)[UNITS][RIGHT / 2]) {
         const tcgemm_gpu_args_t &args = x.args;
-        if constexpr (BOX_ROWS > 0)
-            if (x.has_d)
-                return send(x, w, consumer, c);
         const bool in_pairs = !SWAP && args.n % 2 == 0 && args.vector_d >= sizeof(pair) &&
                               (!args.c || args.vector_c >= sizeof(pair));
-        if constexpr (BOX_ROWS > 0)
-            if (!in_pairs)
+        if constexpr (C_BOXES)
+            if (x.has_c)
+                return send<true>(x, w, consumer, c);
+        if constexpr (BOX_ROWS > 0) {
+            if (x.has_d)
+                return send<false>(x, w, consumer, c);
+            if (C_BOXES || !args.c || !in_pairs)
                 return write_rows(args, w, consumer, c);
+        }
         if constexpr (TURNED) {
             const bool is_whole = args.n % PIECE == 0 && args.vector_d >= sizeof(piece) &&
                                   (!args.c || args.vector_c >= sizeof(piece));

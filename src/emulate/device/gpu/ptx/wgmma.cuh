@@ -65,7 +65,8 @@ TCGEMM_WGMMA_OF(S8U8, S8, U8, uint32_t, false)
 
 template <int KIND, int N> struct tcgemm_wgmma {
     typedef tcgemm_wgmma_of<KIND> of;
-    static_assert(N == 16 || N == 32 || N == 64 || N == 96 || N == 128 || N == 192 || N == 256,
+    static_assert(N == 16 || N == 32 || N == 64 || N == 96 || N == 128 || N == 176 || N == 192 ||
+                      N == 224 || N == 256,
                   "the widths of gpu/ptx/wgmma.cuh");
     template <int A_MN, int B_MN>
     static __forceinline__ void run(typename of::sum (&c)[N / 2], uint64_t a, uint64_t b, int add,
