@@ -38,9 +38,12 @@ fail() {
 
 program=$build/tests/test_emulate_rows
 packs=$build/tests/test_emulate_pack
+hopper=$build/tests/test_emulate_hopper
 machine=
 if [ -z "$only_edits" ]; then
-    [ -x "$program" ] && [ -x "$packs" ] || fail "$program or $packs is not built"
+    for test in "$program" "$packs" "$hopper"; do
+        [ -x "$test" ] || fail "$test is not built"
+    done
     machine=$(find "$build" -path '*tcgemm_emulate_machine.dir*' -name '*.o')
     [ -n "$machine" ] || fail "no emulator in $build"
 fi
@@ -85,12 +88,13 @@ compile() {
         >"$work/log" 2>&1
 }
 
-# run NAME ARCH: the tests of the rows named so, on that architecture; those of packing, or of the steps of
-# plans, if these are named.
+# run NAME ARCH: the tests of the rows named so, on that architecture; of boxes:NAME those of C by boxes; those of
+# packing, or of the steps of plans, if these are named.
 run() (
     export TCGEMM_EMULATOR="$work/modules"
     case $1 in
     packing) timeout 300 "$packs" >"$work/out" 2>&1 ;;
+    boxes:*) TCGEMM_TEST_KERNEL=${1#boxes:} timeout 300 "$hopper" >"$work/out" 2>&1 ;;
     steps) timeout 300 "$program" steps_of_a_plan >"$work/out" 2>&1 ;;
     *) TCGEMM_TEST_KERNEL=$1 timeout 300 "$program" "rows_of_sm$2" >"$work/out" 2>&1 ;;
     esac
@@ -102,6 +106,9 @@ how() {
         sed 's/.* faults (//; s/^block [0-9]*\(, warp [0-9]*, lane [0-9]*, after .*:[0-9]*\)\{0,1\}: //; s/), [0-9]* wrong.*//; s/|/,/g')
     if [ -n "$fault" ]; then
         echo "$fault"
+    elif grep -q '^FAILED tcgemm_.*, seed [0-9]*: ' "$work/out"; then # emulate/hopper
+        grep -m 1 '^FAILED tcgemm_' "$work/out" |
+            sed 's/.*, seed [0-9]*: //; s/^block [0-9]*, warp [0-9]*, lane [0-9]*, after [^ ]*: //; s/^D(.* is .*, not .*/wrong elements/'
     elif grep -q '^FAILED.* 0 faults' "$work/out"; then
         echo "wrong elements"
     else
@@ -183,13 +190,15 @@ packed "pieces of a packed row are shifted by words too few" 's/by_one = off & 4
 packed "of a long packed row pieces between two stretches are left out" \
     's/(unit - group \* cut.stretches) \* cut.across/(unit - group * cut.stretches) * (cut.across + 1)/'
 packed "the last piece of a widened row is left out" 's/left |= (uint32_t)(p < pieces) << i/left |= (uint32_t)(p + 1 < pieces) << i/'
-packed "groups of a turned square are moved by another piece" \
-    's|Turn::place(piece \* WORDS, c / COUNT)|Turn::place(piece * WORDS, c % COUNT)|'
-packed "a turned square is overwritten before all have read it" '/the square before has been written out/d'
+packed "groups of a turned tile are moved by another piece" \
+    's|Turn::place(copied \* WORDS, c / COUNT)|Turn::place(copied * WORDS, c % COUNT)|'
+packed "a turned tile is overwritten before all have read it" '/the tile before has been written out/d'
 packed "all blocks take the first operand" 's/args(all.operand\[blockIdx.x >= all.first_blocks\])/args(all.operand[0])/'
 packed "the blocks of the second operand are counted from the first's" \
     's/? blockIdx.x - all.first_blocks : blockIdx.x/? blockIdx.x : blockIdx.x/'
 packed "rows that do not exist are turned" 's/i < rows ? length : 0)/length)/'
+
+packed "two columns of halves are turned twice" 's/tcgemm_turn_halves(to + 2, row\[0\].y/tcgemm_turn_halves(to + 2, row[0].x/'
 
 # Of sums of parts, behind the products of some plans.
 added() {
@@ -449,6 +458,21 @@ defect "both blocks of a pair take the same row of tiles" $wgmma \
 defect "an odd last row of tiles has no pair" $wgmma \
     's/(\*rows + of_pair() - 1) \/ of_pair()/*rows \/ of_pair()/' \
     'wgmma_f16_f32.cu' 90 'wgmma_f16_f32_128x192x64_turns'
+defect "C is read before its box has come" $wgmma \
+    's/^ *wait_c(box);$//' \
+    'wgmma_bf16_f32.cu' 90 'boxes:wgmma_bf16_f32_128x128x64_turns'
+defect "the next box of C comes while D still leaves from there" $wgmma \
+    '/ADDS && box + 2 < b::COUNT/{n;s/tcgemm_tma_wait_read<0>();//}' \
+    'wgmma_f16_f32.cu' 90 'boxes:wgmma_f16_f32_128x256x64_share'
+defect "the first box of C comes while the last of D still leaves" $wgmma \
+    '/if (x.has_c && threadIdx.x % 32 == 0)/{n;s/tcgemm_tma_wait_read<0>();//}' \
+    'wgmma_bf16_bf16.cu' 90 'boxes:wgmma_bf16_bf16_128x128x64_turns'
+defect "an odd number of boxes of C leaves its barrier in the other phase" $wgmma \
+    's/^ *end_c(box);$/(void)0;/' \
+    'wgmma_s8_s32.cu' 90 'boxes:wgmma_s8_s32_64x64x128_share'
+defect "C is added twice to columns in two boxes" $wgmma \
+    's/|| lane >= b::AGAIN/|| true/' \
+    'wgmma_f16_f32.cu' 90 'boxes:wgmma_f16_f32_128x176x64_turns'
 defect "shares of k overlap" tile/split.h \
     's/(rank + 1) \/ ranks)/(rank + 1) \/ ranks) + (rank + 1 < ranks)/' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_64x64x64_cluster'

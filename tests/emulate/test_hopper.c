@@ -497,6 +497,37 @@ static void ranks_of_a_cluster_sum_up(void **state) {
     assert_no_failures();
 }
 
+/* C by boxes, where D replaces it and where it does not, and by rows: tiles that a block takes one
+ * after the other, the last ones at the edges. */
+static void c_comes_by_boxes(void **state) {
+    (void)state;
+    const char *wanted = getenv("TCGEMM_TEST_KERNEL");
+    const int step = wanted ? 1 : (int)at_level(5, 2, 1);
+    int seen = 0;
+    for (int r = 0; r < NUM_ROWS; r += step) {
+        const row_t *row = &rows[r];
+        if (row->swap || !row->boxes_of_c || (wanted && !strstr(row->entry, wanted)))
+            continue;
+        for (int i = 0; i < 3; ++i, ++seen) {
+            problem_t p = problem_of(row, 0, seen);
+            p.m = row->bm + 3;
+            p.n = 2 * row->bn + 8;
+            p.k = p.split_k = (1 + seen % 3) * row->bk - 7;
+            p.batch = 1 + seen / 2 % 2;
+            p.splits = 1;
+            p.shares_b = 0;
+            p.boxes = i < 2;
+            p.beta = -2;
+            p.in_place = i != 1;
+            p.seed = (uint64_t)(seen % 7 == 0 ? 1 : seen % 7); /* one block; C as aligned as D */
+            p.seed += p.seed == 4;
+            check(&p, kernel_of(row, 0));
+        }
+    }
+    assert_true(seen > 0);
+    assert_no_failures();
+}
+
 /* The narrow operand by threads, in layouts and at addresses that no box can take: fewer blocks of
  * k than warps that gather, and more than slots; fewer lines than the tile has. */
 static void threads_bring_the_narrow_operand(void **state) {
@@ -566,8 +597,12 @@ static void pairs_share_b(void **state) {
 
 int main(void) {
     char path[4096];
-    const char *build = getenv("TCGEMM_BUILD_DIR");
-    (void)snprintf(path, sizeof path, "%s/src/emulate/emulate-sm90.so", build ? build : "build");
+    const char *build = getenv("TCGEMM_BUILD_DIR"), *folder = getenv("TCGEMM_EMULATOR");
+    (void)snprintf(path, sizeof path, "%s%s/emulate-sm90.so",
+                   folder  ? folder
+                   : build ? build
+                           : "build",
+                   folder ? "" : "/src/emulate");
     module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!module) {
         (void)fprintf(stderr, "%s\n", dlerror());
@@ -577,9 +612,12 @@ int main(void) {
         cmocka_unit_test(every_row_multiplies),
         cmocka_unit_test(the_schedule_does_not_matter),
         cmocka_unit_test(ranks_of_a_cluster_sum_up),
+        cmocka_unit_test(c_comes_by_boxes),
         cmocka_unit_test(pairs_share_b),
         cmocka_unit_test(threads_bring_the_narrow_operand),
         cmocka_unit_test(rows_are_written_in_the_shade),
     };
+    if (getenv("TCGEMM_TEST_KERNEL")) /* of a module that has no other kernels */
+        cmocka_set_test_filter("c_comes_by_boxes");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

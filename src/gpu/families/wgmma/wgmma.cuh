@@ -10,7 +10,7 @@
  *                 of tile/raster.h
  *     block       a warpgroup, of which one thread fetches, and one or two that multiply:
  *
- *     share  128 x 256                  turns  128 x 128 (192)            swap  32 x 128
+ *     share  128 x 256 (224)            turns  128 x 128 (176, 192)       swap  32 x 128
  *     +---------------------------+     +-------------+-------------+     +------+------+
  *     | consumer 0: 64 x 256      |     | consumer 0: | consumer 1: |     | 0:   | 1:   |
  *     +---------------------------+     | this tile   | the next    |     | 32 x | 32 x |
@@ -42,7 +42,8 @@
  * under way: the slot of block b - 1 is given back when those of block b have been issued.
  *
  * Layouts: a row of a box is 128 bytes of k, or 64 elements of m (n); the descriptor says which, so
- * 16-bit operands are read as they lie in all four layouts. The instruction takes tf32 and bytes
+ * 16-bit operands are read as they lie in all four layouts (but B with n contiguous by tiles of
+ * whole boxes of 64 columns alone: shape.h). The instruction takes tf32 and bytes
  * with k contiguous alone, from shared memory; but its left operand may come from registers, which
  * are loaded from a box however it lies (`take`). So tf32 may have m contiguous in A, or n in B
  * where the tile is swapped:
@@ -64,15 +65,24 @@
  * Edges: a box that crosses the end of m, n or k ends in zeros; a part of k is whole blocks
  * (tile/split.h). Pointers and rows must be on 16-byte boundaries, else they are packed first.
  *
- * D leaves by boxes, where no C is added and its rows begin and end on 16 bytes. A warp has 16 rows
- * of a tile, and in shared memory two places of 16 rows (8 in 128 x 192) by 128 bytes:
+ * D leaves by boxes, where its rows and those of C begin and end on 16 bytes. A warp has 16 rows of
+ * a tile, and in shared memory two places of 16 rows (8 in 128 x 192) by 128 bytes:
  *
  *     lanes        lay box 0 in place 0 | box 1 in place 1 | box 2 in place 0 once it is read | ...
  *     lane 0                            | sends box 0      | sends box 1                      | ...
  *
- * Else it leaves from registers, two elements at a time, where n is even and rows allow it, or is
- * laid down as boxes and leaves by pieces of rows, some at a time; what lies beyond the edge is
- * left out.
+ * C comes to the same places by boxes, the first two while the tile is multiplied, each next one
+ * when D has left from there; the lanes add it where it lies:
+ *
+ *     lane 0       asks for C 0, 1 | products |        sends D 0, asks for C 2 | sends D 1 ..
+ *     lanes                        | products | add C 0 | add C 1              | add C 2 ..
+ *
+ * Of 176 or 224 columns the last box begins inside the one before, and their elements leave twice,
+ * the same; a C that D replaces has come to both boxes before the first of them leaves.
+ *
+ * Else D is laid down as boxes and leaves by pieces of rows, some at a time; what lies beyond the
+ * edge is left out. Where registers are short (128 x 192; short sums), C is added in registers, two
+ * elements at a time, if n is even and rows allow it; so D of all tiles without boxes leaves.
  *
  * In `cluster` a tile is summed up by the blocks of a cluster, its ranks, each of which multiplies
  * a share of the blocks of k. Every thread lays its sums down beside the ring, four at a time:
@@ -114,6 +124,12 @@
  *     rows 16 bytes off a multiple of 32      boxes come at half the speed: packed at 128 bytes
  *     D by boxes, not from registers          2048^3 30.0 to 25.9 us, 16384 x 256 x 256 10.8 to
  *                                             8.5; bf16 out 28.8 to 25.1, 11.0 to 6.4
+ *     C by boxes, not by registers (H100)     bf16 4096 x 4096 x 256 48 to 33 us, 4096^3 198 to 183;
+ *                                             in 128 x 192 ptxas spills, of e4m3 the loop is 7 %
+ *                                             slower
+ *     128 x 176 and 224 (H100)                bf16 NT 512 x 28672 x 8192 380 to 346 and 358 us, 5120^3
+ *                                             408 to - and 380; NN, whose boxes then begin inside
+ *                                             lines of the L2, 377 to 430 and 377
  *     odd rows of D eight at a time           bf16 185^3 on 128 x 128 15.8 to 9.3 us, 1001^3 21 to
  *                                             15; in turns and always: 8191^3 2 to 4 % slower
  *     tf32 by registers, beside a copy        NN 4096^3 410 to 371 us, 1024^3 16.1 to 11.7, 256 x
