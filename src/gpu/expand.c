@@ -2,11 +2,11 @@
  *
  *     rows that no wide load can take are packed first, one operand or both, or are read as they
  * are (a kernel that fetches by tensor maps cannot read them, nor, but for most of 16 bit, those
- * where k is not contiguous, nor can that of FP8 by mma.sync: they are packed, turned round on the way);
- * operands of types that are computed in a wider one are widened while they are packed; k is split
- * where D has too few tiles for the SMs, and the parts are added up in order; so is the k of the
- * tail, the last rows or columns of D, where the last round of tiles would leave SMs idle. Where
- * blocks wait for boxes of an operand that is not packed, two of them may fetch B together.
+ * where k is not contiguous, nor can that of FP8 by mma.sync: they are packed, turned round on the
+ * way); operands of types that are computed in a wider one are widened while they are packed; k is
+ * split where D has too few tiles for the SMs, and the parts are added up in order; so is the k of
+ * the tail, the last rows or columns of D, where the last round of tiles would leave SMs idle.
+ * Where blocks wait for boxes of an operand that is not packed, two of them may fetch B together.
  *
  * Both only for families that know how (gpu_row.h). Nothing that is measured at run time has a say:
  * the same problem takes the same steps on the same kind of GPU.

@@ -38,7 +38,6 @@
  */
 #include <stdint.h>
 
-#include "gpu/arch.cuh"
 #include "gpu/gpu_args.h"
 #include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
@@ -521,10 +520,10 @@ extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)
 /* For tiles of wgmma that take k contiguous alone. */
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)
     tcgemm_turn_16(const __grid_constant__ tcgemm_pack_args_t args) {
-    if constexpr (TCGEMM_ARCH == 90) {
-        TCGEMM_SHARED_ARRAY(uint4, tile, 1024);
-        turn<turn_16>(args, tile);
-    }
+#if __CUDA_ARCH__ == 900
+    TCGEMM_SHARED_ARRAY(uint4, tile, 1024);
+    turn<turn_16>(args, tile);
+#endif
 }
 
 extern "C" __global__ void __launch_bounds__(TCGEMM_MOVE_THREADS, MOVE_BLOCKS)
