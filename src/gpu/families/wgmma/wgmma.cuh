@@ -124,12 +124,12 @@
  *     rows 16 bytes off a multiple of 32      boxes come at half the speed: packed at 128 bytes
  *     D by boxes, not from registers          2048^3 30.0 to 25.9 us, 16384 x 256 x 256 10.8 to
  *                                             8.5; bf16 out 28.8 to 25.1, 11.0 to 6.4
- *     C by boxes, not by registers (H100)     bf16 4096 x 4096 x 256 48 to 33 us, 4096^3 198 to 183;
- *                                             in 128 x 192 ptxas spills, of e4m3 the loop is 7 %
- *                                             slower
- *     128 x 176 and 224 (H100)                bf16 NT 512 x 28672 x 8192 380 to 346 and 358 us, 5120^3
- *                                             408 to - and 380; NN, whose boxes then begin inside
- *                                             lines of the L2, 377 to 430 and 377
+ *     C by boxes, not by registers, H100      bf16 4096 x 4096 x 256 48 to 33 us, 4096^3 198 to
+ *                                             183; in 128 x 192 ptxas spills, of e4m3 the loop
+ *                                             is 7 % slower
+ *     128 x 176 and 224, H100                 bf16 NT 512 x 28672 x 8192 380 to 346 and 358 us,
+ *                                             5120^3 408 to 380 by 224; NN, whose boxes then begin
+ *                                             inside lines of the L2, 377 to 430 and 377
  *     odd rows of D eight at a time           bf16 185^3 on 128 x 128 15.8 to 9.3 us, 1001^3 21 to
  *                                             15; in turns and always: 8191^3 2 to 4 % slower
  *     tf32 by registers, beside a copy        NN 4096^3 410 to 371 us, 1024^3 16.1 to 11.7, 256 x
