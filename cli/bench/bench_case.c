@@ -24,7 +24,7 @@ static candidate_t candidate_of(const bench_t *b, bench_case_t *bc, const tcgemm
                          .clock = b->clock,
                          .gpu = &bc->ours.gpu,
                          .alpha = b->settings->alpha,
-                         .beta = b->settings->beta};
+                         .beta = bc->item->beta};
 }
 
 /* The first result of every plan is checked. A wrong one is reported and is not timed. */
@@ -137,6 +137,7 @@ static bool is_known(const bench_t *b, const bench_case_t *bc, const tcgemm_plan
                        .cold = bc->item->cold,
                        .class_name = bc->item->class_name,
                        .pad = bc->item->pad,
+                       .beta = bc->item->beta,
                        .peer = b->peers.count > 0 ? NULL : "",
                        .cpu = b->rows.machine.cpu,
                        .commit = b->rows.commit};
@@ -177,7 +178,7 @@ static int run_case(bench_t *b, bench_case_t *bc) {
     if (status == CLI_OK)
         status = skip_known(b, bc);
     if (status == CLI_OK && bc->num_plans > 0)
-        status = operands_create(b, &bc->ours, bc->item->cold);
+        status = operands_create(b, &bc->ours, bc->item);
     if (status != CLI_OK || bc->num_plans == 0)
         return status;
     status = check_plans(b, bc);

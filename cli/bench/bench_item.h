@@ -18,6 +18,7 @@ typedef struct bench_item {
     int64_t threads; /* 0: as many as a context takes by itself */
     bool cold;
     bool fast_accumulate; /* as --fast-accumulate */
+    double beta;
 } bench_item_t;
 
 typedef struct bench_items {

@@ -56,7 +56,8 @@ static int add_product(const choice_t *c, bench_items_t *items) {
                                            .batch = s->batch,
                                            .threads =
                                                c->threads.count > 0 ? c->threads.values[i] : 0,
-                                           .cold = s->cold};
+                                           .cold = s->cold,
+                                           .beta = s->beta};
                 status = add(items, &item);
             }
     return status;
@@ -116,14 +117,16 @@ static int add_suite(const choice_t *c, const suite_t *suite, int num_processors
     int64_t too_many = 0;
     int status = check_classes(s, suite);
     for (size_t i = 0; i < suite->items.count && status == CLI_OK; ++i) {
-        const bench_item_t *item = &suite->items.values[i];
-        if (!is_wanted(s, suite, item->class_name) || !has_type(c, item->type) ||
-            (!suite->on_gpu && item->threads > 0 && !has_thread(c, item->threads)))
+        bench_item_t item = suite->items.values[i];
+        if (!is_wanted(s, suite, item.class_name) || !has_type(c, item.type) ||
+            (!suite->on_gpu && item.threads > 0 && !has_thread(c, item.threads)))
             continue;
-        if (item->threads > num_processors)
+        if (item.beta == 0)
+            item.beta = s->beta;
+        if (item.threads > num_processors)
             ++too_many;
         else
-            status = add(items, item);
+            status = add(items, &item);
     }
     if (status == CLI_OK && too_many > 0)
         message_note("%lld problem%s of %s take%s more threads than this process has processors "

@@ -26,6 +26,7 @@ static const table_column_t columns[BENCH_NUM_COLUMNS] = {
     {"kernel", "kernel", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"threads", "thr", TABLE_RIGHT, 0, TABLE_EVERYWHERE},
     {"pad", "pad", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
+    {"beta", "beta", TABLE_RIGHT, 0, TABLE_MACHINES_ONLY},
     {"class", "class", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"cold", "cold", TABLE_LEFT, 0, TABLE_MACHINES_ONLY},
     {"steady_seconds", "steady", TABLE_RIGHT, 3, TABLE_MACHINES_ONLY},
@@ -269,6 +270,7 @@ int bench_rows_add(bench_rows_t *rows, const bench_row_t *row) {
     table_text(rows->table, info.kernel);
     table_integer(rows->table, row->num_threads);
     table_integer(rows->table, row->pad);
+    table_real(rows->table, row->ours->beta);
     text_or_empty(rows->table, row->class_name);
     table_truth(rows->table, row->cold);
     table_real(rows->table, row->steady_seconds);

@@ -7,7 +7,7 @@
 #include "tables/table_writer.h"
 #include "tcgemm/tcgemm.h"
 
-enum { BENCH_MAX_PEAKS = 128, BENCH_MAX_BANDWIDTHS = 16, BENCH_NUM_COLUMNS = 46 };
+enum { BENCH_MAX_PEAKS = 128, BENCH_MAX_BANDWIDTHS = 16, BENCH_NUM_COLUMNS = 47 };
 
 typedef struct bench_peak {
     tcgemm_type_t type;

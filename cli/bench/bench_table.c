@@ -78,6 +78,7 @@ bool bench_table_has(const bench_table_t *table, const bench_key_t *key) {
             is_number(csv, row, "threads", key->num_threads) &&
             is_text(csv, row, "cold", key->cold ? "yes" : "no") &&
             is_number(csv, row, "pad", key->pad) &&
+            atof(csv_cell(csv, row, csv_column(csv, "beta"))) == key->beta &&
             is_text(csv, row, "class", key->class_name ? key->class_name : "") &&
             (!key->peer || is_text(csv, row, "peer", key->peer)) &&
             is_text(csv, row, "cpu", key->cpu) && is_text(csv, row, "device", key->plan->device) &&

@@ -23,6 +23,7 @@ typedef struct bench_key {
     const char *peer; /* "": none; NULL: any */
     const char *class_name;
     int64_t pad;
+    double beta;
     const char *cpu, *commit;
 } bench_key_t;
 

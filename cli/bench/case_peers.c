@@ -30,10 +30,10 @@ static void make_tf32(const tcgemm_problem_t *p, char operand, void *data) {
     }
 }
 
-int operands_create(const bench_t *b, operands_t *x, bool cold) {
+int operands_create(const bench_t *b, operands_t *x, const bench_item_t *item) {
     const settings_t *s = b->settings;
-    const double bytes = cold ? b->cold_bytes : 0;
-    int status = rotation_create(&x->data, &x->problem, (uint64_t)s->seed, s->beta != 0,
+    const double bytes = item->cold ? b->cold_bytes : 0;
+    int status = rotation_create(&x->data, &x->problem, (uint64_t)s->seed, item->beta != 0,
                                  bench_is_on_gpu(b) ? 0 : bytes);
     if (status != CLI_OK || !bench_is_on_gpu(b))
         return status;
@@ -85,8 +85,9 @@ int case_judge(const bench_t *b, operands_t *x, const tcgemm_plan_t *plan,
         status = bench_is_on_gpu(b) ? run_on_gpu(b, x, candidate) : candidate_call(candidate);
     if (status != CLI_OK)
         return status;
-    const tcgemm_status_t judged = tcgemm_verify(plan, s->alpha, w->a, w->b, s->beta, w->c, w->d,
-                                                 TCGEMM_VERIFY_SAMPLE, (uint64_t)s->seed, report);
+    const tcgemm_status_t judged =
+        tcgemm_verify(plan, candidate->alpha, w->a, w->b, candidate->beta, w->c, w->d,
+                      TCGEMM_VERIFY_SAMPLE, (uint64_t)s->seed, report);
     return judged == TCGEMM_STATUS_OK ? CLI_OK : message_library(judged);
 }
 
@@ -94,8 +95,7 @@ int case_judge(const bench_t *b, operands_t *x, const tcgemm_plan_t *plan,
 
 static void take_product(case_peer_t *peer, const bench_t *b, const bench_case_t *bc,
                          peer_t *library) {
-    const settings_t *s = b->settings;
-    peer->product = peer_product(library, &bc->ours.problem, s->alpha, s->beta);
+    peer->product = peer_product(library, &bc->ours.problem, b->settings->alpha, bc->item->beta);
     if (!peer->product)
         return;
     peer->name = peer_product_label(peer->product);
@@ -127,7 +127,7 @@ static int make_f32(const bench_t *b, bench_case_t *bc) {
     tcgemm_status_t status = layout_place(p, bc->item->pad);
     if (status == TCGEMM_STATUS_OK)
         status = tcgemm_plan_create(b->context, p, NULL, &bc->f32.plan);
-    return status == TCGEMM_STATUS_OK ? operands_create(b, &bc->f32, bc->item->cold)
+    return status == TCGEMM_STATUS_OK ? operands_create(b, &bc->f32, bc->item)
                                       : message_library(status);
 }
 
@@ -135,7 +135,6 @@ static int make_f32(const bench_t *b, bench_case_t *bc) {
  */
 static int add_candidate(const bench_t *b, bench_case_t *bc, case_peer_t *peer, operands_t *x,
                          candidate_t *candidate) {
-    const settings_t *s = b->settings;
     const tcgemm_problem_t *p = &bc->ours.problem;
     tcgemm_verify_report_t report = {.struct_size = sizeof report};
     *candidate = (candidate_t){.plan = peer->product || peer->lt ? NULL : x->plan,
@@ -144,8 +143,8 @@ static int add_candidate(const bench_t *b, bench_case_t *bc, case_peer_t *peer, 
                                .data = &x->data,
                                .clock = b->clock,
                                .gpu = &x->gpu,
-                               .alpha = s->alpha,
-                               .beta = s->beta};
+                               .alpha = b->settings->alpha,
+                               .beta = bc->item->beta};
     const int status =
         case_judge(b, x, x == &bc->ours ? bc->plans[0] : x->plan, candidate, &report);
     if (status != CLI_OK || report.num_wrong == 0)
@@ -161,13 +160,12 @@ static int add_candidate(const bench_t *b, bench_case_t *bc, case_peer_t *peer, 
 }
 
 static int add_peer(const bench_t *b, bench_case_t *bc, int index, candidate_t *candidate) {
-    const settings_t *s = b->settings;
     const bench_peer_t *from = &b->peers.values[index];
     case_peer_t *peer = &bc->peers[index];
     operands_t *x = peer->stands_in ? &bc->f32 : &bc->ours;
     if (from->lt) {
-        peer->lt =
-            cublaslt_plan(from->lt, &bc->ours.problem, s->alpha, s->beta, &bc->ours.gpu.sets[0]);
+        peer->lt = cublaslt_plan(from->lt, &bc->ours.problem, b->settings->alpha, bc->item->beta,
+                                 &bc->ours.gpu.sets[0]);
         peer->name = peer->lt ? "cublaslt" : NULL;
         peer->version = cublaslt_version(from->lt);
     }

@@ -35,7 +35,7 @@ typedef struct bench_case {
 } bench_case_t;
 
 /* Fills the operands of `x->problem`, which was placed. Returns an exit status. */
-int operands_create(const bench_t *b, operands_t *x, bool cold);
+int operands_create(const bench_t *b, operands_t *x, const bench_item_t *item);
 void operands_free(operands_t *x);
 
 /* The first result of a candidate, on `x`, of whose plan the verdict is. Returns an exit status. */

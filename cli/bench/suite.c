@@ -106,7 +106,7 @@ typedef struct line {
     bool has_ops[4]; /* NN, NT, TN, TT */
     size_shapes_t shapes;
     size_list_t threads; /* empty: not said */
-    int64_t batch, pad;
+    int64_t batch, pad, beta;
     bool cold, fast;
 } line_t;
 
@@ -150,12 +150,14 @@ static bool take_option(const reader_t *r, const char *word, line_t *line) {
         return take_count(r, value, 1, &line->batch);
     if ((value = value_of(word, "pad")))
         return take_count(r, value, 0, &line->pad);
+    if ((value = value_of(word, "beta")))
+        return take_count(r, value, 0, &line->beta);
     if ((value = value_of(word, "cold")))
         return take_truth(r, value, &line->cold);
     if ((value = value_of(word, "fast")))
         return take_truth(r, value, &line->fast);
     if (!(value = value_of(word, "threads")))
-        return fail(r, word, "is not batch=, pad=, cold=, fast= or threads=");
+        return fail(r, word, "is not batch=, pad=, beta=, cold=, fast= or threads=");
     if (r->suite->on_gpu)
         return fail(r, word, "says nothing on a GPU");
     sizes_free_list(&line->threads);
@@ -172,7 +174,8 @@ static bool add_item(const reader_t *r, const line_t *line, tcgemm_type_t type, 
                          .pad = line->pad,
                          .threads = threads,
                          .cold = line->cold,
-                         .fast_accumulate = line->fast};
+                         .fast_accumulate = line->fast,
+                         .beta = (double)line->beta};
     item.shape.has_ops = true;
     item.shape.trans_a = ops >= 2;
     item.shape.trans_b = ops % 2 == 1;

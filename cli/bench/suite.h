@@ -6,11 +6,12 @@
  *     samples 5                               --samples, unless given
  *     class small-1 geomean=1.05 worst=0.95   a class begins; its goal
  *       f32_f32,f64_f64 NN,NT 8:64:*2 threads=1
- *       bf16_f32 NN 16x4096x4096 batch=8 pad=1 cold=yes
+ *       bf16_f32 NN 16x4096x4096 batch=8 pad=1 beta=1 cold=yes
  *
  * A line of a class is TYPES OPS SHAPES and means all their combinations; shapes are those of
- * --shape. pad=N makes leading dimensions N elements longer, cold=yes takes fresh operands for each
- * call, fast=yes is --fast-accumulate, threads=LIST says on how many (a GPU's suite: not at all).
+ * --shape. pad=N makes leading dimensions N elements longer, beta=N is --beta (0: what that says),
+ * cold=yes takes fresh operands for each call, fast=yes is --fast-accumulate, threads=LIST says on
+ * how many (a GPU's suite: not at all).
  *
  * A goal is of the ratio to the best peer: geomean=X its geometric mean over the class, worst=X at
  * each point; roof=X is the least median fraction of the roof. With of=CLASS the ratio is to our

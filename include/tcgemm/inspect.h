@@ -92,10 +92,11 @@ TCGEMM_API tcgemm_status_t tcgemm_plan_find_tile(const tcgemm_plan_t *plan, int6
 /* What the planner's model expects of one kernel for a plan's problem, and where the time goes.
  * On the CPU: "pack", "multiply", "store" (D), "barrier" (threads waiting for one another). On a
  * GPU: "launch", "start" (first loads of each round of blocks), "wait" (what resident blocks do not
- * hide from one another), "multiply", "finish" (D), where they are needed "copy" (what warps lose
- * that copy what they multiply) and "cluster" (the sums of a cluster's blocks), and where the plan
- * has such steps "pack" and "reduce". The parts follow one another; beside those of the product
- * (all but "launch", "copy", "cluster", "pack" and "reduce") the memory moves A, B and D, and if
+ * hide from one another), "multiply", "finish" (D), where they are needed "exposed" (what bytes and
+ * products do not hide of one another, and the meetings of a pair) and "cluster" (the sums of a
+ * cluster's blocks), and where the plan has such steps "pack" and "reduce", or "tail" (the last
+ * rows or columns of D). The parts follow one another; beside those of the product (all but
+ * "launch", "exposed", "cluster", "pack", "reduce" and "tail") the memory moves A, B and D, and if
  * that takes longer it decides. */
 typedef struct tcgemm_estimate {
     size_t struct_size;

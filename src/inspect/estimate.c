@@ -14,6 +14,7 @@
 #include "gpu/model.h"
 #include "plan/planner.h"
 
+/* Eight of them at most: a cluster that sums up a tile has no reduction and no tail. */
 static void add_part(tcgemm_estimate_t *e, const char *name, double seconds) {
     e->parts[e->num_parts].name = name;
     e->parts[e->num_parts++].seconds = seconds;
@@ -74,9 +75,11 @@ static void estimate_gpu(const struct tcgemm_plan *plan, tcgemm_estimate_t *e) {
     add_part(e, "wait", t.wait);
     add_part(e, "multiply", t.multiply);
     add_part(e, "finish", t.finish);
-    if (t.exposed > 0.0)
-        add_part(e, "exposed", t.exposed);
-    if (t.cluster > 0.0)
+    const bool sums_up = product->ranks > 1;
+    const double exposed = t.exposed + (sums_up ? 0.0 : t.cluster); /* a pair meets, no more */
+    if (exposed > 0.0)
+        add_part(e, "exposed", exposed);
+    if (sums_up && t.cluster > 0.0)
         add_part(e, "cluster", t.cluster);
     add_steps(plan, e);
     e->seconds = plan->steps.seconds;

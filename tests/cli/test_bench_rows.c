@@ -42,7 +42,7 @@ static csv_t row_of(bench_rows_t *rows, bool with_peer) {
     problem.op_b = TCGEMM_OP_T;
     tcgemm_plan_t *plan;
     assert_int_equal(tcgemm_plan_create(NULL, &problem, NULL, &plan), TCGEMM_STATUS_OK);
-    const candidate_t us = {.plan = plan, .samples = ours};
+    const candidate_t us = {.plan = plan, .samples = ours, .beta = 2};
     const candidate_t them = {.samples = theirs};
     const bench_row_t row = {.problem = &problem,
                              .ours = &us,
@@ -75,6 +75,7 @@ static void expect_times(const csv_t *csv) {
     expect(csv, "k", 300);
     expect(csv, "batch", 5);
     expect(csv, "samples", 3);
+    expect(csv, "beta", 2);
     expect_text(csv, "ops", "NT");
     expect_text(csv, "cold", "yes");
     expect(csv, "steady_seconds", 0.25);

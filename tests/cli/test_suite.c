@@ -19,7 +19,7 @@ static const char good[] = "# a comment\n"
                            "  f32_f32,s8_s32 NN,TT 8:32:*2,5x6x7 threads=1,2 pad=3\r\n"
                            "\n"
                            "class two of=one geomean=2\n"
-                           "\tbf16_f32 TN 1x2x3 batch=9 cold=yes fast=yes\n"
+                           "\tbf16_f32 TN 1x2x3 batch=9 beta=2 cold=yes fast=yes\n"
                            "  bf16_f32 NT 4";
 
 static void what_a_text_means(void **state) {
@@ -54,6 +54,7 @@ static void what_a_text_means(void **state) {
     const bench_item_t *last = &suite.items.values[33];
     const bench_item_t *cold = &suite.items.values[32];
     assert_true(cold->fast_accumulate && !last->fast_accumulate);
+    assert_true(cold->beta == 2 && last->beta == 0);
     assert_true(cold->cold && cold->batch == 9 && cold->shape.trans_a && !cold->shape.trans_b);
     assert_true(last->threads == 0 && last->shape.m == 4 && last->shape.trans_b &&
                 !last->shape.trans_a);

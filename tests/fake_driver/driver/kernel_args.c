@@ -32,6 +32,7 @@ static const step_t steps[] = {
     {"tcgemm_widen_e4m3", KERNEL_WIDEN, "pack", TCGEMM_DTYPE_E4M3, TCGEMM_DTYPE_BF16, 0},
     {"tcgemm_widen_e5m2", KERNEL_WIDEN, "pack", TCGEMM_DTYPE_E5M2, TCGEMM_DTYPE_BF16, 0},
     {"tcgemm_turn_8", KERNEL_TURN, "pack", TCGEMM_DTYPE_U8, TCGEMM_DTYPE_U8, 0},
+    {"tcgemm_turn_16", KERNEL_TURN, "pack", TCGEMM_DTYPE_F16, TCGEMM_DTYPE_F16, 90},
     {"tcgemm_turn_32", KERNEL_TURN, "pack", TCGEMM_DTYPE_S32, TCGEMM_DTYPE_S32, 0},
     {"tcgemm_reduce_f64", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F64, TCGEMM_DTYPE_F64, 0},
     {"tcgemm_reduce_f32", KERNEL_REDUCE, "reduce", TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F32, 0},
@@ -308,12 +309,18 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
         !maps(&params->with_maps.b, x->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
               x->ldb, x->batch, x->stride_b, x->b_trans ? lines_of_b : row->bk))
         return "the map of B is not that of B";
-    const bool may_leave = row->box_rows > 0 && !x->c && x->vector_d >= 16 &&
-                           x->n * (int64_t)size_of(kernel->d) % 16 == 0;
+    const bool may_leave = row->box_rows > 0 && x->vector_d >= 16 &&
+                           x->n * (int64_t)size_of(kernel->d) % 16 == 0 &&
+                           (!x->c || (row->boxes_of_c && x->vector_c >= 16));
     if (params->with_maps.has_d != may_leave ||
         (may_leave && !maps(&params->with_maps.d, x->d, x->m, x->n, x->ldd, x->batch * x->splits,
                             x->stride_d, row->box_rows)))
         return "the map of D is not that of D";
+    const bool may_come = may_leave && x->c;
+    if (params->with_maps.has_c != may_come ||
+        (may_come && !maps(&params->with_maps.c, x->c, x->m, x->n, x->ldc, x->batch, x->stride_c,
+                           row->box_rows)))
+        return "the map of C is not that of C";
     return NULL;
 }
 
