@@ -52,7 +52,8 @@ void operands_free(operands_t *x) {
 
 /* ---- judgement ---- */
 
-/* D of the first copy as no run has left it; a peer that works in place finds C there. */
+/* D of the first copy as no run has left it; on the CPU all work in place, as CBLAS does, and find
+ * C there. */
 static int mark(const bench_t *b, operands_t *x, const candidate_t *candidate) {
     workload_t *w = &x->data.copies[0];
     x->data.next = 0;
@@ -60,7 +61,7 @@ static int mark(const bench_t *b, operands_t *x, const candidate_t *candidate) {
     if (bench_is_on_gpu(b))
         return gpu_data_mark(&x->gpu, w);
     workload_reset(w);
-    if (candidate->peer && candidate->beta != 0)
+    if (candidate->beta != 0)
         memcpy(w->d, w->c, layout_of(&x->problem, 'D').bytes);
     return CLI_OK;
 }

@@ -72,7 +72,7 @@ int candidate_call(const candidate_t *c) {
         const workload_t *w = &c->data->copies[c->data->next];
         c->data->next = (c->data->next + 1) % c->data->count;
         if (c->plan)
-            status = tcgemm_run(c->plan, c->alpha, w->a, w->b, c->beta, w->c, w->d);
+            status = tcgemm_run(c->plan, c->alpha, w->a, w->b, c->beta, w->d, w->d);
         else
             return peer_product_run(c->peer, w->a, w->b, w->d)
                        ? CLI_OK
