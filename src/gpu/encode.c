@@ -279,18 +279,23 @@ void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, t
     a->rounds_to_tf32 = b->rounds_to_tf32 = row->type == TCGEMM_TF32_F32;
 }
 
+/* Whether boxes may move rows of C or D: these begin on 16-byte boundaries and maps reach them. */
+static bool has_rows_for_boxes(uint32_t vector, int64_t ld, int64_t stride, int64_t bytes) {
+    const int64_t most = (int64_t)1 << 40;
+    return vector >= PIECE && ld * bytes < most && stride * bytes < most;
+}
+
 bool tcgemm_gpu_tensors_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                              tcgemm_tensor_t *c, tcgemm_tensor_t *d) {
     const tcgemm_dtype_t dtype = step->d.at.dtype;
-    const int64_t bytes = tcgemm_dtype_bits(dtype) / 8, most = (int64_t)1 << 40;
+    const int64_t bytes = tcgemm_dtype_bits(dtype) / 8;
     const int rows = step->kernel->gpu->box_rows;
     memset(c, 0, sizeof *c);
-    if (rows == 0 || x->n * bytes % PIECE != 0)
+    if (rows == 0 || x->n * bytes % PIECE != 0 ||
+        !has_rows_for_boxes(x->vector_d, x->ldd, x->stride_d, bytes))
         return false;
-    if (x->vector_d < PIECE || x->ldd * bytes >= most || x->stride_d * bytes >= most)
-        return false;
-    if (x->c && (!step->kernel->gpu->boxes_of_c || x->vector_c < PIECE || x->ldc * bytes >= most ||
-                 x->stride_c * bytes >= most))
+    if (x->c && !(step->kernel->gpu->boxes_of_c &&
+                  has_rows_for_boxes(x->vector_c, x->ldc, x->stride_c, bytes)))
         return false;
     *d = tensor_of(x->d, dtype, x->m, x->n, x->ldd, x->batch * x->splits, x->stride_d, rows);
     if (x->c)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "gpu/gpu_args.h"
+#include "gpu/tensor_map.h"
 #include "table/family.h"
 
 /* A kernel that streams an operand has two entries, by the layout of that operand alone: _nt where
@@ -142,7 +142,7 @@ static inline bool tcgemm_gpu_takes_layout(const tcgemm_gpu_row_t *row, bool is_
 
 /* Whether the last boxes of D that a tile sends begin inside those before: elements leave twice. */
 static inline bool tcgemm_gpu_boxes_overlap(const tcgemm_gpu_row_t *row, int element_bytes) {
-    return row->box_rows > 0 && row->bn * element_bytes % 128 != 0;
+    return row->box_rows > 0 && row->bn * element_bytes % TCGEMM_TENSOR_ROW != 0;
 }
 
 /* True if the device has the architecture and the shared memory for the row. */

@@ -68,13 +68,6 @@ static void regions_of_sum(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x
     regions[B] = nothing("B");
 }
 
-static void is_written_once(tcgemm_emulate_region_t *region) {
-    region->flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
-}
-static void is_written_twice(tcgemm_emulate_region_t *region) {
-    region->flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_TWICE;
-}
-
 /* Of a product, or of the sum of the parts of k, whose rows are whole pieces of 16 bytes. */
 static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                          tcgemm_emulate_region_t *regions) {
@@ -89,10 +82,10 @@ static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
     regions[D] =
         region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype, x->d,
                   x->m, x->n, x->ldd, x->batch * (is_product ? x->splits : 1), x->stride_d);
-    if (is_product && tcgemm_gpu_boxes_overlap(step->kernel->gpu, regions[D].element_bytes))
-        is_written_twice(&regions[D]);
-    else
-        is_written_once(&regions[D]);
+    const bool overlap =
+        is_product && tcgemm_gpu_boxes_overlap(step->kernel->gpu, regions[D].element_bytes);
+    regions[D].flags =
+        TCGEMM_EMULATE_WRITE | (overlap ? TCGEMM_EMULATE_TWICE : TCGEMM_EMULATE_ONCE);
 }
 
 /* Of one packing: what it reads, and the copy, in whole pieces of 16 bytes. */
@@ -104,7 +97,7 @@ static void make_regions_of_packing(const tcgemm_step_t *step, const tcgemm_gpu_
     *to =
         region_of("the workspace", step->d.at.dtype, x->d, turns ? x->k : x->m,
                   in_pieces(turns ? x->m : x->k, step->d.at.dtype), x->ldd, x->batch, x->stride_d);
-    is_written_once(to);
+    to->flags = TCGEMM_EMULATE_WRITE | TCGEMM_EMULATE_ONCE;
 }
 
 /* Elements of D of which every byte was written. */

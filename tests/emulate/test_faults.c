@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "emulate/emulate.h"
+#include "support/module.h"
 
 enum { THREADS = 64, PITCH = 6, WIDTH = 4 };
 
@@ -151,14 +152,9 @@ static void what_is_no_launch(void **state) {
 }
 
 int main(void) {
-    char path[4096];
-    const char *build = getenv("TCGEMM_BUILD_DIR");
-    (void)snprintf(path, sizeof path, "%s/tests/emulate-faulty.so", build ? build : "build");
-    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!module) {
-        (void)fprintf(stderr, "%s\n", dlerror());
+    module = module_of_build("tests/emulate-faulty.so");
+    if (!module)
         return 1;
-    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_told),
         cmocka_unit_test(sound_kernels_compute),

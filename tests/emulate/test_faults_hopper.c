@@ -16,6 +16,7 @@
 #include "base/dtype.h"
 #include "emulate/emulate.h"
 #include "gpu/tensor_map.h"
+#include "support/module.h"
 
 enum {
     MAX_TILES = 6,
@@ -262,14 +263,9 @@ static void each_is_told(void **state) {
 }
 
 int main(void) {
-    char path[4096];
-    const char *build = getenv("TCGEMM_BUILD_DIR");
-    (void)snprintf(path, sizeof path, "%s/tests/emulate-faulty-hopper.so", build ? build : "build");
-    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!module) {
-        (void)fprintf(stderr, "%s\n", dlerror());
+    module = module_of_build("tests/emulate-faulty-hopper.so");
+    if (!module)
         return 1;
-    }
     fill();
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@
 #include "base/dtype.h"
 #include "emulate/emulate.h"
 #include "emulate/golden.h"
+#include "support/module.h"
 
 enum { WORDS = GOLDEN_LANES * GOLDEN_MAX_WORDS };
 
@@ -170,14 +171,11 @@ static int replay(const char *folder) {
 }
 
 int main(void) {
+    const char *source = getenv("TCGEMM_SOURCE_DIR");
     char path[2048];
-    const char *build = getenv("TCGEMM_BUILD_DIR"), *source = getenv("TCGEMM_SOURCE_DIR");
-    (void)snprintf(path, sizeof path, "%s/tests/emulate-golden.so", build ? build : "build");
-    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!module) {
-        (void)fprintf(stderr, "%s\n", dlerror());
+    module = module_of_build("tests/emulate-golden.so");
+    if (!module)
         return 1;
-    }
     (void)snprintf(path, sizeof path, "%s/tests/emulate/golden", source ? source : ".");
     return replay(path);
 }

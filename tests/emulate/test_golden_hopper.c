@@ -19,6 +19,7 @@
 #include "base/dtype.h"
 #include "emulate/emulate.h"
 #include "emulate/golden_hopper.h"
+#include "support/module.h"
 
 static void *module;
 static char folder[4096];
@@ -250,14 +251,10 @@ static void the_models_do_as_the_gpu_did(void **state) {
 }
 
 int main(void) {
-    char path[4096];
-    const char *build = getenv("TCGEMM_BUILD_DIR"), *source = getenv("TCGEMM_SOURCE_DIR");
-    (void)snprintf(path, sizeof path, "%s/tests/emulate-golden-hopper.so", build ? build : "build");
-    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!module) {
-        (void)fprintf(stderr, "%s\n", dlerror());
+    const char *source = getenv("TCGEMM_SOURCE_DIR");
+    module = module_of_build("tests/emulate-golden-hopper.so");
+    if (!module)
         return 1;
-    }
     (void)snprintf(folder, sizeof folder, "%s/tests/emulate/golden", source ? source : ".");
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_models_multiply),
                                        cmocka_unit_test(the_models_do_as_the_gpu_did)};

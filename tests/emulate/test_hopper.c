@@ -18,6 +18,7 @@
 #include "emulate/emulate.h"
 #include "gpu/families/wgmma/shape.h"
 #include "gpu/tensor_map.h"
+#include "support/module.h"
 #include "support/support.h"
 
 typedef struct row {
@@ -45,7 +46,8 @@ typedef struct row {
      TCGEMM_WGMMA_TAKES_RIGHT(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                     \
      TCGEMM_WGMMA_PAIRED(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn), consumers, swap, ranks),  \
      TCGEMM_WGMMA_GATHERS(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                         \
-     TCGEMM_WGMMA_C_BOXES(sums, bm, bn, consumers, turns)},
+     TCGEMM_WGMMA_C_BOXES(TCGEMM_WGMMA_PROMOTES_##sums,                                            \
+                          TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns))},
 static const row_t rows[] = {
 #include "gpu/families/wgmma/rows.def"
 };
@@ -501,12 +503,11 @@ static void ranks_of_a_cluster_sum_up(void **state) {
  * after the other, the last ones at the edges. */
 static void c_comes_by_boxes(void **state) {
     (void)state;
-    const char *wanted = getenv("TCGEMM_TEST_KERNEL");
-    const int step = wanted ? 1 : (int)at_level(5, 2, 1);
+    const int step = getenv("TCGEMM_TEST_KERNEL") ? 1 : (int)at_level(5, 2, 1);
     int seen = 0;
     for (int r = 0; r < NUM_ROWS; r += step) {
         const row_t *row = &rows[r];
-        if (row->swap || !row->boxes_of_c || (wanted && !strstr(row->entry, wanted)))
+        if (row->swap || !row->boxes_of_c || !is_about_kernel(row->entry))
             continue;
         for (int i = 0; i < 3; ++i, ++seen) {
             problem_t p = problem_of(row, 0, seen);
@@ -596,18 +597,9 @@ static void pairs_share_b(void **state) {
 }
 
 int main(void) {
-    char path[4096];
-    const char *build = getenv("TCGEMM_BUILD_DIR"), *folder = getenv("TCGEMM_EMULATOR");
-    (void)snprintf(path, sizeof path, "%s%s/emulate-sm90.so",
-                   folder  ? folder
-                   : build ? build
-                           : "build",
-                   folder ? "" : "/src/emulate");
-    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!module) {
-        (void)fprintf(stderr, "%s\n", dlerror());
+    module = module_of_sm90();
+    if (!module)
         return 1;
-    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_multiplies),
         cmocka_unit_test(the_schedule_does_not_matter),

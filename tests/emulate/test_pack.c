@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "emulate/emulate.h"
 #include "gpu/gpu_args.h"
+#include "support/module.h"
 
 enum { PIECE = 16, MAX_BYTES = 1 << 20, BLOCKS = 3, CANARY = 0xA5 };
 
@@ -202,18 +203,9 @@ static void every_copy_is_whole(void **state) {
 }
 
 int main(void) {
-    char path[4096];
-    const char *build = getenv("TCGEMM_BUILD_DIR"), *folder = getenv("TCGEMM_EMULATOR");
-    (void)snprintf(path, sizeof path, "%s%s/emulate-sm90.so",
-                   folder  ? folder
-                   : build ? build
-                           : "build",
-                   folder ? "" : "/src/emulate");
-    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!module) {
-        (void)fprintf(stderr, "%s\n", dlerror());
+    module = module_of_sm90();
+    if (!module)
         return 1;
-    }
     uint32_t x = 1;
     for (int i = 0; i < MAX_BYTES; ++i) {
         x = x * 1664525u + 1013904223u;

@@ -51,9 +51,8 @@
 
 /* D leaves, and C may come, by boxes of 128 bytes by so many rows of D, and a warp has places for
  * two: 16 rows where there is room (in 227 KiB, of which two blocks an SM have 1 KiB less than half
- * each, and of which barriers take at most 384 bytes), else 8; 0
- * where the tile is transposed, whose rows of D lie across warps, is narrower than boxes, or is
- * summed by a cluster. */
+ * each, and of which barriers take at most 384 bytes), else 8; 0 where the tile is transposed,
+ * whose rows of D lie across warps, is narrower than boxes, or is summed by a cluster. */
 #define TCGEMM_WGMMA_PLACES(consumers, rows) ((consumers)*4 * 2 * (rows)*128)
 #define TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages, blocks_per_sm, ranks)               \
     ((swap) || (bn) < 64 || (ranks) > 1 ? 0                                                        \
@@ -64,10 +63,9 @@
 
 /* Whether C comes by boxes, too: where there are registers left for it beside the sums, and these
  * are not `short` ones, whose loop ptxas makes 7 % slower beside it (e4m3, 128 x 128). */
-#define TCGEMM_WGMMA_PROMOTES_wide  0
-#define TCGEMM_WGMMA_PROMOTES_short 1
-#define TCGEMM_WGMMA_C_BOXES(sums, bm, bn, consumers, turns)                                       \
-    (TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) < 192 && !TCGEMM_WGMMA_PROMOTES_##sums)
+#define TCGEMM_WGMMA_PROMOTES_wide               0
+#define TCGEMM_WGMMA_PROMOTES_short              1
+#define TCGEMM_WGMMA_C_BOXES(promotes, num_sums) ((num_sums) < 192 && !(promotes))
 
 /* Sums of 4 bytes, of a tile that the blocks of a cluster sum up: beside the ring, so that no block
  * waits until its own is free. */

@@ -27,6 +27,9 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
     kernel.run(x);
 }
 
+/* What an operand in that form asks of its side: TAKES_LEFT, TAKES_RIGHT. */
+#define TCGEMM_WGMMA_LIES(form) ((form) == TCGEMM_FORM_K ? TCGEMM_TAKES_K : TCGEMM_TAKES_MN)
+
 #define TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages,          \
                             blocks_per_sm, ranks, name, a_form, b_form)                            \
     extern "C" __global__ void __launch_bounds__(TCGEMM_WGMMA_THREADS(consumers), blocks_per_sm)   \
@@ -36,11 +39,9 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
                                                            blocks_per_sm, ranks)) &&               \
                       (TCGEMM_WGMMA_TAKES_LEFT(8 * type::ELEMENT_BYTES, bm, bn, consumers, turns,  \
                                                swap) &                                             \
-                       (((swap) ? (b_form) : (a_form)) == TCGEMM_FORM_K ? TCGEMM_TAKES_K           \
-                                                                        : TCGEMM_TAKES_MN)) &&     \
+                       TCGEMM_WGMMA_LIES((swap) ? (b_form) : (a_form))) &&                         \
                       (TCGEMM_WGMMA_TAKES_RIGHT(8 * type::ELEMENT_BYTES, (swap) ? (bm) : (bn)) &   \
-                       (((swap) ? (a_form) : (b_form)) == TCGEMM_FORM_K ? TCGEMM_TAKES_K           \
-                                                                        : TCGEMM_TAKES_MN)) &&     \
+                       TCGEMM_WGMMA_LIES((swap) ? (a_form) : (b_form))) &&                         \
                       (((swap) ? (a_form) : (b_form)) == TCGEMM_FORM_K ||                          \
                        !TCGEMM_WGMMA_GATHERS(8 * type::ELEMENT_BYTES, (swap) ? (bm) : (bn))))      \
             tcgemm_wgmma_run<type, bm, bn, consumers, turns, swap, stages, blocks_per_sm, ranks,   \

@@ -207,8 +207,8 @@ struct wgmma_kernel {
         SUMS_AT = PLACES_AT + CONSUMERS * 4 * 2 * PLACE_BYTES,
         BARRIERS_AT = SUMS_AT + (RANKS > 1 ? PIECES * PIECE_BYTES : 0),
         SMEM_BYTES = BARRIERS_AT + TCGEMM_WGMMA_BARRIERS(CONSUMERS, STAGES),
-        SUMS = UNITS * RIGHT / 2,                                /* of a thread */
-        C_BOXES = BOX_ROWS > 0 && SUMS < 192 && !TYPE::PROMOTES, /* shape.h */
+        SUMS = UNITS * RIGHT / 2, /* of a thread */
+        C_BOXES = BOX_ROWS > 0 && TCGEMM_WGMMA_C_BOXES(TYPE::PROMOTES, SUMS),
         /* It may be, the launch says. */
         PAIRED = TCGEMM_WGMMA_PAIRED(8 * TYPE::ELEMENT_BYTES, RIGHT, CONSUMERS, SWAP, RANKS),
         LEFT_ARRIVE = LEFT_FORM == TCGEMM_FORM_K ? LEFT * ROW : LEFT_BYTES,
