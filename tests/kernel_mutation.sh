@@ -414,13 +414,13 @@ defect "what was added up replaces sums that others read" $wgmma \
     's/tcgemm_sts_128(piece_at(piece), bits);/tcgemm_sts_128(piece_at(piece ^ 1), bits);/;s/tcgemm_lds_128(total, piece_at(piece));/tcgemm_lds_128(total, piece_at(piece ^ 1));/' \
     'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_64x64x64_cluster'
 defect "the next sums are laid down while lanes still write rows" $wgmma \
-    '/write_some<IN_SHADE>(args, (from/,/__syncwarp/s/__syncwarp();//' \
+    '/write_some<1, IN_SHADE>(args/,/__syncwarp/s/__syncwarp();//' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x192x64_turns'
 defect "rows are read as if they lay in order" $wgmma \
-    's/(from ^ row \* 16)/from/' \
+    's/(from ^ i \* 16)/from/' \
     'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_128x128x64_turns'
 defect "rows beyond the edge are written, too" $wgmma \
-    '/scalar v;/,/to += args.ldd/s/if (row < here)/if (true)/' \
+    '/scalar, WIDTH> v;/,/to += args.ldd/s/if (i < here)/if (true)/' \
     'wgmma_s8_s32.cu' 90 'wgmma_s8_s32_64x64x128_share'
 defect "gathered chunks lie in order" $wgmma \
     's/in_box(lane \/ 8 + 4 \* i, lane % 8 \* 16)/(lane \/ 8 + 4 * i) * ROW + lane % 8 * 16/' \
@@ -471,8 +471,11 @@ defect "an odd number of boxes of C leaves its barrier in the other phase" $wgmm
     's/^ *end_c(box);$/(void)0;/' \
     'wgmma_s8_s32.cu' 90 'boxes:wgmma_s8_s32_64x64x128_share'
 defect "C is added twice to columns in two boxes" $wgmma \
-    's/|| lane >= b::AGAIN/|| true/' \
+    's/|| col_in_box >= b::AGAIN/|| true/' \
     'wgmma_f16_f32.cu' 90 'boxes:wgmma_f16_f32_128x176x64_turns'
+defect "both halves of a row in pairs come from one place" $wgmma \
+    's/whole ? (int)lane \/ 16 :/whole ? 0 :/' \
+    'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x128x64_turns'
 defect "shares of k overlap" tile/split.h \
     's/(rank + 1) \/ ranks)/(rank + 1) \/ ranks) + (rank + 1 < ranks)/' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_64x64x64_cluster'

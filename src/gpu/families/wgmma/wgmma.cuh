@@ -132,6 +132,10 @@
  *                                             inside lines of the L2, 377 to 430 and 377
  *     odd rows of D eight at a time           bf16 185^3 on 128 x 128 15.8 to 9.3 us, 1001^3 21 to
  *                                             15; in turns and always: 8191^3 2 to 4 % slower
+ *     even ones in pairs, whole, H200         bf16 4096 x 4090 x 512 91 to 64 us, with C 4090^2 x
+ *                                             4096 235 to 220; in 128 x 192, where C is not added
+ *                                             by boxes, 4096 x 4096 x 256 66 to 124 (pairs, sums)
+ *     C brought to the L2 beside products     4095^3 267 to 274; no gain but in 128 x 192
  *     tf32 by registers, beside a copy        NN 4096^3 410 to 371 us, 1024^3 16.1 to 11.7, 256 x
  *     of that operand                         65536 x 320 96 to 48; TT 4096^3 407 to 362
  *     a ring of all shared memory for few     bf16 1 x 4096 x 4096 14.4 to 11.3 us, 64 rows 15.7 to
@@ -779,7 +783,8 @@ struct wgmma_kernel {
             tcgemm_tma_wait_read<0>();
     }
 
-    template <class T> struct alignas(2 * sizeof(T)) pair_of { T v[2]; };
+    template <class T, int WIDTH> struct alignas(WIDTH * sizeof(T)) columns { T v[WIDTH]; };
+    template <class T> using pair_of = columns<T, 2>;
     typedef pair_of<out> pair;
 
     /* ---- boxes: the sums of a warp, 16 rows of the tile, in shared memory ---- */
@@ -794,17 +799,20 @@ struct wgmma_kernel {
             AGAIN = ACROSS * COLS - RIGHT,
             COUNT = UNITS * ACROSS * (16 / ROWS)
         };
-        static __device__ __forceinline__ constexpr int half(int box) {
-            return box % (16 / ROWS);
-        }
         static __device__ __forceinline__ constexpr bool is_last(int box) {
-            return box / (16 / ROWS) % ACROSS == ACROSS - 1;
+            return box % ACROSS == ACROSS - 1;
         }
         static __device__ __forceinline__ constexpr int col(int box) {
-            return box / (16 / ROWS) % ACROSS * COLS - (is_last(box) ? AGAIN : 0);
+            return box % ACROSS * COLS - (is_last(box) ? AGAIN : 0);
+        }
+        static __device__ __forceinline__ constexpr int half(int box) {
+            return box / ACROSS % (16 / ROWS);
         }
         static __device__ __forceinline__ constexpr int unit(int box) {
-            return box / (16 / ROWS) / ACROSS;
+            return box / ACROSS / (16 / ROWS);
+        }
+        static __device__ __forceinline__ constexpr int row(int box) { /* from the warp's first */
+            return unit(box) * 64 + half(box) * 8;
         }
     };
 
@@ -843,7 +851,8 @@ struct wgmma_kernel {
         }
     }
 
-    template <class T> static __device__ __forceinline__ void pick_up(uint32_t at, pair_of<T> &p) {
+    template <class T, int WIDTH>
+    static __device__ __forceinline__ void pick_up(uint32_t at, columns<T, WIDTH> &p) {
         uint32_t bits[2];
         if (sizeof p == 8)
             tcgemm_lds_64(bits, at);
@@ -891,7 +900,7 @@ struct wgmma_kernel {
 
     static __device__ __forceinline__ int32_t box_row(const work &w, uint32_t consumer, int box) {
         typedef boxes<out> b;
-        return (int32_t)top_of(w, consumer) + b::unit(box) * 64 + b::half(box) * 8;
+        return (int32_t)top_of(w, consumer) + b::row(box);
     }
 
     /* One lane asks for a box of C, to where that of D will be laid down. */
@@ -971,74 +980,86 @@ struct wgmma_kernel {
     /* ---- epilogue: D = alpha * c + beta * C, along rows ---- */
 
     enum {
-        AT_ONCE = UNITS * RIGHT > 256 ? 2 : 8, /* rows, for want of registers */
-        IN_SHADE = 2,
-        SHADE = 32 /* blocks of k, whose products take longer than a tile's rows two by two */
+        AT_ONCE = SUMS < 192 ? 8 : 4, /* rows, for want of registers */
+        IN_SHADE = 4,
+        SHADE = 32 /* blocks of k, whose products take longer than a tile's rows by so few */
     };
 
-    /* 32 columns of some rows of a box, a lane's at `from` of the first: all are read before any is
-     * written, so that no row waits for the one before. `here` of them are rows of D. */
-    template <int ROWS>
-    static __device__ __forceinline__ void write_some(const tcgemm_gpu_args_t &args, uint32_t from,
-                                                      int32_t here, const out *old, out *to) {
-        uint32_t bits[ROWS];
-        scalar added[ROWS] = {}, alpha, beta;
+    /* Of ROWS rows of a box a lane has the WIDTH columns at `from`, which belong at `row` and `col`
+     * of D. C of all is read before any is written, so that no row waits for the one before. */
+    template <int WIDTH, int ROWS>
+    static __device__ __forceinline__ void write_some(const tcgemm_gpu_args_t &args, uint32_t index,
+                                                      int32_t row, int32_t col, uint32_t from) {
+        const int32_t here = (int32_t)args.m - row;
+        const bool adds = (C_BOXES || WIDTH == 1) && args.c; /* see finish */
+        columns<out, WIDTH> added[ROWS] = {};
+        if (adds) {
+            const out *const old =
+                (const out *)args.c + index * args.stride_c + row * args.ldc + col;
+#pragma unroll
+            for (int32_t i = 0; i < ROWS; ++i)
+                if (i < here)
+                    added[i] = *(const columns<out, WIDTH> *)(old + i * args.ldc);
+        }
+        out *to = (out *)args.d + index * args.stride_d + row * args.ldd + col;
+        scalar alpha, beta;
         scalars(args, &alpha, &beta);
 #pragma unroll
-        for (int32_t row = 0; row < ROWS; ++row)
-            bits[row] = tcgemm_lds_32((from ^ row * 16) + row * ROW); /* as in_box has it */
-        if (args.c)
+        for (int32_t i = 0; i < ROWS; ++i) {
+            columns<scalar, WIDTH> v;
+            columns<out, WIDTH> p;
+            pick_up((from ^ i * 16) + i * ROW, v); /* as in_box has it */
 #pragma unroll
-            for (int32_t row = 0; row < ROWS; ++row)
-                if (row < here)
-                    added[row] = beta * TYPE::load(old[row * args.ldc]);
-#pragma unroll
-        for (int32_t row = 0; row < ROWS; ++row) {
-            scalar v;
-            memcpy(&v, &bits[row], 4);
-            v = args.c ? alpha * v + added[row] : alpha * v;
-            if (row < here)
-                *to = TYPE::store(v);
+            for (int x = 0; x < WIDTH; ++x) {
+                const scalar scaled = alpha * v.v[x];
+                p.v[x] = TYPE::store(adds ? scaled + beta * TYPE::load(added[i].v[x]) : scaled);
+            }
+            if (i < here)
+                *(columns<out, WIDTH> *)to = p;
             to += args.ldd;
         }
     }
 
-    /* Rows that begin anywhere: laid down as boxes of sums, one in each place, then a warp takes 32
-     * columns of one row at a time. (From registers, where a store meets half of a sector: 0.65
-     * TB/s, see notes.md.) In the shade of the other consumer's products two at a time: many would
-     * hold these up. */
+    /* Rows that begin anywhere: laid down as boxes of sums, one in each place, side by side, then a
+     * warp takes some rows at a time, each whole (in pairs of columns of 16 bit) or box by box, so
+     * that what memory has beside one another is wanted at about the same time. (From registers,
+     * where a store meets half of a sector: 0.65 TB/s; all rows of a box first, C of 16 bit: 240
+     * and 216 us, see notes.md.) In the shade of the other consumer's products few at a time: many
+     * would hold these up. */
     __device__ __forceinline__ void write_rows(const tcgemm_gpu_args_t &args, const work &w,
-                                               uint32_t consumer,
+                                               uint32_t consumer, bool in_pairs,
                                                const sum (&c)[UNITS][RIGHT / 2]) {
         typedef boxes<scalar> b;
+        static_assert(b::ACROSS % 2 == 0 || b::COUNT == b::ACROSS, "two boxes of the same rows");
+        const bool whole = sizeof(out) == 2 && in_pairs;
         const uint32_t lane = threadIdx.x % 32;
-        const int32_t top = (int32_t)top_of(w, consumer), left = (int32_t)w.right + (int32_t)lane;
-#pragma unroll
+        const uint32_t col_in_box = whole ? lane % 16 * 2 : lane;
+        const int32_t some = w.is_shaded ? IN_SHADE : AT_ONCE, turns = whole ? 1 : 2;
+#pragma unroll 1
         for (int box = 0; box < b::COUNT; box += 2) {
-            const int places = b::COUNT - box < 2 ? 1 : 2;
-            lay_box<scalar, false>(c, box, 1, 0);
-            if (places == 2)
-                lay_box<scalar, false>(c, box + 1, 1, 0);
+#pragma unroll
+            for (int i = 0; i < b::COUNT; ++i) /* sums have numbers, not addresses */
+                if (i / 2 == box / 2)
+                    lay_box<scalar, false>(c, i, 1, 0);
             __syncwarp();
 #pragma unroll 1
-            for (int i = 0; i < places * b::ROWS / AT_ONCE; ++i) {
-                const int which = box + i % places, first = i / places * AT_ONCE;
-                const int32_t row = top + b::unit(which) * 64 + b::half(which) * 8 + first;
-                const int32_t col = left + b::col(which);
-                const bool is_new = !b::AGAIN || !b::is_last(which) || lane >= b::AGAIN;
-                const int32_t here = col < (int32_t)args.n && is_new ? (int32_t)args.m - row : 0;
-                const int64_t of_c = w.index * args.stride_c + row * args.ldc + col;
-                const int64_t of_d = w.index * args.stride_d + row * args.ldd + col;
-                const uint32_t from = place_of(which) + in_box(first, 4 * lane);
-                const out *const old = (const out *)args.c + (args.c ? of_c : 0);
-                out *const to = (out *)args.d + of_d;
-                if ((!w.is_shaded || AT_ONCE == IN_SHADE) && here > 0)
-                    write_some<AT_ONCE>(args, from, here, old, to);
-#pragma unroll 1
-                for (int32_t at = 0; AT_ONCE > IN_SHADE && w.is_shaded && at < AT_ONCE && at < here;
-                     at += IN_SHADE)
-                    write_some<IN_SHADE>(args, (from ^ at * 16) + at * ROW, here - at,
-                                         old + at * args.ldc, to + at * args.ldd);
+            for (int32_t i = 0; i < turns * b::ROWS / some; ++i) {
+                const int which = box + (whole ? (int)lane / 16 : i % 2);
+                const int32_t first = i / turns * some;
+                const int32_t row = (int32_t)top_of(w, consumer) + b::row(box) + first;
+                const int32_t col = (int32_t)(w.right + b::col(which) + col_in_box);
+                const bool is_new = !b::AGAIN || !b::is_last(which) || col_in_box >= b::AGAIN;
+                const uint32_t from = place_of(which) + in_box(first, 4 * col_in_box);
+                if (which >= b::COUNT || col >= (int32_t)args.n || !is_new)
+                    continue;
+                if (whole && some == AT_ONCE)
+                    write_some<2, AT_ONCE>(args, w.index, row, col, from);
+                else if (whole)
+                    write_some<2, IN_SHADE>(args, w.index, row, col, from);
+                else if (some == AT_ONCE)
+                    write_some<1, AT_ONCE>(args, w.index, row, col, from);
+                else
+                    write_some<1, IN_SHADE>(args, w.index, row, col, from);
             }
             __syncwarp();
         }
@@ -1189,7 +1210,7 @@ struct wgmma_kernel {
             if (x.has_d)
                 return send<false>(x, w, consumer, c);
             if (C_BOXES || !args.c || !in_pairs)
-                return write_rows(args, w, consumer, c);
+                return write_rows(args, w, consumer, in_pairs, c);
         }
         if constexpr (TURNED) {
             const bool is_whole = args.n % PIECE == 0 && args.vector_d >= sizeof(piece) &&
