@@ -204,6 +204,8 @@ static tcgemm_status_t place(const bench_t *b, const bench_item_t *item,
     setup_problem(b->settings, problem);
     if (item->fast_accumulate)
         problem->flags |= TCGEMM_FLAG_FAST_ACCUMULATE;
+    if (item->beta != 0)
+        problem->flags |= TCGEMM_FLAG_ADDS_C;
     problem->batch = item->batch;
     if (shape->has_ops) {
         problem->op_a = shape->trans_a ? TCGEMM_OP_T : TCGEMM_OP_N;

@@ -201,7 +201,7 @@ bool peer_set_threads(peer_t *peer, int threads) {
 static bool can_say(const peer_t *peer, const peer_routine_t *routine, const tcgemm_problem_t *p,
                     double alpha, double beta) {
     const bool by_rows = p->order == TCGEMM_ROW_MAJOR;
-    if (p->flags & ~(unsigned)TCGEMM_FLAG_REPRODUCIBLE)
+    if (p->flags & ~(TCGEMM_FLAG_REPRODUCIBLE | TCGEMM_FLAG_ADDS_C))
         return false;
     switch (routine->call) {
     case CALL_OFFSETS:

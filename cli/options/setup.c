@@ -157,7 +157,8 @@ void setup_problem(const settings_t *s, tcgemm_problem_t *problem) {
     problem->flags = (s->xor ? TCGEMM_FLAG_XOR : 0) |
                      (s->f16_accumulate ? TCGEMM_FLAG_F16_ACCUMULATE : 0) |
                      (s->fast_accumulate ? TCGEMM_FLAG_FAST_ACCUMULATE : 0) |
-                     (s->reproducible ? TCGEMM_FLAG_REPRODUCIBLE : 0);
+                     (s->reproducible ? TCGEMM_FLAG_REPRODUCIBLE : 0) |
+                     (s->beta != 0.0 ? TCGEMM_FLAG_ADDS_C : 0);
 }
 
 int setup_read_text(const char *path, char **text, size_t *length) {

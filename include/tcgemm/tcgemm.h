@@ -232,6 +232,10 @@ typedef enum tcgemm_order {
 /* ^ e4m3_*, e5m2_*: a kernel may sum up to 128 products as FP8 tensor cores do, in 14 bits, before
  *   they are added in f32; within the bound of tcgemm_verify for it. All other algorithms, the
  *   CPU's among them, accumulate in f32. */
+#define TCGEMM_FLAG_ADDS_C 16u
+/* ^ A hint: beta will not be 0, and C is about as large as D. The planner then takes the kernel
+ * that is fastest with a C (on a GPU often another one); the plan is right for any beta.
+ * tcgemm_gemm sees beta and needs no hint. */
 
 /* One product, or a strided batch of them. Build it with tcgemm_problem(), then change what
  * differs. A leading dimension of 0 means tight. With row-major order A is stored as m x k rows

@@ -36,7 +36,8 @@ def main():
             continue
         best = min(p, key=lambda r: float(r["seconds"]))
         found = (float(chosen[0]["seconds"]) / float(best["seconds"]) - 1, chosen[0], best)
-        fast = " short" if chosen[0]["flags"] == "8" else ""
+        flags = int(chosen[0]["flags"])
+        fast = (" short" if flags & 8 else "") + (" with C" if flags & 16 else "")
         for name in ("all", kind(p), chosen[0]["type"] + fast):
             judged[name].append(found)
     unknown = judged.pop("not measured", [])

@@ -292,5 +292,7 @@ int tcpy_read_call(state_t *state, PyObject **found, call_t *call) {
     }
     if (tcpy_read_options(found, &call->options) < 0)
         return -1;
+    if (call->beta != 0.0)
+        call->options.flags |= TCGEMM_FLAG_ADDS_C;
     return check_unserved(state, found);
 }

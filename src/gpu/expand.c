@@ -247,6 +247,8 @@ static tcgemm_canonical_t with_area(const tcgemm_canonical_t *g, const tcgemm_ar
 static tcgemm_canonical_t with_parts(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g,
                                      int64_t splits, int64_t split_k, int ranks) {
     tcgemm_canonical_t p = *g;
+    if (splits > 1)
+        p.flags &= ~TCGEMM_FLAG_ADDS_C; /* it is added to the sum of all */
     p.k = ranks == 1 ? split_k : ceil_div(ceil_div(split_k, row->gpu->bk), ranks) * row->gpu->bk;
     p.batch = g->batch * splits * ranks;
     return p;
@@ -289,7 +291,9 @@ static double partial_bytes(const tcgemm_canonical_t *g, int64_t splits) {
 static double reduce_seconds(const tcgemm_canonical_t *g, int64_t splits,
                              const tcgemm_device_t *device) {
     const double result = (double)g->batch * (double)g->m * (double)g->n;
-    const double bytes = partial_bytes(g, splits) + result * (double)bytes_of(g->type->d);
+    const int64_t matrices = g->flags & TCGEMM_FLAG_ADDS_C ? 2 : 1;
+    const double bytes =
+        partial_bytes(g, splits) + result * (double)(matrices * bytes_of(g->type->d));
     return tcgemm_gpu_reduce_seconds(bytes, splits, device);
 }
 

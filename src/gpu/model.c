@@ -77,6 +77,13 @@ static const double cluster_bytes_per_clock = 16.0;
 /* Pairs of blocks: to meet twice, and what of B each still has to fetch, as if it were alone. */
 static const double pair_barriers = 0.7e-6;
 static const double part_of_pair = 0.5;
+/* Cycles of an SM for an element of C, beside its bytes (H100; notes.md, "A hint that there is a
+ * C"): by boxes; by threads that take pieces of its rows; by such whose neighbours in D are not
+ * neighbours of a thread, of tf32. */
+static const double c_by_boxes = 0.15, c_by_pieces = 0.55, c_across = 1.5;
+static const double c_in_two_boxes = 0.4; /* by boxes that overlap: one waits for the next */
+/* Of kernels that copy by warps, and of f32 by boxes. */
+static const double c_of_f64 = 1.0, c_of_f32 = 0.15, c_by_warps = 0.7;
 static const double sms_of_large_clusters = 120.0 / 132.0;
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
@@ -178,6 +185,14 @@ static double d_bytes(const question_t *q) {
     return (double)q->g->m * (double)q->g->n * bytes_of(q->g->type->d);
 }
 
+static bool adds_c(const question_t *q) {
+    return (q->g->flags & TCGEMM_FLAG_ADDS_C) != 0 && !q->row->streams;
+}
+
+static double c_bytes(const question_t *q) {
+    return adds_c(q) ? d_bytes(q) : 0.0;
+}
+
 /* Bytes from memory: a sweep of `group` tile rows reads its rows of A once and all of B. Rows of D
  * that begin inside a sector come to 1.15 TB/s (measured, whatever the kernel). */
 static double memory_bytes(const question_t *q) {
@@ -189,7 +204,7 @@ static double memory_bytes(const question_t *q) {
     const bool b_stays = b < 0.5 * (double)q->device->l2_bytes;
     const double sweeps =
         b_stays ? 1.0 : ceil_f64((double)g->m / (q->row->bm * (double)raster_group(q)));
-    return a + b * sweeps + d * d_factor(q);
+    return a + b * sweeps + d * d_factor(q) + c_bytes(q);
 }
 
 /* Few rows or columns of D are those of a layer, whose weights come from the memory although they
@@ -444,12 +459,29 @@ static double finish_factor(const question_t *q) {
     return d_factor(q) == 1.0 ? 1.0 : q->cost->unaligned;
 }
 
+/* Cycles that an element of D takes longer because one of C is added. */
+static double c_cycles(const question_t *q) {
+    const tcgemm_gpu_row_t *const row = q->row;
+    const double bytes = bytes_of(q->g->a.dtype);
+    if (!adds_c(q))
+        return 0.0;
+    if (row->boxes_of_c && d_factor(q) == 1.0)
+        return tcgemm_gpu_boxes_overlap(row, (int)bytes_of(q->g->type->d)) ? c_in_two_boxes
+                                                                           : c_by_boxes;
+    if (row->code == TCGEMM_F32_F32)
+        return row->tensor_maps ? c_by_warps : c_of_f32;
+    if (row->tensor_maps)
+        return row->box_rows == 0 && bytes == 4.0 ? c_across : c_by_pieces;
+    return row->code == TCGEMM_F64_F64 ? c_of_f64 : c_by_warps;
+}
+
 /* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */
 static void add_rounds(const question_t *q, double k, double count, double blocks, double share,
                        tcgemm_gpu_time_t *t) {
     const double seconds = count / q->device->clock_hz;
     t->start += seconds * q->cost->start;
     t->finish += seconds * q->cost->finish * blocks * share * q->slower * finish_factor(q);
+    t->finish += seconds * c_cycles(q) * q->row->bm * q->row->bn * blocks * share;
     t->wait += seconds * k * q->cost->wait;
     t->multiply += seconds * k * (cycles_per_k(q, blocks) - q->cost->wait);
 }

@@ -104,7 +104,7 @@ static tcgemm_status_t check_scalars(const tcgemm_problem_t *p) {
     TCGEMM_RETURN_IF(p->op_b != TCGEMM_OP_N && p->op_b != TCGEMM_OP_T, TCGEMM_STATUS_BAD_ARGUMENT,
                      "op_b is %d, neither N nor T", (int)p->op_b);
     const uint32_t known = TCGEMM_FLAG_XOR | TCGEMM_FLAG_F16_ACCUMULATE | TCGEMM_FLAG_REPRODUCIBLE |
-                           TCGEMM_FLAG_FAST_ACCUMULATE;
+                           TCGEMM_FLAG_FAST_ACCUMULATE | TCGEMM_FLAG_ADDS_C;
     TCGEMM_RETURN_IF(p->flags & ~known, TCGEMM_STATUS_BAD_ARGUMENT, "flags 0x%x are unknown",
                      (unsigned)(p->flags & ~known));
     TCGEMM_RETURN_IF((p->flags & TCGEMM_FLAG_XOR) && p->type != TCGEMM_B1_S32,

@@ -44,7 +44,7 @@ def one_call():
     call = calls[0]
     expected = {"status": "OK", "type": "f64_f64", "m": "50", "n": "60", "k": "70", "batch": "3", "op_a": "N", "op_b": "T",
                 "order": "col", "lda": "51", "ldb": "61", "ldc": "51", "stride_a": str(51 * 70), "alpha": "0.5", "beta": "-2",
-                "packs": "-", "algo": "cpu", "threads": "1", "device": "cpu", "async": "0", "flags": "0"}
+                "packs": "-", "algo": "cpu", "threads": "1", "device": "cpu", "async": "0", "flags": "16"}
     check(expected.items() <= call.items(), f"{call} lacks {expected.items() - call.items()}")
     check(0 < float(call["seconds"]) < 60, f"a product of {call['seconds']} s")
     rate = 2 * 3 * 50 * 60 * 70 / float(call["seconds"]) * 1e-9

@@ -159,6 +159,40 @@ static void all_mixtures(const void *argument) {
     check_end();
 }
 
+static void note_flags(const tcgemm_call_info_t *call, void *flags) {
+    *(uint32_t *)flags = call->problem->flags;
+}
+
+/* One call sees whether there will be a C: on a GPU the plan is one for that. */
+static void one_call_hints(const void *argument) {
+    (void)argument;
+    const testcase_t t = testcase_make(NULL, tcgemm_problem(TCGEMM_F32_F32, 20, 30, 40), 1);
+    operands_t x;
+    on_gpu_t there;
+    uint32_t flags = UINT32_MAX;
+    operands_make(&t, &x);
+    tcgemm_context_t *context = context_on(0);
+    CHECK(on_gpu_make(&x, 0, &there), "memory on GPU 0");
+    void *at[4];
+    for (int i = 0; i < 4; ++i)
+        at[i] = on_gpu_data(&there, i);
+    CHECK(tcgemm_set_call_hook(note_flags, &flags) == TCGEMM_STATUS_OK, "no hook");
+    for (int i = 0; i < 4; ++i) {
+        const double beta = i % 2;
+        CHECK(tcgemm_gemm(&t.p, 1, at[0], at[1], beta, at[2], at[3]) == TCGEMM_STATUS_OK, "%s",
+              tcgemm_last_error());
+        CHECK(flags == (i % 2 ? TCGEMM_FLAG_ADDS_C : 0), "beta %g: flags %u", beta, flags);
+    }
+    CHECK(tcgemm_gemm(&t.p, 1, x.a.data, x.b.data, 1, x.c.data, x.d.data) == TCGEMM_STATUS_OK &&
+              flags == 0,
+          "host matrices: flags %u", flags);
+    CHECK(tcgemm_set_call_hook(NULL, NULL) == TCGEMM_STATUS_OK, "the hook");
+    on_gpu_free(&there);
+    tcgemm_context_destroy(context);
+    operands_free(&x);
+    check_end();
+}
+
 /* ---- what a caller may get wrong ---- */
 
 static void refusals(const void *argument) {
@@ -245,6 +279,7 @@ int main(void) {
     failed += run_alone("several steps, at random", many_steps, &orders[2]);
     failed += run_alone("D = beta * C", scaling, NULL);
     failed += run_alone("every mixture of places", all_mixtures, NULL);
+    failed += run_alone("a hint that there is a C", one_call_hints, NULL);
     failed += run_alone("refusals", refusals, NULL);
     failed += run_alone("wrong streams", wrong_streams, NULL);
     return failed != 0;

@@ -347,6 +347,7 @@ static tcgemm_problem_t any_problem(uint64_t *random, tcgemm_type_t type) {
         p.stride_c = p.stride_d = m * n;
     }
     p.flags = random_below(random, 8) ? 0 : TCGEMM_FLAG_REPRODUCIBLE;
+    p.flags |= random_below(random, 4) ? 0 : TCGEMM_FLAG_ADDS_C;
     return p;
 }
 
@@ -545,6 +546,47 @@ static void boxes_bring_fewer_parts(void **state) {
     }
 }
 
+/* Where a C will be added, rows to which it comes by boxes take the place of others, which are the
+ * faster ones without. A plan takes longer with it, of parts of k what adds them up. */
+static void a_c_has_rows_of_its_own(void **state) {
+    (void)state;
+    static const struct {
+        tcgemm_type_t type;
+        tcgemm_op_t op_b;
+        int64_t m, n, k;
+        bool moves;
+    } cases[] = {{TCGEMM_BF16_BF16, TCGEMM_OP_T, 1536, 6144, 1024, true},
+                 {TCGEMM_F16_F32, TCGEMM_OP_T, 1536, 6144, 1024, true},
+                 {TCGEMM_S8_S32, TCGEMM_OP_T, 3072, 3072, 3072, true},
+                 {TCGEMM_TF32_F32, TCGEMM_OP_N, 4096, 4096, 256, true},
+                 {TCGEMM_BF16_F32, TCGEMM_OP_T, 4096, 4096, 4096, false},
+                 {TCGEMM_BF16_F32, TCGEMM_OP_T, 256, 256, 65536, false},
+                 {TCGEMM_F64_F64, TCGEMM_OP_N, 4096, 4096, 64, false}};
+    const tcgemm_device_t *const gpu = tcgemm_known_gpu_find("h100");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        tcgemm_problem_t p = tcgemm_problem(cases[i].type, cases[i].m, cases[i].n, cases[i].k);
+        struct tcgemm_plan without, with;
+        p.op_b = cases[i].op_b;
+        if (p.op_b)
+            p.ldb = p.k;
+        assert_int_equal(tcgemm_plan_make_on(gpu, &p, NULL, 1, &without), TCGEMM_STATUS_OK);
+        p.flags = TCGEMM_FLAG_ADDS_C;
+        assert_int_equal(tcgemm_plan_make_on(gpu, &p, NULL, 1, &with), TCGEMM_STATUS_OK);
+        print_message("%s %.1f us, with a C %s %.1f us\n", without.kernel->name,
+                      1e6 * without.steps.seconds, with.kernel->name, 1e6 * with.steps.seconds);
+        assert_true(with.steps.seconds > without.steps.seconds);
+        if (tcgemm_plan_product(&with)->splits > 1) {
+            assert_string_equal(with.kernel->name, without.kernel->name);
+            assert_true(tcgemm_plan_product(&with)->seconds ==
+                        tcgemm_plan_product(&without)->seconds);
+        }
+        if (cases[i].moves) {
+            assert_false(without.kernel->gpu->boxes_of_c);
+            assert_true(with.kernel->gpu->boxes_of_c);
+        }
+    }
+}
+
 int main(void) {
     const char *child = getenv("TCGEMM_TEST_ARCH_CHILD");
     if (child)
@@ -565,6 +607,7 @@ int main(void) {
         cmocka_unit_test(products_share_d),
         cmocka_unit_test(pairs_where_blocks_wait_for_boxes),
         cmocka_unit_test(boxes_bring_fewer_parts),
+        cmocka_unit_test(a_c_has_rows_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,8 +29,10 @@
             (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap) : TAKES_RIGHT(code, bn_),  \
         .gathers_a = (swap) && GATHERS(code, bm_), .gathers_b = !(swap) && GATHERS(code, bn_),     \
         .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks, ranks),      \
-        .boxes_of_c = TCGEMM_WGMMA_C_BOXES(TCGEMM_WGMMA_PROMOTES_##sums,                           \
-                                           TCGEMM_WGMMA_SUMS(bm_, bn_, consumers, turns)))
+        .boxes_of_c =                                                                              \
+            TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks, ranks) > 0 &&        \
+            TCGEMM_WGMMA_C_BOXES(TCGEMM_WGMMA_PROMOTES_##sums,                                     \
+                                 TCGEMM_WGMMA_SUMS(bm_, bn_, consumers, turns)))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */
 static const tcgemm_kernel_t rows[] = {
