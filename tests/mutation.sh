@@ -155,6 +155,10 @@ defect "a phase ends before its last item is done" host/pool.c \
 defect "A's panels of a row of units are those of the first row" cpu/gemm.c \
     's/panel = at.row \/ a.width; panel < a.count/panel = 0; panel < a.count - at.row \/ a.width/; s/^    a.base = at.row;$/    a.base = 0;/' \
     'check/threads|check/prepack|check/kernels|check/levels'
+defect "rows of f32: all panels have the first rows" cpu/gemm.c 's/^        rows.origin += first \* rows.line_stride;$//' \
+    'check/kernels|check/levels|check/precision'
+defect "rows of f32 are read as panels" cpu/gemm.c 's/^    return (x->a_stays || x->a_is_rows) && x->u->strided/    return x->a_stays \&\& x->u->strided/' \
+    'check/kernels|check/levels|check/precision'
 defect "terms of a panel are those of the steps packed last" cpu/gemm.c \
     's/part->adds_terms = true;/part->adds_terms = false;/' 'check/levels|check/prepack'
 defect "lines along k, 16 at a time: the last steps are not theirs" cpu/kernels/pack_tmpl.h \

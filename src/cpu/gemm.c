@@ -161,7 +161,8 @@ typedef struct panels {
     char *data;
     uint32_t *terms;
     bool *special;
-    bool stay; /* they are rows where they lie, to be looked at for subnormals */
+    bool stay;     /* they are rows where they lie, to be looked at for subnormals */
+    bool are_rows; /* they are converted as they lie, not turned */
 } panels_t;
 
 /* Where the time of all threads goes, in nanoseconds. */
@@ -187,8 +188,9 @@ typedef struct product {
     tcgemm_signs_t signs;
     atomic_ushort owner[TCGEMM_MOST_UNITS_APART]; /* of a unit: 1 + the thread (packs_both) */
     bool a_stays;                                 /* A is read where it lies after all */
-    bool a_is_late;                               /* packs_a_late, unless it stays */
-    times_t *times;                               /* NULL: nobody asks */
+    bool a_is_rows; /* A's panels are rows of f32, which tiles read by strides */
+    bool a_is_late; /* packs_a_late, unless it stays */
+    times_t *times; /* NULL: nobody asks */
 } product_t;
 
 /* ---- the statistics ---- */
@@ -239,7 +241,8 @@ static int64_t even_tile_columns(const tcgemm_cpu_ukernel_t *u, int64_t cols) {
 /* Tiles read B by strides, and nobody else has packed it. */
 static bool has_even_columns(const product_t *x) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    return (!s->pack_a || !s->pack_b || x->a_stays) && x->u->strided && !x->plan->g.b.packed_bytes;
+    return (!s->pack_a || !s->pack_b || x->a_stays || x->a_is_rows) && x->u->strided &&
+           !x->plan->g.b.packed_bytes;
 }
 
 /* Columns of the next tile of `cols` to the end of a unit, and the width of its panel. Units before
@@ -285,6 +288,12 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
     const int lines =
         (int)(is_even ? columns_of_tile(x, p->lines - first) : min_i64(p->width, p->lines - first));
     const int width = is_even ? (int)width_of_panel(x, p->lines - first) : p->width;
+    if (p->are_rows) {
+        tcgemm_pack_t rows = p->pack;
+        rows.origin += first * rows.line_stride;
+        (void)x->u->pack_rows(&rows, lines, panel, NULL);
+        return;
+    }
     const bool found =
         x->u->pack(&p->pack, first, lines, width, panel, p->terms ? p->terms + first : NULL);
     if (x->u->exact)
@@ -431,6 +440,7 @@ static panels_t panels_of_a(const product_t *x, const step_t *s) {
         .terms = x->signs.use_a_terms ? s->buffers.a_terms : NULL,
         .special = s->buffers.a_special,
         .stay = x->a_stays,
+        .are_rows = x->a_is_rows,
     };
 }
 
@@ -496,10 +506,11 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     tcgemm_tile_t tile = {
         .steps = tcgemm_panel_steps(step->block.ks, x->u->ku),
-        .a_row = x->a_stays  ? g->a.row_stride / x->u->ku
-                 : s->pack_a ? 1
-                             : g->a.row_stride,
-        .a_step = s->pack_a && !x->a_stays ? x->u->mr : g->a.col_stride,
+        .a_row = x->a_stays     ? g->a.row_stride / x->u->ku
+                 : x->a_is_rows ? step->block.ks
+                 : s->pack_a    ? 1
+                                : g->a.row_stride,
+        .a_step = s->pack_a && !x->a_stays && !x->a_is_rows ? x->u->mr : g->a.col_stride,
         .b_step = s->pack_b ? x->u->nr : g->b.row_stride,
         .scale = g->flags & TCGEMM_FLAG_XOR ? 0u - 2u : 1u,
         .a_is_signed = x->signs.a_is_signed,
@@ -654,7 +665,7 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     if (x->u->exact &&
         (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a->special[a_panel] || b->special[b_panel]))
         return x->u->exact;
-    return x->a_stays && x->u->strided ? x->u->strided : x->u->packed;
+    return (x->a_stays || x->a_is_rows) && x->u->strided ? x->u->strided : x->u->packed;
 }
 
 /* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. All at
@@ -785,6 +796,22 @@ static void fetch_share(const later_t *later, int64_t index) {
             TCGEMM_PREFETCH_FAR(row + line * 64);
         i += last - first;
     }
+}
+
+/* The rows that will be packed for the next row of units, beside tiles of as many of this one. */
+static later_t later_rows(const product_t *x, const step_t *step, int64_t row, int64_t tile_rows) {
+    const tcgemm_canonical_t *g = &x->plan->g;
+    const int64_t bits = tcgemm_dtype_bits(g->a.dtype), next = row + x->plan->cpu.mc;
+    const int64_t lines = ceil_div(step->block.ks * bits, 8 * 64);
+    const int64_t index =
+        step->a_offset + (step->block.row + next) * g->a.row_stride + step->block.k;
+    if (!x->plan->cpu.fetches || !x->a_is_rows || !x->a_is_late || next >= step->block.rows)
+        return (later_t){.share = 0};
+    return (later_t){.at = (const char *)step->item.a + index * bits / 8,
+                     .pitch = g->a.row_stride * bits / 8,
+                     .rows = tile_rows,
+                     .lines = lines,
+                     .share = lines * tile_rows};
 }
 
 /* Of the rows of a tile, of an A that stays where it is, the next block of k. Of long vectors
@@ -940,9 +967,14 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
     const int64_t b_bytes = (const char *)panel_of_b(x, step, &b, at.col + 1) - first_b;
     const int64_t d_bytes = output_bytes(x);
     next_b_t next = next_b(x, step, &at, tile_rows);
+    later_t later = later_rows(x, step, at.row, tile_rows);
     tcgemm_tile_t tile = tile_of_block(x, step);
     for (int64_t i = at.row; i < i1; i += tile_rows) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
+        if (later.share) {
+            fetch_share(&later, 0);
+            later.at += tile_rows * later.pitch;
+        }
         tile.a = panel_of_a(x, step, &a, i, 0);
         tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
         if (fetches && !are_close && i + tile_rows < i1)
@@ -1723,6 +1755,21 @@ static void do_item(void *argument, int t, int64_t item) {
 
 /* ---- the batch ---- */
 
+/* Numbers of an A along k are made f32 as they lie instead of turned round into panels, which takes
+ * four times as long. Not if they come from memory in pieces: turning reads eight rows at a time,
+ * so that these do not wait for one another. With many panels of B it takes as long either way. */
+static bool has_rows_of_f32(const struct tcgemm_plan *plan) {
+    enum { MOST_PANELS = 16 }; /* of B */
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const bool is_packed = s->pack_a && s->pack_b && !s->packs_units && !g->a.packed_bytes;
+    const bool is_one_piece = g->a.row_stride == g->k && g->k <= s->kc;
+    return is_packed && u->family == TCGEMM_FAMILY_F32 && g->type->type != TCGEMM_F32_F32 &&
+           u->strided && u->pack_rows && g->a.col_stride == 1 && g->n <= MOST_PANELS * u->nr &&
+           (!s->fetches || is_one_piece);
+}
+
 static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const tcgemm_call_t *call,
                            char *workspace, times_t *times) {
     memset(x, 0, sizeof *x);
@@ -1733,6 +1780,7 @@ static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const t
     x->times = times;
     x->signs = tcgemm_signs_of(&plan->g, x->u->family);
     x->a_stays = tcgemm_cpu_leaves_a(plan) && is_on_lane(x->u, call->a);
+    x->a_is_rows = has_rows_of_f32(plan);
     x->a_is_late = plan->cpu.packs_a_late && !x->a_stays;
     if (x->plan->g.a.packed_bytes)
         x->a_all = tcgemm_cpu_prepacked(x->plan, false);
