@@ -79,9 +79,9 @@ defect "the term of signed A has the wrong sign" cpu/packing.c \
     's/: 0u - signs->za,/: signs->za,/' \
     'check/semantics|check/memory|check/precision'
 defect "rows that stay where they are: subnormals are looked for in the first panel alone" cpu/gemm.c \
-    's/rows.origin += i \* p->width \* rows.line_stride;//' 'check/levels'
+    's/take_rows(x, p, group, NULL)/take_rows(x, p, 0, NULL)/' 'check/levels'
 defect "rows that stay where they are lie as many lanes apart as elements" cpu/gemm.c \
-    's/g->a.row_stride \/ x->u->ku$/g->a.row_stride/' 'check/levels'
+    's|row_stride / (x->a_stays ? x->u->ku : 1)|row_stride|' 'check/levels'
 defect "the terms of few rows of bytes are those of lines that were not flipped" cpu/dots.c \
     's/is_signed ? 0u - 128u : 128u/is_signed ? 128u : 0u - 128u/' 'check/levels'
 defect "few rows of bytes: the last bytes of a line are taken whole" cpu/kernels/avx512_vnni.c \
@@ -155,9 +155,9 @@ defect "a phase ends before its last item is done" host/pool.c \
 defect "A's panels of a row of units are those of the first row" cpu/gemm.c \
     's/panel = at.row \/ a.width; panel < a.count/panel = 0; panel < a.count - at.row \/ a.width/; s/^    a.base = at.row;$/    a.base = 0;/' \
     'check/threads|check/prepack|check/kernels|check/levels'
-defect "rows of f32: all panels have the first rows" cpu/gemm.c 's/^        rows.origin += first \* rows.line_stride;$//' \
+defect "rows of f32: all panels have the first rows" cpu/gemm.c 's/take_rows(x, p, i, panel)/take_rows(x, p, 0, panel)/' \
     'check/kernels|check/levels|check/precision'
-defect "rows of f32 are read as panels" cpu/gemm.c 's/^    return (x->a_stays || x->a_is_rows) && x->u->strided/    return x->a_stays \&\& x->u->strided/' \
+defect "rows of f32 are read as panels" cpu/gemm.c 's/^    return reads_rows_of_a(x) && x->u->strided ?/    return x->a_stays \&\& x->u->strided ?/' \
     'check/kernels|check/levels|check/precision'
 defect "terms of a panel are those of the steps packed last" cpu/gemm.c \
     's/part->adds_terms = true;/part->adds_terms = false;/' 'check/levels|check/prepack'

@@ -327,11 +327,12 @@ static tcgemm_status_t multiply(const tcgemm_problem_t *problem, double alpha, c
         return TCGEMM_STATUS_OK;
     TCGEMM_FORWARD(tcgemm_gpu_place(&found->g, &run.call, 0, &run.place));
     if (run.place != TCGEMM_PLACE_HOST) {
-        tcgemm_problem_t seen = *key.problem;
-        if (run.call.beta != 0.0)
-            seen.flags |= TCGEMM_FLAG_ADDS_C;
+        if (run.call.beta != 0.0) {
+            copy = *key.problem;
+            copy.flags |= TCGEMM_FLAG_ADDS_C;
+            key.problem = &copy;
+        }
         *plan = NULL;
-        key.problem = &seen;
         key.place = run.place;
         TCGEMM_FORWARD(find_plan(&key, own, &found));
         *plan = found;

@@ -238,10 +238,14 @@ static int64_t even_tile_columns(const tcgemm_cpu_ukernel_t *u, int64_t cols) {
     return cols <= u->nr + lanes ? u->nr - lanes : u->nr;
 }
 
+/* Tiles read A row by row, where it lies or was converted; else its panels. */
+static bool reads_rows_of_a(const product_t *x) {
+    return !x->plan->cpu.pack_a || x->a_stays || x->a_is_rows;
+}
+
 /* Tiles read B by strides, and nobody else has packed it. */
 static bool has_even_columns(const product_t *x) {
-    const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
-    return (!s->pack_a || !s->pack_b || x->a_stays || x->a_is_rows) && x->u->strided &&
+    return (reads_rows_of_a(x) || !x->plan->cpu.pack_b) && x->u->strided &&
            !x->plan->g.b.packed_bytes;
 }
 
@@ -280,6 +284,15 @@ static int64_t first_of_panel(const product_t *x, const panels_t *p, int64_t i) 
     return first;
 }
 
+/* The rows of a panel as they lie, converted to `to`; or, NULL, only looked at, those that stay
+ * where they are: has one of them a bf16 subnormal? */
+static bool take_rows(const product_t *x, const panels_t *p, int64_t i, void *to) {
+    const int64_t first = i * p->width;
+    tcgemm_pack_t rows = p->pack;
+    rows.origin += first * rows.line_stride;
+    return x->u->pack_rows(&rows, (int)min_i64(p->width, p->lines - first), to, NULL);
+}
+
 static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
     const int64_t first = first_of_panel(x, p, i);
     const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku);
@@ -289,23 +302,13 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
         (int)(is_even ? columns_of_tile(x, p->lines - first) : min_i64(p->width, p->lines - first));
     const int width = is_even ? (int)width_of_panel(x, p->lines - first) : p->width;
     if (p->are_rows) {
-        tcgemm_pack_t rows = p->pack;
-        rows.origin += first * rows.line_stride;
-        (void)x->u->pack_rows(&rows, lines, panel, NULL);
+        (void)take_rows(x, p, i, panel);
         return;
     }
     const bool found =
         x->u->pack(&p->pack, first, lines, width, panel, p->terms ? p->terms + first : NULL);
     if (x->u->exact)
         p->special[i] = found;
-}
-
-/* A panel's rows that stay where they are: has one of them a bf16 subnormal? */
-static void look_at_rows(const product_t *x, const panels_t *p, int64_t i) {
-    tcgemm_pack_t rows = p->pack;
-    rows.origin += i * p->width * rows.line_stride;
-    p->special[i] =
-        x->u->pack_rows(&rows, (int)min_i64(p->width, p->lines - i * p->width), NULL, NULL);
 }
 
 /* Lines from `first` on as a panel of `p`, some elements of k of them. */
@@ -389,7 +392,7 @@ static int64_t num_groups(const panels_t *p) {
 
 static void pack_group(const product_t *x, const panels_t *p, int64_t group) {
     if (p->stay)
-        look_at_rows(x, p, group);
+        p->special[group] = take_rows(x, p, group, NULL);
     else
         pack_panels(x, p, group * p->group, min_i64((group + 1) * p->group, p->count));
 }
@@ -506,11 +509,10 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     tcgemm_tile_t tile = {
         .steps = tcgemm_panel_steps(step->block.ks, x->u->ku),
-        .a_row = x->a_stays     ? g->a.row_stride / x->u->ku
-                 : x->a_is_rows ? step->block.ks
-                 : s->pack_a    ? 1
-                                : g->a.row_stride,
-        .a_step = s->pack_a && !x->a_stays && !x->a_is_rows ? x->u->mr : g->a.col_stride,
+        .a_row = !reads_rows_of_a(x) ? 1
+                 : x->a_is_rows      ? step->block.ks
+                                     : g->a.row_stride / (x->a_stays ? x->u->ku : 1),
+        .a_step = reads_rows_of_a(x) ? g->a.col_stride : x->u->mr,
         .b_step = s->pack_b ? x->u->nr : g->b.row_stride,
         .scale = g->flags & TCGEMM_FLAG_XOR ? 0u - 2u : 1u,
         .a_is_signed = x->signs.a_is_signed,
@@ -665,7 +667,7 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     if (x->u->exact &&
         (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a->special[a_panel] || b->special[b_panel]))
         return x->u->exact;
-    return (x->a_stays || x->a_is_rows) && x->u->strided ? x->u->strided : x->u->packed;
+    return reads_rows_of_a(x) && x->u->strided ? x->u->strided : x->u->packed;
 }
 
 /* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. All at
@@ -801,12 +803,13 @@ static void fetch_share(const later_t *later, int64_t index) {
 /* The rows that will be packed for the next row of units, beside tiles of as many of this one. */
 static later_t later_rows(const product_t *x, const step_t *step, int64_t row, int64_t tile_rows) {
     const tcgemm_canonical_t *g = &x->plan->g;
-    const int64_t bits = tcgemm_dtype_bits(g->a.dtype), next = row + x->plan->cpu.mc;
+    const int64_t next = row + x->plan->cpu.mc;
+    if (!x->plan->cpu.fetches || !x->a_is_rows || !x->a_is_late || next >= step->block.rows)
+        return (later_t){.share = 0};
+    const int64_t bits = tcgemm_dtype_bits(g->a.dtype);
     const int64_t lines = ceil_div(step->block.ks * bits, 8 * 64);
     const int64_t index =
         step->a_offset + (step->block.row + next) * g->a.row_stride + step->block.k;
-    if (!x->plan->cpu.fetches || !x->a_is_rows || !x->a_is_late || next >= step->block.rows)
-        return (later_t){.share = 0};
     return (later_t){.at = (const char *)step->item.a + index * bits / 8,
                      .pitch = g->a.row_stride * bits / 8,
                      .rows = tile_rows,
@@ -1755,21 +1758,6 @@ static void do_item(void *argument, int t, int64_t item) {
 
 /* ---- the batch ---- */
 
-/* Numbers of an A along k are made f32 as they lie instead of turned round into panels, which takes
- * four times as long. Not if they come from memory in pieces: turning reads eight rows at a time,
- * so that these do not wait for one another. With many panels of B it takes as long either way. */
-static bool has_rows_of_f32(const struct tcgemm_plan *plan) {
-    enum { MOST_PANELS = 16 }; /* of B */
-    const tcgemm_canonical_t *g = &plan->g;
-    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const tcgemm_cpu_blocking_t *s = &plan->cpu;
-    const bool is_packed = s->pack_a && s->pack_b && !s->packs_units && !g->a.packed_bytes;
-    const bool is_one_piece = g->a.row_stride == g->k && g->k <= s->kc;
-    return is_packed && u->family == TCGEMM_FAMILY_F32 && g->type->type != TCGEMM_F32_F32 &&
-           u->strided && u->pack_rows && g->a.col_stride == 1 && g->n <= MOST_PANELS * u->nr &&
-           (!s->fetches || is_one_piece);
-}
-
 static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const tcgemm_call_t *call,
                            char *workspace, times_t *times) {
     memset(x, 0, sizeof *x);
@@ -1780,7 +1768,7 @@ static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const t
     x->times = times;
     x->signs = tcgemm_signs_of(&plan->g, x->u->family);
     x->a_stays = tcgemm_cpu_leaves_a(plan) && is_on_lane(x->u, call->a);
-    x->a_is_rows = has_rows_of_f32(plan);
+    x->a_is_rows = tcgemm_cpu_has_rows_of_f32(plan);
     x->a_is_late = plan->cpu.packs_a_late && !x->a_stays;
     if (x->plan->g.a.packed_bytes)
         x->a_all = tcgemm_cpu_prepacked(x->plan, false);

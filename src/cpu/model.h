@@ -32,6 +32,9 @@ bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan);
  * There is room for them all the same, for an A that does not begin with a lane. */
 bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan);
 
+/* True if the panels of A are rows of f32 as they lie in A, which tiles read by strides. */
+bool tcgemm_cpu_has_rows_of_f32(const struct tcgemm_plan *plan);
+
 /* True if who takes a unit (plan.h, packs_units) packs all panels of some elements of k before the
  * first tile. Vectors are multiplied from the first-level cache, so that others pack a panel when
  * it is needed, where the last one was; but what lies across k and has several elements of it in a

@@ -171,7 +171,6 @@ static void one_call_hints(const void *argument) {
     on_gpu_t there;
     uint32_t flags = UINT32_MAX;
     operands_make(&t, &x);
-    tcgemm_context_t *context = context_on(0);
     CHECK(on_gpu_make(&x, 0, &there), "memory on GPU 0");
     void *at[4];
     for (int i = 0; i < 4; ++i)
@@ -188,7 +187,6 @@ static void one_call_hints(const void *argument) {
           "host matrices: flags %u", flags);
     CHECK(tcgemm_set_call_hook(NULL, NULL) == TCGEMM_STATUS_OK, "the hook");
     on_gpu_free(&there);
-    tcgemm_context_destroy(context);
     operands_free(&x);
     check_end();
 }

@@ -1034,7 +1034,7 @@ struct wgmma_kernel {
         const bool whole = sizeof(out) == 2 && in_pairs;
         const uint32_t lane = threadIdx.x % 32;
         const uint32_t col_in_box = whole ? lane % 16 * 2 : lane;
-        const int32_t some = w.is_shaded ? IN_SHADE : AT_ONCE, turns = whole ? 1 : 2;
+        const int32_t some = w.is_shaded ? IN_SHADE : AT_ONCE, passes = whole ? 1 : 2;
 #pragma unroll 1
         for (int box = 0; box < b::COUNT; box += 2) {
 #pragma unroll
@@ -1043,9 +1043,9 @@ struct wgmma_kernel {
                     lay_box<scalar, false>(c, i, 1, 0);
             __syncwarp();
 #pragma unroll 1
-            for (int32_t i = 0; i < turns * b::ROWS / some; ++i) {
+            for (int32_t i = 0; i < passes * b::ROWS / some; ++i) {
                 const int which = box + (whole ? (int)lane / 16 : i % 2);
-                const int32_t first = i / turns * some;
+                const int32_t first = i / passes * some;
                 const int32_t row = (int32_t)top_of(w, consumer) + b::row(box) + first;
                 const int32_t col = (int32_t)(w.right + b::col(which) + col_in_box);
                 const bool is_new = !b::AGAIN || !b::is_last(which) || col_in_box >= b::AGAIN;
@@ -1153,9 +1153,7 @@ struct wgmma_kernel {
 
     /* ---- epilogue: D = alpha * c + beta * C, turned ---- */
 
-    struct alignas(PIECE * sizeof(out)) piece {
-        out v[PIECE];
-    };
+    typedef columns<out, PIECE> piece;
 
     /* A lane has PIECE neighbours of each of its rows of D (left_of). WHOLE: they are read and
      * written as one, else one by one. */
