@@ -3,9 +3,9 @@
  *     bash lab/model/run.sh choices [problems [seed [milliseconds [KIND]]]] >choices.csv
  *
  * Random problems (400 of them), drawn anew from the seed (1): all types that a GPU multiplies
- * (TYPE: those whose names begin so), the four layouts, sizes spread evenly over their logarithms:
- * cubes, few rows, few columns, deep k, batches, any; one in three odd, the others multiples of 16.
- * KIND says which others:
+ * (TYPE: those whose names begin so; ADDS_C=1: all of them have a C), the four layouts, sizes
+ * spread evenly over their logarithms: cubes, few rows, few columns, deep k, batches, any; one in
+ * three odd, the others multiples of 16. KIND says which others:
  *
  *     regular  larger ones, up to 8192^3, few rows and columns of weights as networks have them,
  *              and all sizes from 128 on multiples of 128, as most are that people choose: rows of
@@ -55,6 +55,15 @@ static int64_t draw_size(double low, double high, bool odd) {
     return odd || size < step ? size : size / step * step;
 }
 
+static bool is_fp8(tcgemm_type_t type) {
+    return tcgemm_type_info(type)->name[0] == 'e';
+}
+
+static unsigned flags_of(bool is_fast) {
+    return (is_fast ? TCGEMM_FLAG_FAST_ACCUMULATE : 0) |
+           (getenv("ADDS_C") ? TCGEMM_FLAG_ADDS_C : 0);
+}
+
 static bool is_wide(tcgemm_type_t type) {
     return type == TCGEMM_F64_F64 || type == TCGEMM_F32_F32;
 }
@@ -86,9 +95,7 @@ static tcgemm_problem_t draw_problem(void) {
         batch = draw_size(4, 256, true);
     const char ops[] = {layout & 2 ? 'T' : 'N', layout & 1 ? 'T' : 'N'};
     tcgemm_problem_t p = tight_problem(type, ops, m, n, k, batch);
-    const char *name = tcgemm_type_info(type)->name;
-    if (name[0] == 'e' && draw(2))
-        p.flags |= TCGEMM_FLAG_FAST_ACCUMULATE;
+    p.flags = flags_of(is_fp8(type) && draw(2));
     return p;
 }
 
@@ -256,8 +263,7 @@ static bool problem_of_line(const char *line, tcgemm_problem_t *p) {
         tcgemm_type_from_name(name, &type) != TCGEMM_STATUS_OK)
         return false;
     *p = tight_problem(type, ops, m, n, k, 1);
-    if (name[0] == 'e')
-        p->flags |= TCGEMM_FLAG_FAST_ACCUMULATE;
+    p->flags = flags_of(is_fp8(type));
     return true;
 }
 

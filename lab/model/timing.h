@@ -15,6 +15,7 @@
 #include "tcgemm/tcgemm.h"
 
 enum { TIMING_ROUNDS = 3, TIMING_PAGE = 4096 /* bytes */ };
+typedef enum timing_place { PLACE_A, PLACE_B, PLACE_C, NUM_OPERANDS } timing_place_t;
 static const size_t timing_most_elements = (size_t)16384 * 16384; /* of A, B or D */
 
 static tcgemm_context_t *timing_context;
@@ -32,12 +33,12 @@ static bool timing_start(void) {
     return false;
 }
 
-/* One pool of random elements for each dtype serves all shapes, its first half A, its second B;
- * another every D. */
+/* One pool of random elements for each dtype serves all shapes, its first third A, its second B,
+ * its last C; another every D. */
 static void *timing_pool(tcgemm_dtype_t dtype) {
     static void *pools[64];
     if (!pools[dtype])
-        pools[dtype] = random_matrix(dtype, 2 * timing_most_elements);
+        pools[dtype] = random_matrix(dtype, NUM_OPERANDS * timing_most_elements);
     if (!pools[dtype])
         exit(1);
     return pools[dtype];
@@ -63,37 +64,53 @@ static void *timing_workspace(const tcgemm_plan_t *plan, size_t *bytes) {
     return fits ? memory : NULL;
 }
 
-/* An operand in its half of a pool, and how far on the next call finds its own: 0, here again. */
+/* An operand in its third of a pool, and how far on the next call finds its own: 0, here again. */
 typedef struct timing_operand {
-    const char *half;
-    size_t half_bytes, bytes, step;
+    const char *third;
+    size_t third_bytes, bytes, step;
 } timing_operand_t;
 
-static timing_operand_t timing_operand(tcgemm_dtype_t dtype, bool second, int64_t elements,
+static timing_operand_t timing_operand(tcgemm_dtype_t dtype, timing_place_t place, int64_t elements,
                                        bool is_cold) {
     const size_t size = (size_t)tcgemm_dtype_bits(dtype) / 8;
-    const size_t half = timing_most_elements * size, bytes = (size_t)elements * size;
+    const size_t third = timing_most_elements * size, bytes = (size_t)elements * size;
     const size_t pages = (bytes + TIMING_PAGE - 1) / TIMING_PAGE;
-    return (timing_operand_t){.half = (const char *)timing_pool(dtype) + (second ? half : 0),
-                              .half_bytes = half,
+    return (timing_operand_t){.third = (const char *)timing_pool(dtype) + place * third,
+                              .third_bytes = third,
                               .bytes = bytes,
                               .step = is_cold ? pages * TIMING_PAGE : 0};
 }
 
 static const void *timing_operand_of_call(const timing_operand_t *x, int call) {
-    const size_t steps = x->step ? (x->half_bytes - x->bytes) / x->step + 1 : 1;
-    return x->half + (size_t)call % steps * x->step;
+    const size_t steps = x->step ? (x->third_bytes - x->bytes) / x->step + 1 : 1;
+    return x->third + (size_t)call % steps * x->step;
 }
 
-static bool timing_calls(const tcgemm_plan_t *plan, const timing_operand_t *a,
-                         const timing_operand_t *b, int calls, double *seconds) {
+/* A, B and C; no C: beta is 0. */
+typedef struct timing_operands {
+    timing_operand_t a, b, c;
+} timing_operands_t;
+
+static timing_operands_t timing_operands(const tcgemm_problem_t *p) {
+    const tcgemm_type_info_t *t = tcgemm_type_info(p->type);
+    const bool is_cold = kind_of(p) == FEW_ROWS || kind_of(p) == FEW_COLUMNS;
+    timing_operands_t x = {.a = timing_operand(t->a, PLACE_A, p->m * p->k * p->batch, is_cold),
+                           .b = timing_operand(t->b, PLACE_B, p->k * p->n * p->batch, is_cold)};
+    if (p->flags & TCGEMM_FLAG_ADDS_C)
+        x.c = timing_operand(t->d, PLACE_C, p->m * p->n * p->batch, is_cold);
+    return x;
+}
+
+static bool timing_calls(const tcgemm_plan_t *plan, const timing_operands_t *x, int calls,
+                         double *seconds) {
     size_t bytes;
     void *const workspace = timing_workspace(plan, &bytes), *const d = timing_pool_of_d();
     bool good = gpu_clock_start(timing_clock);
     for (int i = 0; i < calls && good; ++i)
-        good = tcgemm_run_async(plan, 1, timing_operand_of_call(a, i), timing_operand_of_call(b, i),
-                                0, NULL, d, workspace, bytes,
-                                gpu_clock_stream(timing_clock)) == TCGEMM_STATUS_OK;
+        good = tcgemm_run_async(plan, 1, timing_operand_of_call(&x->a, i),
+                                timing_operand_of_call(&x->b, i), x->c.third ? 1 : 0,
+                                x->c.third ? timing_operand_of_call(&x->c, i) : NULL, d, workspace,
+                                bytes, gpu_clock_stream(timing_clock)) == TCGEMM_STATUS_OK;
     return gpu_clock_stop(timing_clock, seconds) && good;
 }
 
@@ -101,17 +118,14 @@ static bool timing_calls(const tcgemm_plan_t *plan, const timing_operand_t *a,
  * the machine keeps launches waiting, now and then for ten times what they take. */
 static double timing_of(const tcgemm_plan_t *plan, const tcgemm_problem_t *p,
                         double sample_seconds) {
-    const tcgemm_type_info_t *t = tcgemm_type_info(p->type);
-    const bool is_cold = kind_of(p) == FEW_ROWS || kind_of(p) == FEW_COLUMNS;
-    const timing_operand_t a = timing_operand(t->a, false, p->m * p->k * p->batch, is_cold);
-    const timing_operand_t b = timing_operand(t->b, true, p->k * p->n * p->batch, is_cold);
+    const timing_operands_t x = timing_operands(p);
     double least = HUGE_VAL, once = 0;
-    bool good = timing_calls(plan, &a, &b, 1, &once) && timing_calls(plan, &a, &b, 2, &once);
+    bool good = timing_calls(plan, &x, 1, &once) && timing_calls(plan, &x, 2, &once);
     const double wanted = sample_seconds / (once / 2);
     const int calls = wanted < 1 ? 1 : wanted > 4000 ? 4000 : (int)wanted;
     for (int i = 0; i < TIMING_ROUNDS && good; ++i) {
         double seconds = 0;
-        good = timing_calls(plan, &a, &b, calls, &seconds);
+        good = timing_calls(plan, &x, calls, &seconds);
         least = fmin(least, seconds / calls);
     }
     return good ? least : 0;
