@@ -258,8 +258,23 @@ defect "words of a fragment in the order of the other side" $reader \
     's/return SIDE == TCGEMM_SIDE_A ? 2 \* k_half/return SIDE != TCGEMM_SIDE_A ? 2 * k_half/' \
     'mma*_s8_s32*.cu' 80 mma_pipelined_s8_s32
 defect "one column too many is written" $mma \
-    's/if (x < cols_left) {/if (x <= cols_left) {/' \
+    's/if (e < cols_left) {/if (e <= cols_left) {/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
+defect "sm_90, f64: pairs of a line lie eight columns apart in the transposed product, too" $mma \
+    's/NEXT = SWAP ? 16 : 8/NEXT = 8/' \
+    'mma*_f64_f64*.cu' 90 mma_pipelined_f64_f64
+defect "sm_90, f64: C of the next pairs comes into the place of these" $mma \
+    's|old.first / AT_ONCE % 2..p - first. =$|old[0][p - first] =|' \
+    'mma*_f64_f64*.cu' 90 mma_pipelined_f64_f64
+defect "sm_90, f64: a warp at the edge writes pairs, too" $mma \
+    's/first_col_of(warp) + (SWAP ? WM : WN) <= args.n/first_col_of(warp) <= args.n/' \
+    'mma*_f64_f64*.cu' 90 mma_pipelined_f64_f64
+defect "sm_90, f64: a piece of C is taken before it has come" $mma \
+    's/tcgemm_cp_async_wait<AHEAD - 1>();/tcgemm_cp_async_wait<AHEAD>();/' \
+    'mma*_f64_f64*.cu' 90 mma_pipelined_f64_f64
+defect "C of one row is added to all that are loaded together" gpu/families/simt/finish.cuh \
+    's/from + (first + i) \* args.ldc/from + first * args.ldc/' \
+    'simt_ffma*.cu' 80 mma_pipelined_f32_f32
 defect "D is stored wide whatever its alignment" $mma \
     's/args.vector_d >= sizeof(piece_t) &&/true \&\&/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32

@@ -83,7 +83,7 @@ static const double part_of_pair = 0.5;
 static const double c_by_boxes = 0.15, c_by_pieces = 0.55, c_across = 1.5;
 static const double c_in_two_boxes = 0.4; /* by boxes that overlap: one waits for the next */
 /* Of kernels that copy by warps, and of f32 by boxes. */
-static const double c_of_f64 = 1.0, c_of_f32 = 0.15, c_by_warps = 0.7;
+static const double c_by_warps = 0.7;
 static const double sms_of_large_clusters = 120.0 / 132.0;
 static const double part_of_peak = 0.9;
 static const double measured_bytes_per_clock = 4.8e12 / 132 / 1.98e9; /* of one SM of an H200 */
@@ -459,6 +459,11 @@ static double finish_factor(const question_t *q) {
     return d_factor(q) == 1.0 ? 1.0 : q->cost->unaligned;
 }
 
+/* Whether all of C is on its way before D is written: its bytes are all that it costs. */
+static bool loads_c_early(const tcgemm_gpu_row_t *row) {
+    return row->code == TCGEMM_F64_F64 || (row->code == TCGEMM_F32_F32 && !row->tensor_maps);
+}
+
 /* Cycles that an element of D takes longer because one of C is added. */
 static double c_cycles(const question_t *q) {
     const tcgemm_gpu_row_t *const row = q->row;
@@ -468,11 +473,9 @@ static double c_cycles(const question_t *q) {
     if (row->boxes_of_c && d_factor(q) == 1.0)
         return tcgemm_gpu_boxes_overlap(row, (int)bytes_of(q->g->type->d)) ? c_in_two_boxes
                                                                            : c_by_boxes;
-    if (row->code == TCGEMM_F32_F32)
-        return row->tensor_maps ? c_by_warps : c_of_f32;
-    if (row->tensor_maps)
+    if (row->tensor_maps && row->code != TCGEMM_F32_F32)
         return row->box_rows == 0 && bytes == 4.0 ? c_across : c_by_pieces;
-    return row->code == TCGEMM_F64_F64 ? c_of_f64 : c_by_warps;
+    return loads_c_early(row) ? 0.0 : c_by_warps;
 }
 
 /* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */

@@ -7,7 +7,7 @@
  *
  *     grid        one block a tile of D, in the order of tile/raster.h, batch by batch
  *     block       128 x 256, 8 warps (2 x 4); or 128 x 128, 64 x 64, 4 warps (2 x 2);
- *                 f64, FP8: 128 x 128, 8 warps of 64 x 32
+ *                 f64, FP8: 128 x 128, 8 warps of 64 x 32; f64 64 x 64 on sm_90 three an SM
  *     +-------+-------+-------+-------+     warp 64 x 64 = 4 x 8 products of 16 x 8
  *     | warp0 | warp1 | warp2 | warp3 |     +-+-+-+-+-+-+-+-+
  *     +-------+-------+-------+-------+     |>|>|>|>|>|>|>|v|     serpentine: the next
@@ -65,6 +65,13 @@
  * kernel: 16-, 8- or 4-byte cp.async, or element by element. With a split of k a block owns a tile
  * of one part (tile/split.h). D leaves through shared memory in rows of 16-byte pieces; pieces that
  * cross an edge, or rows that are not aligned, go element by element.
+ *
+ * f64 on sm_90: D, and C, are as long as all that a short k reads. A warp whose part is inside and
+ * aligned writes it out of registers (finish_pairs), having asked for eight pairs of C before each
+ * eight that it writes; else D leaves as above, and C comes by cp.async, to a lane's own places. A
+ * ring of four slots and three blocks an SM let one block's products go on beside another's D. With
+ * beta 1 and NN, us (H100): 4096 x 4096 x 64 227 as it was, 142 with C by cp.async alone, 122 with
+ * three blocks too, 117 with four slots, 107 with pairs; 66 and 73 without C, by cuBLASLt and so.
  *
  * The main loop of the 128 x 256 tile, f16: 242 instructions a block of k, of which 128 HMMA, 32
  * LDSM and 12 LDGSTS. Tried (H200, 8192^3, TFLOP/s):
@@ -438,6 +445,14 @@ struct mma_pipelined {
         return SWAP ? of_side_a(unit, half, slot) : of_side_b(unit, half, slot);
     }
 
+    /* In the block's tile. */
+    static __device__ __forceinline__ uint32_t first_row_of(uint32_t warp) {
+        return SWAP ? warp % WARPS_N * WN : warp / WARPS_N * WM;
+    }
+    static __device__ __forceinline__ uint32_t first_col_of(uint32_t warp) {
+        return SWAP ? warp / WARPS_N * WM : warp % WARPS_N * WN;
+    }
+
     /* Writes the 16 rows of D that unit i stands for, a line each: half * 8 + slot. */
     __device__ __forceinline__ void stage(scalar *staged, uint32_t pitch, int i,
                                           uint32_t lane) const {
@@ -466,16 +481,21 @@ struct mma_pipelined {
             PITCH = COLS + (sizeof(scalar) == 8 ? 4 : 8), /* scalars; the lanes of a store spread */
             PIECE = 16 / sizeof(scalar),                  /* columns that a lane stores at once */
             LANES = COLS / PIECE,                         /* for a row */
-            ROWS = 32 / LANES
+            ROWS = 32 / LANES,
+            LINES = 16 / ROWS, /* of a lane, of 16 rows */
+            UNITS = SWAP ? UNITS_N : UNITS_M,
+            STAGED = THREADS / 32 * 16 * PITCH * sizeof(scalar), /* bytes; behind them C's */
+            PIECES = (SLICES * STAGES * STAGE_BYTES - STAGED) / (THREADS * PIECE * sizeof(out)),
+            AHEAD = PIECES < LINES ? PIECES : LINES /* pieces of C that a lane asks for early */
         };
+        static_assert(!TYPE::LONG || AHEAD > 0, "C fits behind D where the operands were");
         struct alignas(sizeof(out) * PIECE) piece_t {
             out v[PIECE];
         };
         const tcgemm_batch_tile_t tile = which_tile(args);
         const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        const uint32_t warp_a = warp / WARPS_N * WM, warp_b = warp % WARPS_N * WN;
-        const int64_t row0 = (int64_t)tile.at.m * ROWS_D + (SWAP ? warp_b : warp_a);
-        const int64_t col0 = (int64_t)tile.at.n * COLS_D + (SWAP ? warp_a : warp_b);
+        const int64_t row0 = (int64_t)tile.at.m * ROWS_D + first_row_of(warp);
+        const int64_t col0 = (int64_t)tile.at.n * COLS_D + first_col_of(warp);
         scalar *staged = (scalar *)memory + warp * (16 * PITCH);
         scalar alpha, beta;
         scalars(args, &alpha, &beta);
@@ -484,46 +504,148 @@ struct mma_pipelined {
         const int64_t cols_left = args.n - col;
         out *d = (out *)args.d + tile.batch * args.stride_d + col;
         const out *from = args.c ? (const out *)args.c + tile.batch * args.stride_c + col : NULL;
-        const bool whole = cols_left >= PIECE && args.vector_d >= sizeof(piece_t) &&
+        const bool whole = !TYPE::LONG && cols_left >= PIECE && args.vector_d >= sizeof(piece_t) &&
                            (!from || args.vector_c >= sizeof(piece_t));
-
+        auto row_of = [&](int i, int x) { /* of line x of unit i, in D */
+                                          const uint32_t line = lane / LANES + x * ROWS;
+                                          return row0 + row_of_unit(i, line / 8, line % 8);
+        };
+        /* C of f64, which is as long as all else, comes through shared memory, a lane's own pieces
+         * AHEAD of one another: loads among stores, which may be to the same matrix, would be
+         * waited for. */
+        piece_t *const early = (piece_t *)(memory + STAGED) + threadIdx.x;
+        int at = 0;
+        auto fetch = [&](int i, int x) {
+            if constexpr (TYPE::LONG) {
+                const int64_t row = row_of(i + x / LINES, x % LINES);
+                const uint32_t to = tcgemm_smem_address(early + at * THREADS);
 #pragma unroll
-        for (int i = 0; i < (SWAP ? UNITS_N : UNITS_M); ++i) {
+                for (int e = 0; e < PIECE; ++e)
+                    if (i * LINES + x < UNITS * LINES && row < args.m && e < cols_left)
+                        tcgemm_cp_async_8(to + 8 * e, from + row * args.ldc + e, 8);
+                commit();
+                at = at + 1 < AHEAD ? at + 1 : 0;
+            }
+        };
+
+        if (TYPE::LONG && from)
+#pragma unroll 1
+            for (int x = 0; x < AHEAD; ++x)
+                fetch(0, x);
+#pragma unroll
+        for (int i = 0; i < UNITS; ++i) {
             __syncwarp();
             stage(staged, PITCH, i, lane);
             __syncwarp();
-#pragma unroll 2
-            for (uint32_t line = lane / LANES; line < 16; line += ROWS) {
-                const int64_t row = row0 + row_of_unit(i, line / 8, line % 8);
+#pragma unroll TYPE::LONG ? 1 : 2
+            for (int x = 0; x < LINES; ++x) {
+                const int64_t row = row_of(i, x);
+                piece_t old;
+                if constexpr (TYPE::LONG)
+                    if (from) {
+                        tcgemm_cp_async_wait<AHEAD - 1>();
+                        old = early[at * THREADS];
+                        fetch(i, x + AHEAD);
+                    }
                 if (row >= args.m || cols_left <= 0)
                     continue;
                 scalar v[PIECE];
 #pragma unroll
-                for (int x = 0; x < PIECE; ++x)
-                    v[x] = alpha * staged[line * PITCH + col_in_warp + x];
+                for (int e = 0; e < PIECE; ++e)
+                    v[e] = alpha * staged[(lane / LANES + x * ROWS) * PITCH + col_in_warp + e];
                 if (whole) {
                     piece_t piece;
                     if (from) {
                         piece = *(const piece_t *)(from + row * args.ldc);
 #pragma unroll
-                        for (int x = 0; x < PIECE; ++x)
-                            v[x] += beta * TYPE::load(piece.v[x]);
+                        for (int e = 0; e < PIECE; ++e)
+                            v[e] += beta * TYPE::load(piece.v[e]);
                     }
 #pragma unroll
-                    for (int x = 0; x < PIECE; ++x)
-                        piece.v[x] = TYPE::store(v[x]);
+                    for (int e = 0; e < PIECE; ++e)
+                        piece.v[e] = TYPE::store(v[e]);
                     *(piece_t *)(d + row * args.ldd) = piece;
                 } else {
 #pragma unroll
-                    for (int x = 0; x < PIECE; ++x)
-                        if (x < cols_left) {
+                    for (int e = 0; e < PIECE; ++e)
+                        if (e < cols_left) {
                             if (from)
-                                v[x] += beta * TYPE::load(from[row * args.ldc + x]);
-                            d[row * args.ldd + x] = TYPE::store(v[x]);
+                                v[e] += beta * TYPE::load(TYPE::LONG ? old.v[e]
+                                                                     : from[row * args.ldc + e]);
+                            d[row * args.ldd + e] = TYPE::store(v[e]);
                         }
                 }
             }
         }
+    }
+
+    /* ---- the epilogue of f64 on sm_90 for a whole warp's part of D, out of registers ---- */
+
+    /* The sums of a lane are pairs of neighbours in rows of D, LINES of them: two n of a product,
+     * or with SWAP two m, which lie side by side in an A with m contiguous. A quad has 64 bytes of
+     * a row, with SWAP eight lanes 128; shared memory would have cost more than it saves. */
+    __device__ __forceinline__ void finish_pairs(const tcgemm_gpu_args_t &args) {
+        enum {
+            LINES = SWAP ? 4 * UNITS_N : 2 * UNITS_M,
+            IN_LINE = SWAP ? UNITS_M : 2 * UNITS_N,
+            NEXT = SWAP ? 16 : 8, /* columns from one pair of a line to the next */
+            PAIRS = LINES * IN_LINE,
+            AT_ONCE = PAIRS < 8 ? PAIRS : 8 /* pairs of C that are asked for together */
+        };
+        const tcgemm_batch_tile_t tile = which_tile(args);
+        const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        const uint32_t c_row = tcgemm_fragment_c_row(lane, 0);
+        const uint32_t c_col = tcgemm_fragment_c_col(lane, 0);
+        const int64_t row0 = (int64_t)tile.at.m * ROWS_D + first_row_of(warp);
+        const int64_t col0 = (int64_t)tile.at.n * COLS_D + first_col_of(warp) +
+                             (SWAP ? of_side_a(0, 0, c_row) : of_side_b(0, 0, c_col));
+        double *const d = (double *)args.d + tile.batch * args.stride_d + row0 * args.ldd + col0;
+        const double *const from =
+            args.c ? (const double *)args.c + tile.batch * args.stride_c + row0 * args.ldc + col0
+                   : NULL;
+        scalar alpha, beta;
+        scalars(args, &alpha, &beta);
+        auto row_of = [&](int line) -> int64_t {
+            return SWAP ? of_side_b(line / 4, line / 2 % 2, c_col + line % 2)
+                        : of_side_a(line / 2, line % 2, c_row);
+        };
+        double2 old[2][AT_ONCE];
+        auto fetch = [&](int first) {
+#pragma unroll
+            for (int p = first; p < first + AT_ONCE; ++p)
+                old[first / AT_ONCE % 2][p - first] =
+                    *(const double2 *)(from + row_of(p / IN_LINE) * args.ldc + p % IN_LINE * NEXT);
+        };
+        if (from)
+            fetch(0);
+#pragma unroll
+        for (int first = 0; first < PAIRS; first += AT_ONCE) {
+            if (from && first + AT_ONCE < PAIRS)
+                fetch(first + AT_ONCE);
+#pragma unroll
+            for (int p = first; p < first + AT_ONCE; ++p) {
+                const int line = p / IN_LINE, x = line % 2;
+                const sum(&of_product)[SUMS] =
+                    SWAP ? c[p % IN_LINE][line / 2] : c[line / 2][p % IN_LINE];
+                double2 v = make_double2(alpha * of_product[SWAP ? x : 2 * x],
+                                         alpha * of_product[SWAP ? x + 2 : 2 * x + 1]);
+                if (from) {
+                    v.x += beta * old[first / AT_ONCE % 2][p - first].x;
+                    v.y += beta * old[first / AT_ONCE % 2][p - first].y;
+                }
+                *(double2 *)(d + row_of(line) * args.ldd + p % IN_LINE * NEXT) = v;
+            }
+        }
+    }
+
+    /* Whether all of a warp's part is inside D, and pairs are on 16-byte boundaries there and in C.
+     */
+    __device__ __forceinline__ bool has_pairs(const tcgemm_gpu_args_t &args) const {
+        const tcgemm_tile_coord_t at = which_tile(args).at;
+        const uint32_t warp = threadIdx.x / 32;
+        return args.vector_d >= 16 && (!args.c || args.vector_c >= 16) &&
+               (int64_t)at.m * ROWS_D + first_row_of(warp) + (SWAP ? WN : WM) <= args.m &&
+               (int64_t)at.n * COLS_D + first_col_of(warp) + (SWAP ? WM : WN) <= args.n;
     }
 
     /* ---- the sums of all slices, in their order, become those of the first ---- */
@@ -624,6 +746,11 @@ struct mma_pipelined {
                 return;
         }
         tcgemm_let_next_grid_begin();
+        if constexpr (TYPE::LONG)
+            if (has_pairs(args)) {
+                finish_pairs(args);
+                return;
+            }
         finish(args, memory);
     }
 };

@@ -4,29 +4,78 @@
 #define TCGEMM_SIMT_FINISH_CUH
 
 #include "gpu/gpu_args.h"
+#include "tile/raster.h"
 
-/* Four neighbouring elements of a row of D, of which `cols_left` are inside: `from` in C, `to` in
- * D. whole: pieces of 16 bytes may be taken. */
+/* Four neighbouring elements of a row of C, of which `cols_left` are inside; zeros without a C.
+ * whole: a piece of 16 bytes may be taken. */
+static __device__ __forceinline__ float4 simt_piece_of_c(const tcgemm_gpu_args_t &args,
+                                                         const float *from, int64_t cols_left,
+                                                         bool whole) {
+    float v[4] = {0, 0, 0, 0};
+    if (!args.c)
+        return make_float4(0, 0, 0, 0);
+    if (whole && cols_left >= 4)
+        return *(const float4 *)from;
+#pragma unroll
+    for (int x = 0; x < 4; ++x)
+        if (x < cols_left)
+            v[x] = from[x];
+    return make_float4(v[0], v[1], v[2], v[3]);
+}
+
+/* The same of D, from their sums and what they were in C. */
 static __device__ __forceinline__ void simt_finish(const tcgemm_gpu_args_t &args, const float c[4],
-                                                   const float *from, float *to, int64_t cols_left,
+                                                   float4 old, float *to, int64_t cols_left,
                                                    bool whole) {
     const float alpha = args.alpha.f32, beta = args.beta.f32;
+    float d[4] = {alpha * c[0], alpha * c[1], alpha * c[2], alpha * c[3]};
+    if (args.c) {
+        d[0] += beta * old.x;
+        d[1] += beta * old.y;
+        d[2] += beta * old.z;
+        d[3] += beta * old.w;
+    }
     if (whole && cols_left >= 4) {
-        float4 d = make_float4(alpha * c[0], alpha * c[1], alpha * c[2], alpha * c[3]);
-        if (args.c) {
-            const float4 old = *(const float4 *)from;
-            d.x += beta * old.x;
-            d.y += beta * old.y;
-            d.z += beta * old.z;
-            d.w += beta * old.w;
-        }
-        *(float4 *)to = d;
+        *(float4 *)to = make_float4(d[0], d[1], d[2], d[3]);
         return;
     }
 #pragma unroll
     for (int x = 0; x < 4; ++x)
         if (x < cols_left)
-            to[x] = args.c ? alpha * c[x] + beta * from[x] : alpha * c[x];
+            to[x] = d[x];
+}
+
+/* Four rows of D from `row` on, by PIECES pieces, one every 16 columns from `col` on. C, which may
+ * be D, is loaded for up to eight pieces before the first of them is written: loads that the
+ * compiler must not move ahead of stores would each be waited for. */
+template <int PIECES>
+static __device__ __forceinline__ void simt_finish_rows(const tcgemm_gpu_args_t &args,
+                                                        const float c[4][PIECES][4], int64_t batch,
+                                                        int64_t row, int64_t col, bool whole) {
+    enum { ROWS = PIECES > 4 ? 1 : PIECES > 2 ? 2 : 4 /* at once */ };
+    const float *from = (const float *)args.c + batch * args.stride_c + row * args.ldc + col;
+    float *to = (float *)args.d + batch * args.stride_d + row * args.ldd + col;
+    const int64_t rows_left = args.m - row, cols_left = args.n - col;
+#pragma unroll
+    for (int first = 0; first < 4; first += ROWS) {
+        float4 old[ROWS][PIECES];
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i)
+#pragma unroll
+            for (int piece = 0; piece < PIECES; ++piece)
+                if (first + i < rows_left)
+                    old[i][piece] =
+                        simt_piece_of_c(args, from + (first + i) * args.ldc + 16 * piece,
+                                        cols_left - 16 * piece, whole);
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i)
+#pragma unroll
+            for (int piece = 0; piece < PIECES; ++piece)
+                if (first + i < rows_left)
+                    simt_finish(args, c[first + i][piece], old[i][piece],
+                                to + (first + i) * args.ldd + 16 * piece, cols_left - 16 * piece,
+                                whole);
+    }
 }
 
 #endif

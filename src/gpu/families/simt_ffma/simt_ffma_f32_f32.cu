@@ -320,31 +320,10 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
     }
 
     const bool whole = args.vector_d >= 16 && (!args.c || args.vector_c >= 16);
-    auto write = [&](int hm, int i, int hn, const float sums[4]) {
-        const int64_t row = m0 + row0 + 32 * hm + i, col = n0 + col0 + 16 * hn;
-        if (row >= args.m)
-            return;
-        float *to = (float *)args.d + tile.batch * args.stride_d + row * args.ldd;
-        const float *from = (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
-        simt_finish(args, sums, from + col, to + col, args.n - col, whole);
-    };
-    if constexpr (SLICES == 1) { /* not by write(): see above */
+    if constexpr (SLICES == 1) {
 #pragma unroll
-        for (int hm = 0; hm < HALVES; ++hm)
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const int64_t row = m0 + row0 + 32 * hm + i;
-                if (row >= args.m)
-                    continue;
-                float *to = (float *)args.d + tile.batch * args.stride_d + row * args.ldd;
-                const float *from =
-                    (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
-#pragma unroll
-                for (int hn = 0; hn < PIECES; ++hn) {
-                    const int64_t col = n0 + col0 + 16 * hn;
-                    simt_finish(args, c[hm][i][hn], from + col, to + col, args.n - col, whole);
-                }
-            }
+        for (int h = 0; h < HALVES; ++h)
+            simt_finish_rows<PIECES>(args, c[h], tile.batch, m0 + row0 + 32 * h, n0 + col0, whole);
     } else { /* each slice adds up its share of the pieces, in the order of the slices */
         enum { SHARES = HALVES * 4 * PIECES };
         static_assert(SHARES * 4 <= 2 * SLOT_FLOATS / THREADS, "sums fit where operands were");
@@ -365,7 +344,14 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
                 sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
             }
             const float four[4] = {sum.x, sum.y, sum.z, sum.w};
-            write(x / PIECES / 4, x / PIECES % 4, x % PIECES, four);
+            const int64_t row = m0 + row0 + 32 * (x / PIECES / 4) + x / PIECES % 4;
+            const int64_t col = n0 + col0 + 16 * (x % PIECES), cols_left = args.n - col;
+            if (row >= args.m)
+                continue;
+            const float *from = (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
+            float *to = (float *)args.d + tile.batch * args.stride_d + row * args.ldd;
+            simt_finish(args, four, simt_piece_of_c(args, from + col, cols_left, whole), to + col,
+                        cols_left, whole);
         }
     }
 }

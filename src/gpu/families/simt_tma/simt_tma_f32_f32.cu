@@ -155,20 +155,8 @@ template <int BM, int BN, int WM, int WN, int STAGES> struct simt_tma_kernel {
         const bool whole = args.vector_d >= 16 && (!args.c || args.vector_c >= 16);
 #pragma unroll
         for (int h = 0; h < HALVES; ++h)
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const int64_t m = row + (int64_t)(row0 + 32 * h + i);
-                if (m >= args.m)
-                    continue;
-                float *to = (float *)args.d + tile.batch * args.stride_d + m * args.ldd;
-                const float *from =
-                    (const float *)args.c + tile.batch * args.stride_c + m * args.ldc;
-#pragma unroll
-                for (int piece = 0; piece < PIECES; ++piece) {
-                    const int64_t n = col + (int64_t)(col0 + 16 * piece);
-                    simt_finish(args, c[h][i][piece], from + n, to + n, args.n - n, whole);
-                }
-            }
+            simt_finish_rows<PIECES>(args, c[h], tile.batch, row + (int64_t)(row0 + 32 * h),
+                                     col + (int64_t)col0, whole);
     }
 
     __device__ __forceinline__ void multiply(const tcgemm_tensor_args_t &x, uint32_t blocks,
