@@ -7,6 +7,7 @@
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
 # TYPE: the types that are drawn, by how their names begin (choices), or fitted, by a part of them (cpu).
+# ADDS_C=1: choices of products with a C.
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
 # TCGEMM_ARCH, and on other makers' than Intel's, which are fitted to src/cpu/cost_zen4.def or cost_zen5.def, "native
 # avx2", the first of which hides nothing), those of the fit and those that judge it from different seeds.
@@ -54,7 +55,7 @@ fit | rechoose)
     exec "$build/$task" "$@"
     ;;
 *)
-    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
