@@ -275,11 +275,16 @@ static int measure_list(const char *path, double sample_seconds) {
         return 2;
     }
     tcgemm_problem_t p;
-    for (int i = 0; fgets(line, sizeof line, list);)
-        if (problem_of_line(line, &p))
-            measure_in_turns(i++, &p, sample_seconds);
+    int status = 0, number = 0;
+    while (fgets(line, sizeof line, list))
+        if (problem_of_line(line, &p)) {
+            measure_in_turns(number++, &p, sample_seconds);
+        } else {
+            (void)fprintf(stderr, "choices: not a problem: %s", line);
+            status = 2;
+        }
     (void)fclose(list);
-    return 0;
+    return status;
 }
 
 int main(int argc, char **argv) {

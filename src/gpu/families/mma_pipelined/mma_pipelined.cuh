@@ -506,9 +506,10 @@ struct mma_pipelined {
         const out *from = args.c ? (const out *)args.c + tile.batch * args.stride_c + col : NULL;
         const bool whole = !TYPE::LONG && cols_left >= PIECE && args.vector_d >= sizeof(piece_t) &&
                            (!from || args.vector_c >= sizeof(piece_t));
-        auto row_of = [&](int i, int x) { /* of line x of unit i, in D */
-                                          const uint32_t line = lane / LANES + x * ROWS;
-                                          return row0 + row_of_unit(i, line / 8, line % 8);
+        /* The row of D that line x of unit i is. */
+        auto row_of = [&](int i, int x) {
+            const uint32_t line = lane / LANES + x * ROWS;
+            return row0 + row_of_unit(i, line / 8, line % 8);
         };
         /* C of f64, which is as long as all else, comes through shared memory, a lane's own pieces
          * AHEAD of one another: loads among stores, which may be to the same matrix, would be
