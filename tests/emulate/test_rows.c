@@ -431,7 +431,7 @@ static void steps_of_a_plan(void **state) {
         {TCGEMM_F32_F32, 40, 580, 301, "gpu_mma_pipelined_f32_f32_128x128x16_ffma", 2, 1},
         {TCGEMM_BF16_BF16, 40, 260, 4200, "gpu_wgmma_bf16_bf16_64x64x64_share", 2, 1},
         {TCGEMM_TF32_F32, 196, 40, 2600, "gpu_wgmma_tf32_f32_64x64x32_deep", 3, 1},
-        {TCGEMM_F64_F64, 260, 40, 601, "gpu_mma_pipelined_f64_f64_64x64x16_s4", 2, 1},
+        {TCGEMM_F64_F64, 390, 40, 601, "gpu_mma_pipelined_f64_f64_64x64x16_s4", 2, 1},
     };
     int tails = 0;
     int kinds[TCGEMM_STEP_REDUCE + 1] = {0};
