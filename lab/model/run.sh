@@ -55,7 +55,7 @@ fit | rechoose)
     exec "$build/$task" "$@"
     ;;
 *)
-    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+    sed -n '1d; /^#/!q; s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

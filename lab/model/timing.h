@@ -16,7 +16,7 @@
 
 enum { TIMING_ROUNDS = 3, TIMING_PAGE = 4096 /* bytes */ };
 typedef enum timing_place { PLACE_A, PLACE_B, PLACE_C, NUM_OPERANDS } timing_place_t;
-static const size_t timing_most_elements = (size_t)16384 * 16384; /* of A, B or D */
+static const size_t timing_most_elements = (size_t)16384 * 16384; /* of a matrix */
 
 static tcgemm_context_t *timing_context;
 static gpu_clock_t *timing_clock;

@@ -473,9 +473,11 @@ static double c_cycles(const question_t *q) {
     if (row->boxes_of_c && d_factor(q) == 1.0)
         return tcgemm_gpu_boxes_overlap(row, (int)bytes_of(q->g->type->d)) ? c_in_two_boxes
                                                                            : c_by_boxes;
-    if (row->tensor_maps && row->code != TCGEMM_F32_F32)
-        return row->box_rows == 0 && bytes == 4.0 ? c_across : c_by_pieces;
-    return loads_c_early(row) ? 0.0 : c_by_warps;
+    if (loads_c_early(row))
+        return 0.0;
+    if (!row->tensor_maps || row->code == TCGEMM_F32_F32)
+        return c_by_warps;
+    return row->box_rows == 0 && bytes == 4.0 ? c_across : c_by_pieces;
 }
 
 /* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */
