@@ -116,7 +116,19 @@ defect "few rows of tf32: lines are not rounded" cpu/kernels/dots_f32_tmpl.h \
 defect "few rows of tf32: NaN is rounded" cpu/kernels/avx2_dots.c \
     's/_mm256_blendv_ps(_mm256_castsi256_ps(rounded), x,/_mm256_blendv_ps(_mm256_castsi256_ps(rounded), _mm256_castsi256_ps(rounded),/' 'unit/cpu/dots'
 defect "one row of tf32 is its own panel" cpu/dots.c \
-    's/ \&\& g->type->type != TCGEMM_TF32_F32 \&\&/ \&\&/' 'check/levels|check/prepack'
+    's/if (g->type->type == TCGEMM_TF32_F32 ||/if (/' 'check/levels|check/prepack'
+defect "tiles along rows of D: each has the first columns of B" cpu/gemm.c \
+    's/tile->b = b + j \* g->b.col_stride \* bytes;/tile->b = b;/' 'check/kernels|check/levels'
+defect "rows of B with gaps are their own panel" cpu/dots.c \
+    's/line_stride == 1 \&\& k_stride == few;/line_stride == 1;/' 'check/kernels|check/levels'
+defect "parts of vectors: the last lines begin behind the others" cpu/kernels/parts_tmpl.h \
+    's/(int)min_i64(first, end - 4 \* lines)/(int)min_i64(first, end - 3 * lines)/' 'unit/cpu/dots|check/levels'
+defect "parts of vectors: D with gaps is written without" cpu/kernels/parts_tmpl.h \
+    's/t->d_line == width \&\& t->num_rows/t->num_rows/' 'unit/cpu/dots|check/levels'
+defect "parts of vectors: C is that of other lines" cpu/kernels/parts_tmpl.h \
+    's/olds\[(l - from) \* width + i\]/olds[(l - first) * width + i]/' 'unit/cpu/dots|check/levels'
+defect "parts of vectors: the last steps have no end" cpu/kernels/parts_tmpl.h \
+    's/            if (s < count)$/            if (count > 0)/' 'unit/cpu/dots|check/levels'
 defect "lanes of k: an element beyond the last of a line is read" cpu/kernels/inner_tmpl.h \
     's/LINE_SOME(line\[l\] + p, left)/LINE_LOAD(line[l] + p)/' 'unit/cpu/dots|check/memory'
 defect "lanes of k: the last of three rows is the first one" cpu/kernels/inner_tmpl.h \

@@ -72,14 +72,20 @@ static int64_t pitch_of_rows(const struct tcgemm_plan *plan) {
     return round_up(plan->g.k * element, VECTOR) + VECTOR;
 }
 
-/* The rows, or one row that is its own panel, are there already: numbers of the sums' type along k
- * that are not to be rounded. */
+/* The rows are there already, or one panel of them: numbers of the sums' type that are not to be
+ * rounded, along k, or side by side and without gaps as many as a panel has. */
 static bool x_is_in_place(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
-    return (plan->cpu.inner || tcgemm_dots_few(plan) == 1) && g->type->type != TCGEMM_TF32_F32 &&
-           (is_rows ? g->a.dtype : g->b.dtype) == g->type->accumulator &&
-           (is_rows ? g->a.col_stride : g->b.row_stride) == 1;
+    const int64_t few = tcgemm_dots_few(plan);
+    const int64_t line_stride = is_rows ? g->a.row_stride : g->b.col_stride;
+    const int64_t k_stride = is_rows ? g->a.col_stride : g->b.row_stride;
+    if (g->type->type == TCGEMM_TF32_F32 ||
+        (is_rows ? g->a.dtype : g->b.dtype) != g->type->accumulator)
+        return false;
+    const bool is_panel = !plan->cpu.dots_in_lanes && few <= tcgemm_dots_at_a_time(plan) &&
+                          few == width_of_x(plan, 0) && line_stride == 1 && k_stride == few;
+    return k_stride == 1 ? plan->cpu.inner || few == 1 : is_panel && !plan->cpu.inner;
 }
 
 /* ---- numbers ---- */
@@ -553,12 +559,22 @@ static void do_across(const dots_run_t *run, int thread, int64_t line, int num_l
     finish_dots(run, &t, 0, run->num_rows, line, num_lines);
 }
 
+/* Lines that a kernel takes at once: no more than `sums` has room for, and than stay in a cache for
+ * the next rows of x. */
+static int64_t lines_of_call(const dots_run_t *run) {
+    const struct tcgemm_plan *plan = run->plan;
+    const bool is_once = run->num_rows <= tcgemm_dots_at_a_time(plan);
+    const bool are_numbers = !has_rows(plan) && !plan->cpu.dots_in_lanes;
+    return are_numbers && is_once && plan->cpu.direct_output ? plan->cpu.lines
+                                                             : 128 / run->sum_bytes;
+}
+
 /* Lines of one unit, some at a time: those that all rows of x are multiplied by while they are in a
  * cache. */
 static void do_along(const dots_run_t *run, int64_t line, int64_t end) {
     const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
     const bool in_lanes = run->plan->cpu.dots_in_lanes;
-    const int64_t each = 128 / run->sum_bytes;
+    const int64_t each = lines_of_call(run);
     if (in_lanes && u->begin)
         u->begin();
     for (; line < end; line += each)

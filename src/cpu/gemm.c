@@ -1447,6 +1447,25 @@ static int64_t rows_of_call(const small_t *x, int64_t rows) {
     return 3 * x->tile.n <= u->nr && rows >= LEAST_TILES * u->mr ? rows : x->plan->cpu.small_rows;
 }
 
+/* The tiles of a row of D one after the other; nothing is packed. */
+static void run_small_by_rows(small_t *x, const char *a, const char *b, const char *c, char *d) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    const int64_t bytes = u->lane_bytes, tile_rows = x->plan->cpu.small_rows;
+    tcgemm_tile_t *const tile = &x->tile;
+    for (int64_t i = 0; i < g->m; i += tile_rows) {
+        tile->m = (int)min_i64(tile_rows, g->m - i);
+        tile->a = a + i * g->a.row_stride * bytes;
+        for (int64_t j = 0; j < g->n; j += tile->n) {
+            tile->n = (int)even_tile_columns(u, g->n - j);
+            tile->b = b + j * g->b.col_stride * bytes;
+            tile->c = c ? c + (i * g->ldc + j) * bytes : NULL;
+            tile->d = d + (i * g->ldd + j) * bytes;
+            u->strided(tile);
+        }
+    }
+}
+
 /* Nothing is packed: only tiles. */
 static void run_small_in_place(small_t *x, int64_t item) {
     const struct tcgemm_plan *const plan = x->plan;
@@ -1459,6 +1478,10 @@ static void run_small_in_place(small_t *x, int64_t item) {
     const char *b = (const char *)call->b + item * g->b.batch_stride * bytes;
     const char *const c = call->c ? (const char *)call->c + item * g->stride_c * bytes : NULL;
     char *const d = (char *)call->d + item * g->stride_d * bytes;
+    if (plan->cpu.small_by_rows) {
+        run_small_by_rows(x, a, b, c, d);
+        return;
+    }
     for (int64_t j = 0; j < g->n; j += tile->n) {
         tile->n = (int)even_tile_columns(u, g->n - j);
         tile->a = a;

@@ -62,7 +62,8 @@ enum {
     MOST_NEAR_TILE_DOTS = 64,         /* ... again; fewer where ... */
     LEAST_FAR_LINES = 1 << 20,        /* ... all lines, so many elements, stay in the L2 cache */
     LEAST_TILE_DOTS_VOLUME = 1 << 16, /* vectors take less in half the time of matrix tiles */
-    DOTS_OF_UNIT = 64,                /* lines along k */
+    DOTS_OF_UNIT = 64,                /* lines along k, ... */
+    NEAR_DOTS_OF_UNIT = 1024,         /* ... of one thread, that no other one helps */
     ACROSS_MOST_LINES = 4096,    /* of a unit, lines across k: longer ones are nothing better, */
     ACROSS_LEAST_LINES = 256,    /* ... and shorter ones are read at 0.7 of the rate */
     ACROSS_SUMS_BYTES = 1 << 18, /* of all its sums, that come and go every few rows of k, or half
@@ -386,6 +387,43 @@ static bool are_near_dots(const struct tcgemm_plan *plan, int64_t few, int64_t m
     return false;
 }
 
+/* The same of columns beside lines along k that vectors multiply in parts (parts_tmpl.h): it gains
+ * most where columns fill them. Least elements of lines for each column, and least steps of k. */
+typedef struct parts_rule {
+    int64_t columns; /* up to so many */
+    int64_t least_elements, least_steps;
+} parts_rule_t;
+
+static const parts_rule_t parts_of_f32[] = {{2, INT64_MAX, 0}, {3, 1600, 3}, {4, 250, 3},
+                                            {7, 1600, 8},      {8, 250, 3},  {0, 0, 0}};
+static const parts_rule_t parts_of_f64[] = {{1, INT64_MAX, 0}, {2, 1000, 2}, {3, 14000, 4},
+                                            {4, 500, 3},       {7, 8000, 4}, {8, 7000, 3},
+                                            {0, 0, 0}};
+
+/* Columns of f64 for which short vectors have room, unless their lines come from memory. */
+enum { MOST_SHORT_F64 = 4 };
+
+/* Where one shuffle starts each cycle (a Xeon; others were not measured) half as many gain. */
+static int64_t most_in_parts(const struct tcgemm_plan *plan) {
+    const bool is_short = !tcgemm_is_wide(plan->kernel->cpu);
+    const int64_t most = plan->g.type->type == TCGEMM_F64_F64 && is_short ? MOST_SHORT_F64 : 8;
+    return tcgemm_cpu_shuffles_per_cycle() < 2.0 ? most / 2 : most;
+}
+
+static bool are_in_parts(const struct tcgemm_plan *plan) {
+    enum { LEAST_LINES = 32 };
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool is_double = g->type->type == TCGEMM_F64_F64;
+    if (!tcgemm_cpu_lanes_are_elements(g) || !has_vector_dots(plan->kernel->cpu) || g->n < 1 ||
+        g->n > most_in_parts(plan) || g->m < LEAST_LINES)
+        return false;
+    for (const parts_rule_t *rule = is_double ? parts_of_f64 : parts_of_f32; rule->columns; ++rule)
+        if (g->n <= rule->columns)
+            return g->k >= rule->least_steps &&
+                   (double)g->m * (double)g->k >= (double)rule->least_elements * (double)g->n;
+    return false;
+}
+
 /* Of one whose rows tiles have fetched ahead, or what the next panel of it is made of. */
 static int64_t far_rows_bytes(void) {
     return min_i64((int64_t)tcgemm_far_bytes(), FAR_ROWS_BYTES);
@@ -397,6 +435,16 @@ static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
     if (tcgemm_is_wide(plan->kernel->cpu) && (double)g->n * (double)g->k > (double)far_rows_bytes())
         return MOST_FAR_BYTE_ROWS;
     return most_bytes(plan, g->n, MOST_BYTE_ROWS, MOST_NEAR_BYTES);
+}
+
+/* Columns of what needs no conversion beside an A along k. */
+static int64_t most_columns_along(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const int64_t far = min_i64((int64_t)tcgemm_far_bytes(), FAR_LINES_BYTES);
+    const bool is_far = bytes_of_item(g, &g->a, g->m) > (double)far;
+    return g->type->type == TCGEMM_F64_F64 && !tcgemm_is_wide(u) && !is_far ? MOST_SHORT_F64
+                                                                            : u->dots_width;
 }
 
 /* More rows beside a B along k are worth packing it for where two shuffles of long vectors start
@@ -490,7 +538,6 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
     *inner = lanes_of_k != TCGEMM_DOTS_NONE;
     if (*inner)
         return lanes_of_k;
-    const int width = plan->kernel->cpu->dots_width;
     const bool is_bf16 = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
     const bool of_bytes = has_bytes(g);
     const int64_t most_bf16 = g->a.dtype == TCGEMM_DTYPE_BF16 ? MOST_BF16_ROWS : MOST_FP8_ROWS;
@@ -501,7 +548,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
     const int64_t most_cols = of_bytes
                                   ? most_bytes(plan, g->m, MOST_BYTE_COLUMNS, 2 * MOST_NEAR_BYTES)
-                              : tcgemm_cpu_lanes_are_elements(g) ? width
+                              : tcgemm_cpu_lanes_are_elements(g) ? most_columns_along(plan)
                               : is_bf16                          ? MOST_BF16_COLUMNS
                                                                  : most_dots(plan, g->m);
     const bool along = g->type->type != TCGEMM_TF32_F32;
@@ -510,7 +557,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
          (of_bytes && are_near_dots(plan, g->m, g->n, true))))
         return TCGEMM_DOTS_ROWS;
     if (along && g->a.col_stride == 1 && g->a.row_stride != 1 &&
-        (are_dots(plan, g->n, most_cols, g->m) ||
+        (are_dots(plan, g->n, most_cols, g->m) || are_in_parts(plan) ||
          (of_bytes && are_near_dots(plan, g->n, g->m, false))))
         return TCGEMM_DOTS_COLUMNS;
     *across = !of_bytes || has_lane_across(plan);
@@ -554,7 +601,10 @@ static double most_near_bytes(const struct tcgemm_plan *plan, int max_threads) {
 static int64_t lines_of_unit(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t lines = tcgemm_dots_lines(plan);
     if (!plan->cpu.across)
-        return DOTS_OF_UNIT;
+        return plan->cpu.fetches
+                   ? DOTS_OF_UNIT
+                   : even_part(lines, num_threads == 1 ? NEAR_DOTS_OF_UNIT : 4 * DOTS_OF_UNIT,
+                               DOTS_OF_UNIT);
     const int64_t bytes = min_i64(ACROSS_SUMS_BYTES, (int64_t)tcgemm_near_bytes() / 2);
     const int64_t by_sums = bytes / (tcgemm_dots_few(plan) * tcgemm_sum_bytes(plan->kernel->cpu));
     const int64_t most = min_i64(by_sums, ACROSS_MOST_LINES) / 64 * 64;
@@ -815,6 +865,23 @@ static bool is_unit_or_near(const struct tcgemm_plan *plan) {
            (!tcgemm_is_matrix(plan->kernel->cpu) && bytes <= (double)tcgemm_near_bytes());
 }
 
+/* Rows of D that want the same lines of the caches, about a multiple of 2048 bytes apart: a column
+ * of tiles writes more of them than there are ways. */
+static bool has_crowded_rows_of_d(const tcgemm_canonical_t *g) {
+    enum { PITCH = 2048, NEAR = 16 };
+    const int64_t pitch = g->ldd * tcgemm_dtype_bits(g->type->d) / 8;
+    return (pitch + NEAR) % PITCH <= 2 * NEAR;
+}
+
+/* Whether such columns take longer than to pack all of B, along whose panels a unit's tiles go. */
+static bool writes_crowded_columns(const struct tcgemm_plan *plan) {
+    enum { LEAST_TILES = 4, MOST_STEPS = 8 };
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    return tcgemm_is_wide(u) && g->n > u->nr && g->m >= LEAST_TILES * u->mr &&
+           ceil_div(g->k, u->ku) <= MOST_STEPS && has_crowded_rows_of_d(g);
+}
+
 /* Items of one block, each by one thread: all that is needed is tiles, and panels of what cannot
  * stay where it is. Lines with terms need a kernel that reads rows of lanes. */
 static bool has_small_items(const struct tcgemm_plan *plan) {
@@ -823,7 +890,7 @@ static bool has_small_items(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     return !s->dots && (plan->num_threads == 1 || s->split_batch) && s->direct_output &&
            g->k <= s->kc && is_unit_or_near(plan) && !g->a.packed_bytes && !g->b.packed_bytes &&
-           !s->packs_units && !s->copies_b &&
+           !s->packs_units && !s->copies_b && !(s->pack_b && writes_crowded_columns(plan)) &&
            (!tcgemm_family_has_terms(u->family) || (u->pack_rows && u->strided));
 }
 
@@ -831,6 +898,7 @@ static void note_small_items(struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     plan->cpu.small_rows = has_small_items(plan) ? tcgemm_even_tile_rows(u, plan->g.m) : 0;
     plan->cpu.small_steps = ceil_div(plan->g.k, u->ku);
+    plan->cpu.small_by_rows = plan->g.n > u->nr && has_crowded_rows_of_d(&plan->g);
 }
 
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan) {

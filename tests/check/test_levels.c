@@ -414,19 +414,20 @@ static void long_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
 }
 
 /* Small ones, of one product and of a batch: tiles below one another by one call, more rows than
- * are packed at a time, and few rows or columns beside lines that stay near, along k and across it.
- */
+ * are packed at a time, few rows or columns beside lines that stay near, along k and across it, and
+ * rows of D a multiple of 4096 bytes apart. */
 static void skinny(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
-    static const int64_t sizes[10][3] = {{37, 3, 5},   {611, 16, 2},  {1301, 7, 9}, {90, 17, 70},
-                                         {2, 70, 77},  {150, 4, 101}, {1, 40, 65},  {5, 9, 301},
-                                         {1, 300, 80}, {300, 1, 80}};
+    enum { SIZES = 12 };
+    static const int64_t sizes[SIZES][3] = {
+        {37, 3, 5},  {611, 16, 2}, {1301, 7, 9}, {90, 17, 70}, {2, 70, 77},   {150, 4, 101},
+        {1, 40, 65}, {5, 9, 301},  {1, 300, 80}, {300, 1, 80}, {70, 1024, 4}, {21, 1024, 9}};
     (void)info;
-    for (int i = 0; i < (is_emulated() ? 4 : 40); ++i) {
-        const int64_t *const size = sizes[i % 10];
+    for (int i = 0; i < (is_emulated() ? 4 : 4 * SIZES); ++i) {
+        const int64_t *const size = sizes[i % SIZES];
         testcase_t t =
             testcase_make(NULL, tcgemm_problem(type, size[0], size[1], size[2]), 30 + (uint64_t)i);
-        t.p.op_a = i / 10 % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
-        t.p.op_b = i / 20 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_a = i / SIZES % 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
+        t.p.op_b = i / SIZES / 2 ? TCGEMM_OP_T : TCGEMM_OP_N;
         t.p.batch = i % 3 == 1 ? 5 : 1;
         t.p.stride_a = size[0] * size[2] + 3;
         t.p.stride_b = size[2] * size[1];
@@ -487,6 +488,39 @@ static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         assert_true(oracle_get(dtype, two, 2 * i) == oracle_get(dtype, one, i));
 }
 
+/* So have few columns of which each line along k has a part of a vector (parts_tmpl.h). */
+static void parts_of_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
+    enum { LINES = 150, MOST_K = 701, ALL = 40 };
+    static const int64_t ks[] = {2, 3, 5, 64, MOST_K};
+    (void)info;
+    if (type != TCGEMM_F32_F32 && type != TCGEMM_F64_F64)
+        return;
+    const tcgemm_dtype_t dtype = tcgemm_type_info(type)->d;
+    static double a[LINES * MOST_K], b[MOST_K * ALL], few[MOST_K * 8], d[LINES * 8],
+        want[LINES * ALL];
+    uint64_t random = 78;
+    for (int64_t e = 0; e < LINES * MOST_K; ++e)
+        oracle_set(dtype, a, e, (double)random_below(&random, 1000) / 999 - 0.4);
+    for (int64_t e = 0; e < MOST_K * ALL; ++e)
+        oracle_set(dtype, b, e, (double)random_below(&random, 1000) / 999 - 0.6);
+    for (int i = 0; i < (int)(sizeof ks / sizeof *ks); ++i) {
+        tcgemm_problem_t all = tcgemm_problem(type, LINES, ALL, ks[i]);
+        all.flags = TCGEMM_FLAG_REPRODUCIBLE;
+        assert_int_equal(tcgemm_gemm(&all, 0.7, a, b, 0, NULL, want), TCGEMM_STATUS_OK);
+        for (int64_t n = 2; n <= 8; ++n) {
+            tcgemm_problem_t p = tcgemm_problem(type, LINES, n, ks[i]);
+            p.flags = TCGEMM_FLAG_REPRODUCIBLE;
+            for (int64_t e = 0; e < ks[i] * n; ++e)
+                oracle_set(dtype, few, e, oracle_get(dtype, b, e / n * ALL + e % n));
+            assert_int_equal(tcgemm_gemm(&p, 0.7, a, few, 0, NULL, d), TCGEMM_STATUS_OK);
+            for (int64_t e = 0; e < LINES * n; ++e)
+                if (oracle_get(dtype, d, e) != oracle_get(dtype, want, e / n * ALL + e % n))
+                    report_failure("%d columns, k %d: element %d has other bits", (int)n,
+                                   (int)ks[i], (int)e);
+        }
+    }
+}
+
 /* So have some rows beside a large B that lies along k, if they are to be reproducible, or across
  * it; by columns it is a large A. */
 static void some_lines(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
@@ -533,6 +567,7 @@ static void some_lines_have_the_bits_of_many(void **state) {
 static void one_line_has_the_bits_of_many(void **state) {
     (void)state;
     for_each_type(one_line);
+    for_each_type(parts_of_lines);
 }
 
 /* Every number of fp8, moved along k from line to line, that a row or column of D picks by a one:

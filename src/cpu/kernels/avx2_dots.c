@@ -155,6 +155,54 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m256d v[4], double out[4]
                                         _mm256_permute2f128_pd(ab, cd, 0x31)));
 }
 
+/* ---- lines in parts of a vector ---- */
+
+static TCGEMM_ALWAYS_INLINE __m256 halves_of(__m128 a, __m128 b) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
+}
+
+static TCGEMM_ALWAYS_INLINE __m256 parts_of_f32(const float *p, int64_t pitch, int width) {
+    const __m128 a = _mm_loadu_ps(p);
+    return halves_of(a, width == 8 ? a : _mm_loadu_ps(p + pitch));
+}
+
+static TCGEMM_ALWAYS_INLINE __m256 some_parts_of_f32(const float *p, int64_t pitch, int width,
+                                                     int n) {
+    const __m128i some = _mm256_castsi256_si128(first_words(n));
+    const __m128 a = _mm_maskload_ps(p, some);
+    return halves_of(a, width == 8 ? a : _mm_maskload_ps(p + pitch, some));
+}
+
+static TCGEMM_ALWAYS_INLINE __m256 step_of_f32(__m256 x, int s) {
+    return s == 0   ? _mm256_permute_ps(x, 0x00)
+           : s == 1 ? _mm256_permute_ps(x, 0x55)
+           : s == 2 ? _mm256_permute_ps(x, 0xAA)
+                    : _mm256_permute_ps(x, 0xFF);
+}
+
+static TCGEMM_ALWAYS_INLINE __m256 repeat_f32(const float *p, int width) {
+    return width == 8 ? _mm256_loadu_ps(p) : _mm256_broadcast_ps((const __m128 *)(const void *)p);
+}
+
+static TCGEMM_ALWAYS_INLINE __m256d parts_of_f64(const double *p, int64_t pitch, int width) {
+    const float *const f = (const float *)(const void *)p;
+    return _mm256_castps_pd(parts_of_f32(f, 2 * pitch, 2 * width));
+}
+
+/* Of one element each. */
+static TCGEMM_ALWAYS_INLINE __m256d some_parts_of_f64(const double *p, int64_t pitch, int width) {
+    const float *const f = (const float *)(const void *)p;
+    return _mm256_castps_pd(some_parts_of_f32(f, 2 * pitch, 2 * width, 2));
+}
+
+static TCGEMM_ALWAYS_INLINE __m256d step_of_f64(__m256d x, int s) {
+    return s == 0 ? _mm256_permute_pd(x, 0x0) : _mm256_permute_pd(x, 0xF);
+}
+
+static TCGEMM_ALWAYS_INLINE __m256d repeat_f64(const double *p, int width) {
+    return width == 4 ? _mm256_loadu_pd(p) : _mm256_broadcast_pd((const __m128d *)(const void *)p);
+}
+
 /* ---- f32 sums ---- */
 
 #define DOTS_MOST         8
@@ -170,25 +218,31 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m256d v[4], double out[4]
 #define DOTS_MUL(x, y)    _mm256_mul_ps(x, y)
 #define DOTS_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 
-#define DOTS_F32              tcgemm_dots_avx2_f32
-#define F32_STEPS             4
-#define BF16_STEPS            8
-#define DOTS_SHORTS           __m128i
-#define DOTS_WIDEN(x)         _mm256_cvtph_ps(x)
-#define ACROSS_TURN           turn_f32
-#define ACROSS_MOST           4
-#define ACROSS_VECTORS(width) ((width) <= 2 ? 4 : (width) == 4 ? 3 : 1)
-#define ACROSS_F32            tcgemm_across_avx2_f32
-#define INNER_F32             tcgemm_inner_avx2_f32
-#define INNER_ROWS            2
-#define INNER_SOME(p, n)      SOME_FLOATS(p, n)
-#define INNER_SUM4(v, out)    sum_lanes_f32(v, out)
-#define SHORTS_OF(p)          _mm_loadu_si128((const __m128i *)(p))
-#define SOME_SHORTS(p, n)     some_shorts(p, n)
-#define SOME_FLOATS(p, n)     _mm256_maskload_ps(p, first_words(n))
-#define BF16_OF_SHORTS(x)     floats_of_bf16(x)
-#define TF32_OF_FLOATS(x)     tf32_of_floats(x)
-#define ACROSS_TF32           tf32_across
+#define DOTS_F32                       tcgemm_dots_avx2_f32
+#define F32_STEPS                      4
+#define BF16_STEPS                     8
+#define DOTS_SHORTS                    __m128i
+#define DOTS_WIDEN(x)                  _mm256_cvtph_ps(x)
+#define ACROSS_TURN                    turn_f32
+#define ACROSS_MOST                    4
+#define ACROSS_VECTORS(width)          ((width) <= 2 ? 4 : (width) == 4 ? 3 : 1)
+#define ACROSS_F32                     tcgemm_across_avx2_f32
+#define INNER_F32                      tcgemm_inner_avx2_f32
+#define PARTS_STEPS                    4
+#define PARTS_MOST                     8
+#define PARTS_LINES(p, pitch, width)   parts_of_f32(p, pitch, width)
+#define PARTS_SOME(p, pitch, width, n) some_parts_of_f32(p, pitch, width, n)
+#define PARTS_STEP(v, s)               step_of_f32(v, s)
+#define PARTS_REPEAT(p, width)         repeat_f32(p, width)
+#define INNER_ROWS                     2
+#define INNER_SOME(p, n)               SOME_FLOATS(p, n)
+#define INNER_SUM4(v, out)             sum_lanes_f32(v, out)
+#define SHORTS_OF(p)                   _mm_loadu_si128((const __m128i *)(p))
+#define SOME_SHORTS(p, n)              some_shorts(p, n)
+#define SOME_FLOATS(p, n)              _mm256_maskload_ps(p, first_words(n))
+#define BF16_OF_SHORTS(x)              floats_of_bf16(x)
+#define TF32_OF_FLOATS(x)              tf32_of_floats(x)
+#define ACROSS_TF32                    tf32_across
 #include "cpu/kernels/dots_f32_tmpl.h"
 
 /* ---- f64 sums ---- */
@@ -234,6 +288,21 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m256d v[4], double out[4]
 #define LINE_SOME(p, n)         INNER_SOME(p, n)
 #include "cpu/kernels/dots_tmpl.h"
 
+#undef PARTS_STEPS
+#undef PARTS_MOST
+#undef PARTS_LINES
+#undef PARTS_SOME
+#undef PARTS_STEP
+#undef PARTS_REPEAT
+#define PARTS_NAME                     f64_parts
+#define PARTS_STEPS                    2
+#define PARTS_MOST                     4
+#define PARTS_LINES(p, pitch, width)   parts_of_f64(p, pitch, width)
+#define PARTS_SOME(p, pitch, width, n) some_parts_of_f64(p, pitch, width)
+#define PARTS_STEP(v, s)               step_of_f64(v, s)
+#define PARTS_REPEAT(p, width)         repeat_f64(p, width)
+#include "cpu/kernels/parts_tmpl.h"
+
 #define INNER_NAME    f64_inner
 #define INNER_ELEMENT double
 #include "cpu/kernels/inner_tmpl.h"
@@ -244,7 +313,7 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m256d v[4], double out[4]
 #include "cpu/kernels/across_tmpl.h"
 
 void tcgemm_dots_avx2_f64(const tcgemm_dots_t *t) {
-    f64_dots(t);
+    (f64_parts_suit(t) ? f64_parts : f64_dots)(t);
 }
 
 void tcgemm_across_avx2_f64(const tcgemm_dots_t *t) {

@@ -152,6 +152,68 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m512d v[4], double out[4]
                                         _mm256_permute2f128_pd(abs, cds, 0x31)));
 }
 
+/* ---- lines in parts of a vector ---- */
+
+static TCGEMM_ALWAYS_INLINE __m512 quarters_of(__m128 a, __m128 b, __m128 c, __m128 d) {
+    const __m256 ab = _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
+    const __m256 cd = _mm256_insertf128_ps(_mm256_castps128_ps256(c), d, 1);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(ab), cd, 1);
+}
+
+static TCGEMM_ALWAYS_INLINE __m512 halves_of(__m128 a, __m128 b) {
+    return _mm512_mask_broadcast_f32x4(_mm512_broadcast_f32x4(a), 0xFF00, b);
+}
+
+static TCGEMM_ALWAYS_INLINE __m512 parts_of_f32(const float *p, int64_t pitch, int width) {
+    return width == 8 ? halves_of(_mm_loadu_ps(p), _mm_loadu_ps(p + pitch))
+                      : quarters_of(_mm_loadu_ps(p), _mm_loadu_ps(p + pitch),
+                                    _mm_loadu_ps(p + 2 * pitch), _mm_loadu_ps(p + 3 * pitch));
+}
+
+static TCGEMM_ALWAYS_INLINE __m512 some_parts_of_f32(const float *p, int64_t pitch, int width,
+                                                     int n) {
+    const __mmask8 some = (__mmask8)((1u << n) - 1u);
+    const __m128 a = _mm_maskz_loadu_ps(some, p), b = _mm_maskz_loadu_ps(some, p + pitch);
+    return width == 8 ? halves_of(a, b)
+                      : quarters_of(a, b, _mm_maskz_loadu_ps(some, p + 2 * pitch),
+                                    _mm_maskz_loadu_ps(some, p + 3 * pitch));
+}
+
+static TCGEMM_ALWAYS_INLINE __m512 step_of_f32(__m512 x, int s) {
+    return s == 0   ? _mm512_permute_ps(x, 0x00)
+           : s == 1 ? _mm512_permute_ps(x, 0x55)
+           : s == 2 ? _mm512_permute_ps(x, 0xAA)
+                    : _mm512_permute_ps(x, 0xFF);
+}
+
+static TCGEMM_ALWAYS_INLINE __m512 repeat_f32(const float *p, int width) {
+    return width == 8 ? _mm512_broadcast_f32x8(_mm256_loadu_ps(p))
+                      : _mm512_broadcast_f32x4(_mm_loadu_ps(p));
+}
+
+static TCGEMM_ALWAYS_INLINE __m512d parts_of_f64(const double *p, int64_t pitch, int width) {
+    const float *const f = (const float *)(const void *)p;
+    return width == 8 ? _mm512_broadcast_f64x2(_mm_loadu_pd(p))
+                      : _mm512_castps_pd(parts_of_f32(f, 2 * pitch, 2 * width));
+}
+
+/* Of one element each. */
+static TCGEMM_ALWAYS_INLINE __m512d some_parts_of_f64(const double *p, int64_t pitch, int width) {
+    const float *const f = (const float *)(const void *)p;
+    return width == 8 ? _mm512_set1_pd(*p)
+                      : _mm512_castps_pd(some_parts_of_f32(f, 2 * pitch, 2 * width, 2));
+}
+
+static TCGEMM_ALWAYS_INLINE __m512d step_of_f64(__m512d x, int s) {
+    return s == 0 ? _mm512_permute_pd(x, 0x00) : _mm512_permute_pd(x, 0xFF);
+}
+
+static TCGEMM_ALWAYS_INLINE __m512d repeat_f64(const double *p, int width) {
+    return width == 8   ? _mm512_loadu_pd(p)
+           : width == 4 ? _mm512_broadcast_f64x4(_mm256_loadu_pd(p))
+                        : _mm512_broadcast_f64x2(_mm_loadu_pd(p));
+}
+
 /* ---- f32 sums ---- */
 
 #define DOTS_MOST         16
@@ -179,21 +241,27 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m512d v[4], double out[4]
 #define F32_STEPS  16
 #define BF16_STEPS 32
 #define DOTS_LOADS_SOME
-#define DOTS_SHORTS           __m256i
-#define DOTS_WIDEN(x)         _mm512_cvtph_ps(x)
-#define ACROSS_TURN           turn_f32
-#define ACROSS_MOST           16
-#define ACROSS_VECTORS(width) ((width) <= 4 ? 4 : 16 / (width))
-#define ACROSS_F32            tcgemm_across_avx512_f32
-#define INNER_F32             tcgemm_inner_avx512_f32
-#define INNER_ROWS            4
-#define INNER_SOME(p, n)      SOME_FLOATS(p, n)
-#define INNER_SUM4(v, out)    sum_lanes_f32(v, out)
-#define SHORTS_OF(p)          _mm256_loadu_si256((const __m256i *)(p))
-#define SOME_SHORTS(p, n)     _mm256_maskz_loadu_epi16(first_of_16(n), p)
-#define SOME_FLOATS(p, n)     _mm512_maskz_loadu_ps(first_of_16(n), p)
-#define BF16_OF_SHORTS(x)     floats_of_bf16(x)
-#define ACROSS_TF32           tcgemm_across_avx2_f32 /* at most 8 rows; another one were long code */
+#define DOTS_SHORTS                    __m256i
+#define DOTS_WIDEN(x)                  _mm512_cvtph_ps(x)
+#define ACROSS_TURN                    turn_f32
+#define ACROSS_MOST                    16
+#define ACROSS_VECTORS(width)          ((width) <= 4 ? 4 : 16 / (width))
+#define ACROSS_F32                     tcgemm_across_avx512_f32
+#define INNER_F32                      tcgemm_inner_avx512_f32
+#define PARTS_STEPS                    4
+#define PARTS_MOST                     8
+#define PARTS_LINES(p, pitch, width)   parts_of_f32(p, pitch, width)
+#define PARTS_SOME(p, pitch, width, n) some_parts_of_f32(p, pitch, width, n)
+#define PARTS_STEP(v, s)               step_of_f32(v, s)
+#define PARTS_REPEAT(p, width)         repeat_f32(p, width)
+#define INNER_ROWS                     4
+#define INNER_SOME(p, n)               SOME_FLOATS(p, n)
+#define INNER_SUM4(v, out)             sum_lanes_f32(v, out)
+#define SHORTS_OF(p)                   _mm256_loadu_si256((const __m256i *)(p))
+#define SOME_SHORTS(p, n)              _mm256_maskz_loadu_epi16(first_of_16(n), p)
+#define SOME_FLOATS(p, n)              _mm512_maskz_loadu_ps(first_of_16(n), p)
+#define BF16_OF_SHORTS(x)              floats_of_bf16(x)
+#define ACROSS_TF32                    tcgemm_across_avx2_f32 /* at most 8 rows; another one were long code */
 #include "cpu/kernels/dots_f32_tmpl.h"
 
 /* ---- f64 sums ---- */
@@ -242,6 +310,21 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m512d v[4], double out[4]
 #define LINE_SOME(p, n)         INNER_SOME(p, n)
 #include "cpu/kernels/dots_tmpl.h"
 
+#undef PARTS_STEPS
+#undef PARTS_MOST
+#undef PARTS_LINES
+#undef PARTS_SOME
+#undef PARTS_STEP
+#undef PARTS_REPEAT
+#define PARTS_NAME                     f64_parts
+#define PARTS_STEPS                    2
+#define PARTS_MOST                     8
+#define PARTS_LINES(p, pitch, width)   parts_of_f64(p, pitch, width)
+#define PARTS_SOME(p, pitch, width, n) some_parts_of_f64(p, pitch, width)
+#define PARTS_STEP(v, s)               step_of_f64(v, s)
+#define PARTS_REPEAT(p, width)         repeat_f64(p, width)
+#include "cpu/kernels/parts_tmpl.h"
+
 #define INNER_NAME    f64_inner
 #define INNER_ELEMENT double
 #include "cpu/kernels/inner_tmpl.h"
@@ -252,7 +335,7 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m512d v[4], double out[4]
 #include "cpu/kernels/across_tmpl.h"
 
 void tcgemm_dots_avx512_f64(const tcgemm_dots_t *t) {
-    f64_dots(t);
+    (f64_parts_suit(t) ? f64_parts : f64_dots)(t);
 }
 
 void tcgemm_across_avx512_f64(const tcgemm_dots_t *t) {

@@ -34,6 +34,9 @@
 #define LINE_SOME(p, n)   SOME_FLOATS(p, n)
 #include "cpu/kernels/dots_tmpl.h"
 
+#define PARTS_NAME f32_parts
+#include "cpu/kernels/parts_tmpl.h"
+
 #define INNER_NAME    f32_inner
 #define INNER_ELEMENT float
 #include "cpu/kernels/inner_tmpl.h"
@@ -135,7 +138,7 @@ void DOTS_F32(const tcgemm_dots_t *t) {
     else if (tcgemm_dtype_bits(t->dtype) == 8)
         fp8_dots(t);
     else
-        f32_dots(t);
+        (f32_parts_suit(t) ? f32_parts : f32_dots)(t);
 }
 
 void ACROSS_F32(const tcgemm_dots_t *t) {

@@ -42,10 +42,13 @@ static void fill(uint64_t *random, tcgemm_dtype_t dtype, uint8_t *to, int64_t co
     }
 }
 
+static int some_lines(uint64_t *random) {
+    return 1 + (int)random_below(random, MOST_LINES);
+}
+
 /* `rows` of x along `steps`, `lines` of them, whose last element is the last one of a page. */
 static tcgemm_dots_t random_dots(uint64_t *random, tcgemm_dtype_t dtype, tcgemm_dtype_t sums,
-                                 int width, int64_t steps, bool across) {
-    const int num_lines = 1 + (int)random_below(random, MOST_LINES);
+                                 int width, int64_t steps, int num_lines, bool across) {
     const int64_t length = across ? num_lines : steps;
     const int64_t pitch = length + random_below(random, PAD);
     const int64_t count = ((across ? steps : num_lines) - 1) * pitch + length;
@@ -83,7 +86,12 @@ static double dot(const tcgemm_dots_t *t, tcgemm_dtype_t sums, int row, int line
         const double y = t->rounds_to_tf32 ? (double)oracle_tf32((float)in) : in;
         sum = is_f64 ? fma(x, y, sum) : (double)fmaf((float)x, (float)y, (float)sum);
     }
-    return is_f64 ? t->alpha.f64 * sum : (double)(t->alpha.f32 * (float)sum);
+    const double product = is_f64 ? t->alpha.f64 * sum : (double)(t->alpha.f32 * (float)sum);
+    if (!t->c)
+        return product;
+    const double c = oracle_get(sums, t->c, row * t->c_row + line * t->c_line);
+    return is_f64 ? fma(t->beta.f64, c, product)
+                  : (double)fmaf(t->beta.f32, (float)c, (float)product);
 }
 
 static void check_elements(const tcgemm_dots_t *t, tcgemm_dtype_t sums, uint64_t *random) {
@@ -111,22 +119,38 @@ static void lengthen(uint64_t *random, const tcgemm_dots_t *t) {
                sizeof nan);
 }
 
+/* A C that lies as D does. */
+static void add_c(uint64_t *random, tcgemm_dtype_t sums, uint8_t *c, tcgemm_dots_t *t) {
+    fill(random, sums, c, (int64_t)MOST_WIDTH * MOST_LINES);
+    t->c = c;
+    t->c_row = t->d_row;
+    t->c_line = t->d_line;
+    if (sums == TCGEMM_DTYPE_F64)
+        t->beta.f64 = 0.75;
+    else
+        t->beta.f32 = 0.75F;
+}
+
 static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcgemm_dtype_t dtype,
                        int width, bool across, bool rounds) {
     const tcgemm_dtype_t sums =
         kernel->cpu->family == TCGEMM_FAMILY_F64 ? TCGEMM_DTYPE_F64 : TCGEMM_DTYPE_F32;
     enum { NEAR, CROWDED, ROOMY, NUM_PLACES }; /* where the lines lie */
     static _Alignas(64) uint8_t d[NUM_PLACES][MOST_WIDTH * MOST_LINES * sizeof(double)];
+    static _Alignas(64) uint8_t c[sizeof d[0]];
     uint64_t random = (uint64_t)dtype * 100 + (uint64_t)width;
     for (int64_t i = 0; i < at_level(4, 20, 100); ++i) {
         /* At first one step behind whole lines of memory of any type. */
         const int64_t steps = i == 0 ? 65 : 1 + random_below(&random, MOST_STEPS);
-        tcgemm_dots_t t = random_dots(&random, dtype, sums, width, steps, across);
+        tcgemm_dots_t t =
+            random_dots(&random, dtype, sums, width, steps, some_lines(&random), across);
         t.rounds_to_tf32 = rounds;
-        if (random_below(&random, 2)) { /* the rows of x are columns of D */
+        if (random_below(&random, 2)) { /* the rows of x are columns of D, with gaps or without */
             t.d_row = 1;
-            t.d_line = MOST_WIDTH;
+            t.d_line = random_below(&random, 2) ? MOST_WIDTH : t.num_rows;
         }
+        if (random_below(&random, 3) == 0)
+            add_c(&random, sums, c, &t);
         if (rounds)
             lengthen(&random, &t);
         (void)snprintf(current, sizeof current,
@@ -149,6 +173,31 @@ static void check_dots(const tcgemm_kernel_t *kernel, tcgemm_dots_fn *dots, tcge
     }
 }
 
+/* Few columns of D beside any number of lines along k. */
+static void check_few_columns(const tcgemm_kernel_t *kernel, tcgemm_dtype_t sums, int width) {
+    enum { FEW_STEPS = 21, ROUNDS = 3 };
+    static _Alignas(64) uint8_t d[MOST_WIDTH * MOST_LINES * sizeof(double)], c[sizeof d];
+    uint64_t random = (uint64_t)width;
+    for (int i = 0; i < ROUNDS * MOST_LINES; ++i) {
+        const int64_t steps = 1 + random_below(&random, FEW_STEPS);
+        tcgemm_dots_t t = random_dots(&random, sums, sums, width, steps, i % MOST_LINES + 1, false);
+        t.num_rows = width / 2 + 1 + (int)random_below(&random, width - width / 2);
+        t.d = d;
+        t.d_row = 1;
+        t.d_line = random_below(&random, 2) ? MOST_WIDTH : t.num_rows;
+        if (random_below(&random, 3) == 0)
+            add_c(&random, sums, c, &t);
+        (void)snprintf(current, sizeof current, "%s: %d columns, %d lines, %d steps", kernel->name,
+                       t.num_rows, t.num_lines, (int)steps);
+        memset(d, 0xFF, sizeof d);
+        kernel->cpu->dots(&t);
+        for (int line = 0; line < t.num_lines; ++line)
+            for (int row = 0; row < t.num_rows; ++row)
+                if (oracle_get(sums, d, row + line * t.d_line) != dot(&t, sums, row, line))
+                    report_failure("%s: row %d, line %d is wrong", current, row, line);
+    }
+}
+
 static void check_kernel(const tcgemm_kernel_t *kernel) {
     static const tcgemm_dtype_t f32[] = {TCGEMM_DTYPE_F32, TCGEMM_DTYPE_F16, TCGEMM_DTYPE_BF16,
                                          TCGEMM_DTYPE_E4M3, TCGEMM_DTYPE_E5M2};
@@ -161,6 +210,8 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
             if (width <= u->across_width || oracle_bits(f32[i]) == 8)
                 check_dots(kernel, u->across, (is_f64 ? f64 : f32)[i], width, true, false);
         }
+    for (int width = 2; width <= u->dots_width; width *= 2)
+        check_few_columns(kernel, is_f64 ? TCGEMM_DTYPE_F64 : TCGEMM_DTYPE_F32, width);
     for (int width = 1; !is_f64 && width <= 8; width *= 2)
         check_dots(kernel, u->across, TCGEMM_DTYPE_F32, width, true, true);
 }
@@ -198,7 +249,7 @@ static void check_inner(const tcgemm_kernel_t *kernel, tcgemm_dtype_t dtype, uin
     const int64_t steps = 1 + random_below(&random, random_below(&random, 3) ? 70 : MOST_STEPS);
     const int rows = 1 + (int)random_below(&random, MOST_ROWS);
     const int64_t pitch = steps + random_below(&random, PAD);
-    tcgemm_dots_t t = random_dots(&random, dtype, sums, 1, steps, false);
+    tcgemm_dots_t t = random_dots(&random, dtype, sums, 1, steps, some_lines(&random), false);
     fill_whole(&random, dtype, (uint8_t *)(uintptr_t)t.lines,
                (t.num_lines - 1) * t.line_stride + steps);
     const int64_t x_count = (rows - 1) * pitch + steps;
@@ -345,8 +396,8 @@ static void check_pairs(const tcgemm_kernel_t *kernel, int width) {
     uint64_t random = (uint64_t)width;
     for (int64_t i = 0; i < at_level(20, 100, 400); ++i) {
         const int64_t steps = 1 + random_below(&random, MOST_STEPS);
-        tcgemm_dots_t t =
-            random_dots(&random, TCGEMM_DTYPE_BF16, TCGEMM_DTYPE_BF16, width, steps, false);
+        tcgemm_dots_t t = random_dots(&random, TCGEMM_DTYPE_BF16, TCGEMM_DTYPE_BF16, width, steps,
+                                      some_lines(&random), false);
         const int64_t count = (t.steps + 1) / 2 * 2 * width;
         uint16_t *const x = (uint16_t *)(void *)guard_place(&x_guard, (size_t)count * 2, true);
         uint16_t *const line =
