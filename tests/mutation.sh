@@ -119,10 +119,18 @@ defect "one row of tf32 is its own panel" cpu/dots.c \
     's/if (g->type->type == TCGEMM_TF32_F32 ||/if (/' 'check/levels|check/prepack'
 defect "tiles along rows of D: each has the first columns of B" cpu/gemm.c \
     's/tile->b = b + j \* g->b.col_stride \* bytes;/tile->b = b;/' 'check/kernels|check/levels'
+defect "D's transposed: the last columns of it are the first ones again" cpu/gemm.c \
+    's/tile.b = a + i \* bytes;/tile.b = a;/' 'check/kernels|check/levels'
+defect "D's transposed: a C is forgotten" cpu/gemm.c \
+    's/plan->cpu.small_turned \&\& !call->c;/plan->cpu.small_turned;/' 'check/kernels|check/levels'
+defect "D's transposed: alpha is counted twice" cpu/gemm.c \
+    's/set_scalars(g, 1.0, 0.0, \&tile);/set_scalars(g, x->call->alpha, 0.0, \&tile);/' 'check/kernels|check/levels'
+defect "sixteen lines turned at once: the third quarter is the second one" cpu/kernels/turn.h \
+    's/_mm512_extractf32x4_ps(x\[w\], 2)/_mm512_extractf32x4_ps(x[w], 1)/' 'unit/cpu/dots|check/levels'
 defect "rows of B with gaps are their own panel" cpu/dots.c \
     's/line_stride == 1 \&\& k_stride == few;/line_stride == 1;/' 'check/kernels|check/levels'
 defect "parts of vectors: the last lines begin behind the others" cpu/kernels/parts_tmpl.h \
-    's/(int)min_i64(first, end - 4 \* lines)/(int)min_i64(first, end - 3 * lines)/' 'unit/cpu/dots|check/levels'
+    's/(int)min_i64(first, t->num_lines - at_once)/first/' 'unit/cpu/dots|check/levels'
 defect "parts of vectors: D with gaps is written without" cpu/kernels/parts_tmpl.h \
     's/t->d_line == width \&\& t->num_rows/t->num_rows/' 'unit/cpu/dots|check/levels'
 defect "parts of vectors: C is that of other lines" cpu/kernels/parts_tmpl.h \

@@ -148,8 +148,8 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
  * lanes. */
 #define DOTS(kernel, rows, rows_across, needs, pack)                                               \
     .dots = tcgemm_dots_##kernel, .across = tcgemm_across_##kernel,                                \
-    .inner = tcgemm_inner_##kernel, .dots_width = (rows), .across_width = (rows_across),           \
-    .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
+    .inner = tcgemm_inner_##kernel, .turn = tcgemm_turn_##kernel, .dots_width = (rows),            \
+    .across_width = (rows_across), .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
 #define BYTE_DOTS(kernel, rows, needs, pack)                                                       \
     .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
     .pack_x = tcgemm_pack_##pack,

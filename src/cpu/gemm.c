@@ -1266,6 +1266,9 @@ static void multiply_packed_unit(const product_t *x, int64_t unit, int t) {
     multiply_unit(x, &own, (tcgemm_unit_t){0});
 }
 
+/* Of a row of the widest tile. */
+enum { MOST_TILE_BYTES = 192 };
+
 /* ---- small products: of one block, each by one thread (has_small_items in model.c) ---- */
 
 /* What all items and tiles have in common. */
@@ -1500,6 +1503,38 @@ static void run_small_in_place(small_t *x, int64_t item) {
     }
 }
 
+/* Of D's transposed, whose tiles have B's columns as rows and A's rows, which lie side by side, as
+ * columns; no more rows than TCGEMM_MOST_TURNED. Nothing is packed. */
+static void run_small_turned(small_t *x, int64_t item) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    const int64_t bytes = u->lane_bytes, tile_rows = tcgemm_even_tile_rows(u, g->n);
+    const char *const a = (const char *)x->call->a + item * g->a.batch_stride * bytes;
+    const char *const b = (const char *)x->call->b + item * g->b.batch_stride * bytes;
+    char *const d = (char *)x->call->d + item * g->stride_d * bytes;
+    _Alignas(64) char sums[TCGEMM_MOST_TURNED * MOST_TILE_BYTES];
+    tcgemm_tile_t tile = x->tile;
+    tcgemm_dots_t to = {.num_rows = (int)g->n, .alpha = tile.alpha, .d_row = 1, .d_line = g->ldd};
+    set_scalars(g, 1.0, 0.0, &tile);
+    tile.a_row = g->b.col_stride;
+    tile.a_step = g->b.row_stride;
+    tile.b_step = g->a.col_stride;
+    tile.ldd = u->nr;
+    tile.c = NULL;
+    for (int64_t i = 0; i < g->m; i += tile.n) {
+        tile.n = (int)even_tile_columns(u, g->m - i);
+        tile.b = a + i * bytes;
+        for (int64_t j = 0; j < g->n; j += tile_rows) {
+            tile.m = (int)min_i64(tile_rows, g->n - j);
+            tile.a = b + j * g->b.col_stride * bytes;
+            tile.d = sums + j * u->nr * bytes;
+            u->strided(&tile);
+        }
+        to.d = d + i * g->ldd * bytes;
+        u->turn(&to, sums, u->nr, tile.n);
+    }
+}
+
 /* Rows x->row .. of an item. */
 static void run_some_rows(small_t *x, int64_t item) {
     const struct tcgemm_plan *const plan = x->plan;
@@ -1590,9 +1625,10 @@ static void run_small_items(const struct tcgemm_plan *plan, const tcgemm_call_t 
     if (u->begin)
         u->begin();
     const bool is_in_place = !plan->cpu.pack_a && !plan->cpu.pack_b;
+    const bool is_turned = plan->cpu.small_turned && !call->c;
     const bool has_epilogue = !tcgemm_epilogue_is_empty(&call->epilogue);
     for (int64_t item = first; item < end; ++item) {
-        (is_in_place ? run_small_in_place : run_small)(&small, item);
+        (is_turned ? run_small_turned : is_in_place ? run_small_in_place : run_small)(&small, item);
         if (has_epilogue)
             finish_small(plan, call, item);
     }

@@ -388,17 +388,18 @@ static bool are_near_dots(const struct tcgemm_plan *plan, int64_t few, int64_t m
 }
 
 /* The same of columns beside lines along k that vectors multiply in parts (parts_tmpl.h): it gains
- * most where columns fill them. Least elements of lines for each column, and least steps of k. */
+ * most where columns fill them. */
 typedef struct parts_rule {
-    int64_t columns; /* up to so many */
-    int64_t least_elements, least_steps;
+    int64_t columns;     /* up to so many */
+    int64_t least_lines; /* where tiles write a D that leaves the first-level cache, ... */
+    int64_t least_elements, least_steps; /* ... of lines for each column, and of k */
 } parts_rule_t;
 
-static const parts_rule_t parts_of_f32[] = {{2, INT64_MAX, 0}, {3, 1600, 3}, {4, 250, 3},
-                                            {7, 1600, 8},      {8, 250, 3},  {0, 0, 0}};
-static const parts_rule_t parts_of_f64[] = {{1, INT64_MAX, 0}, {2, 1000, 2}, {3, 14000, 4},
-                                            {4, 500, 3},       {7, 8000, 4}, {8, 7000, 3},
-                                            {0, 0, 0}};
+static const parts_rule_t parts_of_f32[] = {{2, INT64_MAX, 0, 0}, {3, 48, 1600, 3}, {4, 48, 250, 3},
+                                            {7, 48, 1600, 8},     {8, 48, 250, 3},  {0, 0, 0, 0}};
+static const parts_rule_t parts_of_f64[] = {
+    {1, INT64_MAX, 0, 0}, {2, 48, 1000, 2}, {3, 4000, 0, 3}, {4, 48, 500, 3},
+    {7, INT64_MAX, 0, 0}, {8, 4000, 0, 3},  {0, 0, 0, 0}};
 
 /* Columns of f64 for which short vectors have room, unless their lines come from memory. */
 enum { MOST_SHORT_F64 = 4 };
@@ -411,15 +412,14 @@ static int64_t most_in_parts(const struct tcgemm_plan *plan) {
 }
 
 static bool are_in_parts(const struct tcgemm_plan *plan) {
-    enum { LEAST_LINES = 32 };
     const tcgemm_canonical_t *g = &plan->g;
     const bool is_double = g->type->type == TCGEMM_F64_F64;
     if (!tcgemm_cpu_lanes_are_elements(g) || !has_vector_dots(plan->kernel->cpu) || g->n < 1 ||
-        g->n > most_in_parts(plan) || g->m < LEAST_LINES)
+        g->n > most_in_parts(plan))
         return false;
     for (const parts_rule_t *rule = is_double ? parts_of_f64 : parts_of_f32; rule->columns; ++rule)
         if (g->n <= rule->columns)
-            return g->k >= rule->least_steps &&
+            return g->m >= rule->least_lines && g->k >= rule->least_steps &&
                    (double)g->m * (double)g->k >= (double)rule->least_elements * (double)g->n;
     return false;
 }
@@ -526,6 +526,31 @@ static tcgemm_dots_of_t inner_of(const struct tcgemm_plan *plan) {
     return TCGEMM_DOTS_NONE;
 }
 
+/* Cycles of tiles of so many rows and columns; those of one vector load one by one what they
+ * multiply. */
+static double tile_cycles(const struct tcgemm_plan *plan, int64_t rows, int64_t cols) {
+    const int64_t vectors = ceil_div(cols, plan->kernel->cpu->nr / 3);
+    const double each = vectors == 1 ? 0.6 : 0.5;
+    return each * (double)rows * (double)vectors * (double)plan->g.k;
+}
+
+/* Whether a small product of f32 or f64 takes less as D's transposed (gemm.c): its A lies across k,
+ * so that nothing is packed, and its rows fill vectors better than D's few columns do, or B, which
+ * lies along k, would have to be turned. Against that stands turning D. In cycles of a Zen 5. */
+static bool is_sooner_turned(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const double bytes = bytes_of_item(g, &g->a, g->m) + bytes_of_item(g, &g->b, g->n);
+    if (!u->turn || !u->strided || !tcgemm_cpu_lanes_are_elements(g) || g->a.row_stride != 1 ||
+        g->n > TCGEMM_MOST_TURNED || g->k > u->kc || bytes > (double)tcgemm_near_bytes())
+        return false;
+    const double to_turn_d = g->type->type == TCGEMM_F64_F64 ? 1.2 : 0.6;
+    const double to_pack_b = g->b.col_stride == 1 ? 0.0 : 0.4;
+    const double in_order = tile_cycles(plan, g->m, g->n) + to_pack_b * (double)g->n * (double)g->k;
+    const double turned = tile_cycles(plan, g->n, g->m) + to_turn_d * (double)g->m * (double)g->n;
+    return turned < 0.9 * in_order;
+}
+
 /* A few rows of D against columns of B that lie along k or across it, or a few columns against such
  * rows of A. */
 static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads, bool *across,
@@ -572,7 +597,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
         return TCGEMM_DOTS_ROWS;
     if (g->a.row_stride == 1 &&
         ((is_large && are_dots(plan, g->n, most_columns_across(plan), g->m)) ||
-         (!of_bytes && are_near_dots(plan, g->n, g->m, false))))
+         (!of_bytes && !is_sooner_turned(plan) && are_near_dots(plan, g->n, g->m, false))))
         return TCGEMM_DOTS_COLUMNS;
     *across = false;
     return TCGEMM_DOTS_NONE;
@@ -898,6 +923,7 @@ static void note_small_items(struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     plan->cpu.small_rows = has_small_items(plan) ? tcgemm_even_tile_rows(u, plan->g.m) : 0;
     plan->cpu.small_steps = ceil_div(plan->g.k, u->ku);
+    plan->cpu.small_turned = plan->cpu.small_rows > 0 && is_sooner_turned(plan);
     plan->cpu.small_by_rows = plan->g.n > u->nr && has_crowded_rows_of_d(&plan->g);
 }
 

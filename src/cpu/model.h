@@ -18,6 +18,9 @@ tcgemm_cpu_time_t tcgemm_cpu_plan(struct tcgemm_plan *plan, int max_threads);
  * if this processor's are not known. */
 double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel);
 
+/* Columns of D that small products (plan.h) take for rows, at most. */
+enum { TCGEMM_MOST_TURNED = 32 };
+
 /* True if small products (plan.h) pack A as rows of lanes: lines along k that are converted. */
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan);
 

@@ -417,10 +417,11 @@ static void long_rows(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
  * are packed at a time, few rows or columns beside lines that stay near, along k and across it, and
  * rows of D a multiple of 4096 bytes apart. */
 static void skinny(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
-    enum { SIZES = 12 };
+    enum { SIZES = 14 };
     static const int64_t sizes[SIZES][3] = {
-        {37, 3, 5},  {611, 16, 2}, {1301, 7, 9}, {90, 17, 70}, {2, 70, 77},   {150, 4, 101},
-        {1, 40, 65}, {5, 9, 301},  {1, 300, 80}, {300, 1, 80}, {70, 1024, 4}, {21, 1024, 9}};
+        {37, 3, 5},    {611, 16, 2},  {1301, 7, 9}, {90, 17, 70}, {2, 70, 77},
+        {150, 4, 101}, {1, 40, 65},   {5, 9, 301},  {1, 300, 80}, {300, 1, 80},
+        {70, 1024, 4}, {21, 1024, 9}, {67, 5, 71},  {19, 30, 130}};
     (void)info;
     for (int i = 0; i < (is_emulated() ? 4 : 4 * SIZES); ++i) {
         const int64_t *const size = sizes[i % SIZES];

@@ -323,3 +323,11 @@ void tcgemm_across_avx2_f64(const tcgemm_dots_t *t) {
 void tcgemm_inner_avx2_f64(const tcgemm_dots_t *t) {
     f64_inner(t);
 }
+
+void tcgemm_turn_avx2_f32(const tcgemm_dots_t *t, const void *sums, int64_t pitch, int lines) {
+    turn_f32(t, sums, pitch, 0, lines);
+}
+
+void tcgemm_turn_avx2_f64(const tcgemm_dots_t *t, const void *sums, int64_t pitch, int lines) {
+    turn_f64(t, sums, pitch, 0, lines);
+}

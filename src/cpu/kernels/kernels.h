@@ -65,6 +65,8 @@ tcgemm_dots_fn tcgemm_across_avx2_f32, tcgemm_across_avx2_f64;
 tcgemm_dots_fn tcgemm_across_avx512_f32, tcgemm_across_avx512_f64;
 tcgemm_dots_fn tcgemm_inner_avx2_f32, tcgemm_inner_avx2_f64;
 tcgemm_dots_fn tcgemm_inner_avx512_f32, tcgemm_inner_avx512_f64;
+tcgemm_turn_fn tcgemm_turn_avx2_f32, tcgemm_turn_avx2_f64;
+tcgemm_turn_fn tcgemm_turn_avx512_f32, tcgemm_turn_avx512_f64;
 tcgemm_dots_fn tcgemm_across_avx512_pairs, tcgemm_across_avx512_quads;
 
 tcgemm_tile_fn tcgemm_tile_avx512_f32, tcgemm_tile_avx512_f32_strided;

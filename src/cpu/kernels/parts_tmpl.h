@@ -27,7 +27,7 @@
 
 #ifndef PARTS_TMPL_ONCE
 #define PARTS_TMPL_ONCE
-enum { MOST_PARTS = 8 }; /* vectors of sums, as many chains of multiply-adds as two units need */
+enum { PARTS_VECTORS = 6 }; /* of lines at a time, as many as AVX2's registers have room for */
 #endif
 
 /* D's elements of lines first .. end, of sums of all lines from `from` on: the columns as one
@@ -53,7 +53,7 @@ static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(put)(const tcgemm_dots_t *t, const 
 static TCGEMM_NEVER_INLINE void PARTS_LOCAL(add_c)(const tcgemm_dots_t *t, DOTS_TYPE *sums,
                                                    int from, int first, int end) {
     const int width = t->width;
-    DOTS_TYPE olds[MOST_PARTS * DOTS_LANES] = {0};
+    DOTS_TYPE olds[PARTS_VECTORS * DOTS_LANES] = {0};
     for (int l = first; l < end; ++l)
         for (int i = 0; i < t->num_rows; ++i)
             olds[(l - from) * width + i] = ((const DOTS_TYPE *)t->c)[l * t->c_line + i];
@@ -62,13 +62,14 @@ static TCGEMM_NEVER_INLINE void PARTS_LOCAL(add_c)(const tcgemm_dots_t *t, DOTS_
                  DOTS_FMA(DOTS_SET1(t->beta.DOTS_FIELD), DOTS_GET(olds + at), DOTS_GET(sums + at)));
 }
 
-static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(add_some)(const tcgemm_dots_t *t,
+/* The last steps of k, fewer than 16 bytes of each line. */
+static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(add_last)(const tcgemm_dots_t *t,
                                                        const DOTS_TYPE *line, const DOTS_TYPE *x,
-                                                       int count, const int width, int vectors,
+                                                       int count, const int width,
                                                        DOTS_TYPE *sums) {
+    const int64_t next = DOTS_LANES / width * t->line_stride;
     TCGEMM_UNROLL_BY(1)
-    for (int v = 0; v < vectors;
-         ++v, sums += DOTS_LANES, line += DOTS_LANES / width * t->line_stride) {
+    for (int v = 0; v < PARTS_VECTORS; ++v, sums += DOTS_LANES, line += next) {
         const DOTS_VEC some = PARTS_SOME(line, t->line_stride, width, count);
         DOTS_VEC sum = DOTS_GET(sums);
         TCGEMM_UNROLL
@@ -79,30 +80,16 @@ static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(add_some)(const tcgemm_dots_t *t,
     }
 }
 
-/* The last steps of k, fewer than 16 bytes of each line; once for all, for it is long code. */
-static TCGEMM_NEVER_INLINE void PARTS_LOCAL(add_last)(const tcgemm_dots_t *t, const DOTS_TYPE *line,
-                                                      const DOTS_TYPE *x, int count, int vectors,
-                                                      DOTS_TYPE *sums) {
-    if (t->width == PARTS_STEPS)
-        PARTS_LOCAL(add_some)(t, line, x, count, PARTS_STEPS, vectors, sums);
-    else if (t->width == 2 * PARTS_STEPS)
-        PARTS_LOCAL(add_some)(t, line, x, count, 2 * PARTS_STEPS, vectors, sums);
-#if PARTS_MOST == 4 * PARTS_STEPS
-    else
-        PARTS_LOCAL(add_some)(t, line, x, count, 4 * PARTS_STEPS, vectors, sums);
-#endif
-}
-
-/* All k of `vectors` vectors of lines, from `from` on; those before `first` have their D. */
+/* All k of some vectors of lines, from `from` on; those before `first` have their D. */
 static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(body)(const tcgemm_dots_t *t, int from, int first,
-                                                   const int width, const int vectors) {
+                                                   const int width) {
     const int64_t pitch = t->line_stride, next = DOTS_LANES / width * pitch;
     const DOTS_TYPE *line = (const DOTS_TYPE *)t->lines + from * pitch;
     const DOTS_TYPE *x = t->x;
-    DOTS_TYPE sums[MOST_PARTS * DOTS_LANES];
-    DOTS_VEC sum[MOST_PARTS];
+    DOTS_TYPE sums[PARTS_VECTORS * DOTS_LANES];
+    DOTS_VEC sum[PARTS_VECTORS];
     TCGEMM_UNROLL
-    for (int v = 0; v < vectors; ++v)
+    for (int v = 0; v < PARTS_VECTORS; ++v)
         sum[v] = DOTS_ZERO();
     int64_t p = t->steps;
     for (; p >= PARTS_STEPS; p -= PARTS_STEPS) {
@@ -112,7 +99,7 @@ static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(body)(const tcgemm_dots_t *t, int f
         for (int s = 0; s < PARTS_STEPS; ++s)
             step[s] = PARTS_REPEAT(x + s * width, width);
         TCGEMM_UNROLL
-        for (int v = 0; v < vectors; ++v) {
+        for (int v = 0; v < PARTS_VECTORS; ++v) {
             const DOTS_VEC some = PARTS_LINES(at, pitch, width);
             TCGEMM_UNROLL
             for (int s = 0; s < PARTS_STEPS; ++s)
@@ -125,22 +112,22 @@ static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(body)(const tcgemm_dots_t *t, int f
     }
     if (p > 0) {
         TCGEMM_UNROLL
-        for (int v = 0; v < vectors; ++v)
+        for (int v = 0; v < PARTS_VECTORS; ++v)
             DOTS_PUT(sums + v * DOTS_LANES, sum[v]);
-        PARTS_LOCAL(add_last)(t, line, x, (int)p, vectors, sums);
+        PARTS_LOCAL(add_last)(t, line, x, (int)p, width, sums);
         TCGEMM_UNROLL
-        for (int v = 0; v < vectors; ++v)
+        for (int v = 0; v < PARTS_VECTORS; ++v)
             sum[v] = DOTS_GET(sums + v * DOTS_LANES);
     }
     /* A D without gaps takes vectors as they are, those of lines that it has once more. */
     const bool is_dense = t->d_line == width && t->num_rows == width && !t->c;
     DOTS_TYPE *const to = is_dense ? (DOTS_TYPE *)t->d + from * t->d_line : sums;
     TCGEMM_UNROLL
-    for (int v = 0; v < vectors; ++v)
+    for (int v = 0; v < PARTS_VECTORS; ++v)
         DOTS_PUT(to + v * DOTS_LANES, DOTS_MUL(DOTS_SET1(t->alpha.DOTS_FIELD), sum[v]));
     if (is_dense)
         return;
-    const int end = from + vectors * DOTS_LANES / width;
+    const int end = from + PARTS_VECTORS * DOTS_LANES / width;
     if (t->c)
         PARTS_LOCAL(add_c)(t, sums, from, first, end);
     PARTS_LOCAL(put)(t, sums, from, first, end, width);
@@ -149,23 +136,17 @@ static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(body)(const tcgemm_dots_t *t, int f
 /* Some vectors at a time, the last ones from where they end with the last line: some lines are
  * computed again then. */
 static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(all)(const tcgemm_dots_t *t, const int width) {
-    const int lines = DOTS_LANES / width, end = t->num_lines;
-    for (int first = 0; first < end;) {
-        const bool are_many = end - first > 4 * lines && end >= 8 * lines;
-        if (are_many)
-            PARTS_LOCAL(body)(t, (int)min_i64(first, end - 8 * lines), first, width, 8);
-        else
-            PARTS_LOCAL(body)(t, (int)min_i64(first, end - 4 * lines), first, width, 4);
-        first += (are_many ? 8 : 4) * lines;
-    }
+    const int at_once = PARTS_VECTORS * DOTS_LANES / width;
+    for (int first = 0; first < t->num_lines; first += at_once)
+        PARTS_LOCAL(body)(t, (int)min_i64(first, t->num_lines - at_once), first, width);
 }
 
-/* Whether lines are near and four vectors of them, and columns lie side by side in D and fill more
- * than half a part. */
+/* Whether lines are near and as many as are taken at a time, and columns lie side by side in D and
+ * fill more than half a part. */
 static bool PARTS_LOCAL(suit)(const tcgemm_dots_t *t) {
     return t->width >= PARTS_STEPS && t->width <= PARTS_MOST && 2 * t->num_rows > t->width &&
            t->d_row == 1 && (!t->c || t->c_row == 1) && !t->fetches &&
-           t->num_lines * t->width >= 4 * DOTS_LANES;
+           t->num_lines * t->width >= PARTS_VECTORS * DOTS_LANES;
 }
 
 static void PARTS_NAME(const tcgemm_dots_t *t) {

@@ -10,6 +10,9 @@
 
 #include <immintrin.h>
 
+#ifdef __AVX512F__
+#include "cpu/kernels/avx512_transpose.h"
+#endif
 #include "cpu/kernels/kernels.h"
 
 /* The first `rows` of four elements of a line of D. */
@@ -39,11 +42,36 @@ static TCGEMM_ALWAYS_INLINE void turn_four_f32(const tcgemm_dots_t *t, const flo
         put_some_f32(d + l * t->d_line + row, x[l], rows);
 }
 
+#ifdef __AVX512F__
+/* Of sixteen, four rows of a quarter of a vector each. */
+static TCGEMM_ALWAYS_INLINE void turn_sixteen_f32(const tcgemm_dots_t *t, const float *sums,
+                                                  int64_t pitch, int row, float *d) {
+    const int rows = t->num_rows - row;
+    const __m512 alpha = _mm512_set1_ps(t->alpha.f32);
+    __m512 x[4];
+    for (int i = 0; i < 4; ++i)
+        x[i] = _mm512_mul_ps(alpha, _mm512_loadu_ps(sums + (i < rows ? i : 0) * pitch));
+    transpose_in_quarters(x);
+    for (int w = 0; w < 4; ++w) {
+        float *const at = d + w * t->d_line + row;
+        put_some_f32(at, _mm512_castps512_ps128(x[w]), rows);
+        put_some_f32(at + 4 * t->d_line, _mm512_extractf32x4_ps(x[w], 1), rows);
+        put_some_f32(at + 8 * t->d_line, _mm512_extractf32x4_ps(x[w], 2), rows);
+        put_some_f32(at + 12 * t->d_line, _mm512_extractf32x4_ps(x[w], 3), rows);
+    }
+}
+#endif
+
 /* D of all rows and of `lines` lines from `first` on; sums lie `pitch` apart from row to row. */
 static TCGEMM_NEVER_INLINE void turn_f32(const tcgemm_dots_t *t, const float *sums, int64_t pitch,
                                          int first, int lines) {
     float *const d = (float *)t->d + first * t->d_line;
     int l = 0;
+#ifdef __AVX512F__
+    for (; l + 16 <= lines; l += 16)
+        for (int row = 0; row < t->num_rows; row += 4)
+            turn_sixteen_f32(t, sums + row * pitch + l, pitch, row, d + l * t->d_line);
+#endif
     for (; l + 4 <= lines; l += 4)
         for (int row = 0; row < t->num_rows; row += 4)
             turn_four_f32(t, sums + row * pitch + l, pitch, row, d + l * t->d_line);

@@ -129,6 +129,10 @@ enum { TCGEMM_STEPS_ACROSS = 16, TCGEMM_LINES_ACROSS = 64 };
 
 typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);
 
+/* D[i][l] = alpha * sums[i * pitch + l] for all rows i and `lines` lines, of a D in which the rows
+ * are columns (d_row is 1), without C. */
+typedef void tcgemm_turn_fn(const tcgemm_dots_t *dots, const void *sums, int64_t pitch, int lines);
+
 /* One matrix to be packed, seen along k. For A a "line" is a row, for B a column. */
 typedef struct tcgemm_pack {
     const void *source;
@@ -189,6 +193,7 @@ typedef struct tcgemm_cpu_ukernel {
     tcgemm_dots_fn *dots;      /* of lines that lie along k; NULL: none */
     tcgemm_dots_fn *across;    /* of lines that lie across k; NULL where dots is, and of bytes */
     tcgemm_dots_fn *inner;     /* of lines along k, x as rows: sums of sums; NULL where across is */
+    tcgemm_turn_fn *turn;      /* of sums whose rows are columns of D; NULL where dots is */
     int dots_width;            /* rows that they do at a time, ... */
     int across_width;          /* ... and best across k, where one instruction widens elements */
     uint64_t dots_features;    /* TCGEMM_CPU_* that they need beside the row's */
