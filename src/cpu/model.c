@@ -894,7 +894,8 @@ static bool is_unit_or_near(const struct tcgemm_plan *plan) {
  * of tiles writes more of them than there are ways. */
 static bool has_crowded_rows_of_d(const tcgemm_canonical_t *g) {
     enum { PITCH = 2048, NEAR = 16 };
-    const int64_t pitch = g->ldd * tcgemm_dtype_bits(g->type->d) / 8;
+    /* The remainder first: where nothing is written it may be any number. */
+    const int64_t pitch = g->ldd % PITCH * (tcgemm_dtype_bits(g->type->d) / 8);
     return (pitch + NEAR) % PITCH <= 2 * NEAR;
 }
 
