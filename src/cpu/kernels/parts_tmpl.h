@@ -27,7 +27,10 @@
 
 #ifndef PARTS_TMPL_ONCE
 #define PARTS_TMPL_ONCE
-enum { PARTS_VECTORS = 6 }; /* of lines at a time, as many as AVX2's registers have room for */
+enum {
+    PARTS_VECTORS = 6, /* of lines at a time, as many as AVX2's registers have room for */
+    PARTS_STREAM = 512
+}; /* bytes from line to line */
 #endif
 
 /* D's elements of lines first .. end, of sums of all lines from `from` on: the columns as one
@@ -137,15 +140,23 @@ static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(body)(const tcgemm_dots_t *t, int f
  * computed again then. */
 static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(all)(const tcgemm_dots_t *t, const int width) {
     const int at_once = PARTS_VECTORS * DOTS_LANES / width;
-    for (int first = 0; first < t->num_lines; first += at_once)
+    const int64_t bytes = t->line_stride * (int64_t)sizeof(DOTS_TYPE);
+    const char *next = (const char *)t->lines;
+    for (int first = 0; first < t->num_lines; first += at_once) {
+        next += at_once * bytes;
+        for (int64_t at = 0; t->fetches && bytes >= 64 && at < at_once * bytes; at += 64)
+            __builtin_prefetch(next + at);
         PARTS_LOCAL(body)(t, (int)min_i64(first, t->num_lines - at_once), first, width);
+    }
 }
 
-/* Whether lines are near and as many as are taken at a time, and columns lie side by side in D and
- * fill more than half a part. */
+/* Whether there are as many lines as are taken at a time, and columns lie side by side in D and
+ * fill more than half a part; and lines are near, or such short ones one behind the other that they
+ * are one stream, which prefetchers follow. */
 static bool PARTS_LOCAL(suit)(const tcgemm_dots_t *t) {
+    const bool are_stream = t->line_stride * (int64_t)sizeof(DOTS_TYPE) <= PARTS_STREAM;
     return t->width >= PARTS_STEPS && t->width <= PARTS_MOST && 2 * t->num_rows > t->width &&
-           t->d_row == 1 && (!t->c || t->c_row == 1) && !t->fetches &&
+           t->d_row == 1 && (!t->c || t->c_row == 1) && (!t->fetches || are_stream) &&
            t->num_lines * t->width >= PARTS_VECTORS * DOTS_LANES;
 }
 
