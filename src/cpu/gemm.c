@@ -1266,9 +1266,6 @@ static void multiply_packed_unit(const product_t *x, int64_t unit, int t) {
     multiply_unit(x, &own, (tcgemm_unit_t){0});
 }
 
-/* Of a row of the widest tile. */
-enum { MOST_TILE_BYTES = 192 };
-
 /* ---- small products: of one block, each by one thread (has_small_items in model.c) ---- */
 
 /* What all items and tiles have in common. */
@@ -1450,50 +1447,22 @@ static int64_t rows_of_call(const small_t *x, int64_t rows) {
     return 3 * x->tile.n <= u->nr && rows >= LEAST_TILES * u->mr ? rows : x->plan->cpu.small_rows;
 }
 
-/* The tiles of a row of D one after the other; nothing is packed. */
-static void run_small_by_rows(small_t *x, const char *a, const char *b, const char *c, char *d) {
+/* So many rows of A, C and D. */
+static void run_rows_in_place(small_t *x, const char *a, const char *b, const char *c, char *d,
+                              int64_t rows) {
     const tcgemm_canonical_t *const g = &x->plan->g;
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
-    const int64_t bytes = u->lane_bytes, tile_rows = x->plan->cpu.small_rows;
-    tcgemm_tile_t *const tile = &x->tile;
-    for (int64_t i = 0; i < g->m; i += tile_rows) {
-        tile->m = (int)min_i64(tile_rows, g->m - i);
-        tile->a = a + i * g->a.row_stride * bytes;
-        for (int64_t j = 0; j < g->n; j += tile->n) {
-            tile->n = (int)even_tile_columns(u, g->n - j);
-            tile->b = b + j * g->b.col_stride * bytes;
-            tile->c = c ? c + (i * g->ldc + j) * bytes : NULL;
-            tile->d = d + (i * g->ldd + j) * bytes;
-            u->strided(tile);
-        }
-    }
-}
-
-/* Nothing is packed: only tiles. */
-static void run_small_in_place(small_t *x, int64_t item) {
-    const struct tcgemm_plan *const plan = x->plan;
-    const tcgemm_call_t *const call = x->call;
-    const tcgemm_canonical_t *const g = &plan->g;
-    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     const int64_t bytes = u->lane_bytes; /* of an element of A, B, C and D */
     tcgemm_tile_t *const tile = &x->tile;
-    const char *const a = (const char *)call->a + item * g->a.batch_stride * bytes;
-    const char *b = (const char *)call->b + item * g->b.batch_stride * bytes;
-    const char *const c = call->c ? (const char *)call->c + item * g->stride_c * bytes : NULL;
-    char *const d = (char *)call->d + item * g->stride_d * bytes;
-    if (plan->cpu.small_by_rows) {
-        run_small_by_rows(x, a, b, c, d);
-        return;
-    }
     for (int64_t j = 0; j < g->n; j += tile->n) {
         tile->n = (int)even_tile_columns(u, g->n - j);
         tile->a = a;
         tile->b = b;
         tile->c = c ? c + j * bytes : NULL;
         tile->d = d + j * bytes;
-        const int64_t tile_rows = rows_of_call(x, g->m);
-        for (int64_t i = 0; i < g->m; i += tile_rows) {
-            tile->m = (int)min_i64(tile_rows, g->m - i);
+        const int64_t tile_rows = rows_of_call(x, rows);
+        for (int64_t i = 0; i < rows; i += tile_rows) {
+            tile->m = (int)min_i64(tile_rows, rows - i);
             u->strided(tile);
             tile->a = (const char *)tile->a + tile_rows * g->a.row_stride * bytes;
             tile->c = c ? (const char *)tile->c + tile_rows * g->ldc * bytes : NULL;
@@ -1503,9 +1472,28 @@ static void run_small_in_place(small_t *x, int64_t item) {
     }
 }
 
+/* Nothing is packed: only tiles, down the columns of D or along its rows. */
+static void run_small_in_place(small_t *x, int64_t item) {
+    const tcgemm_call_t *const call = x->call;
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    const int64_t bytes = x->plan->kernel->cpu->lane_bytes;
+    const int64_t some = x->plan->cpu.small_by_rows ? x->plan->cpu.small_rows : g->m;
+    const char *a = (const char *)call->a + item * g->a.batch_stride * bytes;
+    const char *const b = (const char *)call->b + item * g->b.batch_stride * bytes;
+    const char *c = call->c ? (const char *)call->c + item * g->stride_c * bytes : NULL;
+    char *d = (char *)call->d + item * g->stride_d * bytes;
+    for (int64_t row = 0; row < g->m; row += some) {
+        run_rows_in_place(x, a, b, c, d, min_i64(some, g->m - row));
+        a += some * g->a.row_stride * bytes;
+        c = c ? c + some * g->ldc * bytes : NULL;
+        d += some * g->ldd * bytes;
+    }
+}
+
 /* Of D's transposed, whose tiles have B's columns as rows and A's rows, which lie side by side, as
  * columns; no more rows than TCGEMM_MOST_TURNED. Nothing is packed. */
 static void run_small_turned(small_t *x, int64_t item) {
+    enum { MOST_TILE_BYTES = 192 }; /* of a row of the widest one */
     const tcgemm_canonical_t *const g = &x->plan->g;
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
     const int64_t bytes = u->lane_bytes, tile_rows = tcgemm_even_tile_rows(u, g->n);
