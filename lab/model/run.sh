@@ -6,6 +6,8 @@
 #     bash lab/model/run.sh rechoose choices.csv                               and what would be chosen
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
+#     bash lab/model/run.sh ways fit FOLDER                      on an idle machine: src/cpu/ways.def
+#     bash lab/model/run.sh ways judge FOLDER                    and, once built, what is chosen
 # TYPE: the types that are drawn, by how their names begin (choices), or fitted, by a part of them (cpu).
 # ADDS_C=1: choices of products with a C.
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
@@ -49,6 +51,20 @@ cpu)
     cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
     [ "$what" != fit ] ||
         exec python3 "$root/lab/model/fit_cpu.py" fit "$root/src/cpu/$costs" "$cpu" "$folder"/fit-*.csv
+    ;;
+ways)
+    what=${1-} folder=${2:?'a folder for the samples'} seed=1
+    [ "$what" != judge ] || seed=2
+    mkdir -p "$folder"
+    compile "${BUILD:-$root/build}" lab/model/ways
+    for type in ${TYPE:-f32_f32 f64_f64 f16_f32 f16_f16 bf16_f32 bf16_bf16 u8s8_s32 s8_s32 u8_s32 s8u8_s32}; do
+        "$build/ways" "$type" $seed >"$folder/ways-$what-$type.csv"
+    done
+    cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
+    case $what in
+    fit) exec python3 "$root/lab/model/fit_ways.py" fit "$root/src/cpu/ways.def" "$cpu" "$folder"/ways-fit-*.csv ;;
+    judge) exec python3 "$root/lab/model/fit_ways.py" judge "$folder"/ways-judge-*.csv ;;
+    esac
     ;;
 fit | rechoose)
     compile "${BUILD:-$root/build}" lab/model/$task

@@ -330,6 +330,20 @@ static void turn_numbers(const dots_run_t *run, int64_t k, int64_t count) {
     }
 }
 
+/* The same of numbers whose steps of k lie side by side: rows that turn.h makes columns. */
+static void turn_steps(const dots_run_t *run, int64_t k, int64_t count) {
+    const tcgemm_pack_t part = part_of_x(run, k, count);
+    tcgemm_dots_t t = {.num_rows = (int)count,
+                       .d = number_of_x(run, 0, k),
+                       .d_line = run->whole.x_pitch / run->sum_bytes};
+    if (run->sum_bytes == 8)
+        t.alpha.f64 = 1.0;
+    else
+        t.alpha.f32 = 1.0F;
+    run->plan->kernel->cpu->turn(&t, tcgemm_element_at(part.source, part.origin, run->sum_bytes),
+                                 part.k_stride, run->num_rows);
+}
+
 /* The same of numbers, wherever they lie, and of f16 and bf16 along k. */
 static void copy_numbers(const dots_run_t *run, int64_t k, int64_t count) {
     const tcgemm_pack_t part = part_of_x(run, k, count);
@@ -352,10 +366,12 @@ static int64_t elements_of_item(const dots_run_t *run, int64_t k) {
 }
 
 static void pack_numbers(const dots_run_t *run, int64_t item) {
-    const bool is_turned =
-        run->pack_x.k_stride != 1 && run->pack_x.dtype != run->plan->g.type->accumulator;
+    const bool are_numbers = run->pack_x.dtype == run->plan->g.type->accumulator;
     const int64_t k = item * X_OF_ITEM;
-    (is_turned ? turn_numbers : copy_numbers)(run, k, elements_of_item(run, k));
+    (run->pack_x.k_stride == 1      ? copy_numbers
+     : !are_numbers                 ? turn_numbers
+     : run->pack_x.line_stride == 1 ? turn_steps
+                                    : copy_numbers)(run, k, elements_of_item(run, k));
 }
 
 static void pack_x(const dots_run_t *run, int64_t item) {

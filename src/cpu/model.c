@@ -20,6 +20,7 @@
 #include "cpu/dots.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/packing.h"
+#include "cpu/ways.h"
 #include "host/caches.h"
 #include "host/clock.h"
 #include "host/features.h"
@@ -125,6 +126,12 @@ static double bytes_of_item(const tcgemm_canonical_t *g, const tcgemm_operand_t 
 /* ... and of all items of the batch. */
 static double bytes_of(const tcgemm_canonical_t *g, const tcgemm_operand_t *x, int64_t lines) {
     return (x->batch_stride == 0 ? 1.0 : (double)g->batch) * bytes_of_item(g, x, lines);
+}
+
+/* Of A, B and D, of one item. */
+static double bytes_of_matrices(const tcgemm_canonical_t *g) {
+    const double d = (double)g->m * (double)g->n * tcgemm_dtype_bits(g->type->d) / 8.0;
+    return bytes_of_item(g, &g->a, g->m) + bytes_of_item(g, &g->b, g->n) + d;
 }
 
 /* Steps of k after which lines along k are as well aligned as where they begin. */
@@ -429,6 +436,11 @@ static int64_t far_rows_bytes(void) {
     return min_i64((int64_t)tcgemm_far_bytes(), FAR_ROWS_BYTES);
 }
 
+/* Of lines of f32 or f64 along k, or of f64 across it. */
+static int64_t far_lines_bytes(void) {
+    return min_i64((int64_t)tcgemm_far_bytes(), FAR_LINES_BYTES);
+}
+
 /* Rows of bytes beside a B along k. */
 static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
@@ -441,17 +453,17 @@ static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
  * with more than eight, unless k is long, and in f32 with more than four beside lines from memory
  * that are no stream (parts_tmpl.h). (On a Zen 5 1.4 to 2.7 times as fast.) */
 static int64_t most_columns_along(const struct tcgemm_plan *plan) {
-    enum { LONG_LINES = 2048, FEW = 8, STREAM = 512 }; /* elements; columns; bytes */
+    enum { LONG_LINES = 2048, FEW = 8 }; /* elements; columns */
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const bool is_double = g->type->type == TCGEMM_F64_F64;
-    const int64_t far = min_i64((int64_t)tcgemm_far_bytes(), FAR_LINES_BYTES);
-    const bool is_far = bytes_of_item(g, &g->a, g->m) > (double)far;
+    const bool is_far = bytes_of_item(g, &g->a, g->m) > (double)far_lines_bytes();
     if (is_double && !tcgemm_is_wide(u) && !is_far)
         return MOST_SHORT_F64;
     if (g->k >= LONG_LINES)
         return u->dots_width;
-    return !is_double && is_far && g->a.row_stride > STREAM / u->lane_bytes ? FEW / 2 : FEW;
+    return !is_double && is_far && g->a.row_stride > TCGEMM_STREAM_PITCH / u->lane_bytes ? FEW / 2
+                                                                                         : FEW;
 }
 
 /* More rows beside a B along k are worth packing it for where two shuffles of long vectors start
@@ -544,10 +556,10 @@ static double tile_cycles(const struct tcgemm_plan *plan, int64_t rows, int64_t 
 /* Whether a small product of f32 or f64 takes less as D's transposed (gemm.c): its A lies across k,
  * so that nothing is packed, and its rows fill vectors better than D's few columns do, or B, which
  * lies along k, would have to be turned. Against that stands turning D. In cycles of a Zen 5. */
-static bool is_sooner_turned(const struct tcgemm_plan *plan) {
+static bool is_sooner_turned(const struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const double bytes = bytes_of_item(g, &g->a, g->m) + bytes_of_item(g, &g->b, g->n);
+    const double bytes = bytes_of_matrices(g);
     if (!u->turn || !u->strided || !tcgemm_cpu_lanes_are_elements(g) || g->a.row_stride != 1 ||
         g->n > TCGEMM_MOST_TURNED || g->k > u->kc || bytes > (double)tcgemm_near_bytes())
         return false;
@@ -555,7 +567,24 @@ static bool is_sooner_turned(const struct tcgemm_plan *plan) {
     const double to_pack_b = g->b.col_stride == 1 ? 0.0 : 0.4;
     const double in_order = tile_cycles(plan, g->m, g->n) + to_pack_b * (double)g->n * (double)g->k;
     const double turned = tile_cycles(plan, g->n, g->m) + to_turn_d * (double)g->m * (double)g->n;
+    /* What is worth a second thread is no small product. */
+    if (max_threads > 1 && g->batch == 1 && in_order >= 2.0 * CYCLES_PER_THREAD)
+        return false;
     return turned < 0.9 * in_order;
+}
+
+/* The rows or columns of D that are fewer, if their ways can be measured (ways.h): the other
+ * operand lies along k or across it without gaps. */
+static tcgemm_few_t few_of(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const bool are_rows = g->m < g->n || (g->m == g->n && g->b.row_stride == 1);
+    const int64_t along = are_rows ? g->b.row_stride : g->a.col_stride;
+    const int64_t across = are_rows ? g->b.col_stride : g->a.row_stride;
+    const bool can_be_across = !has_bytes(g) || has_lane_across(plan);
+    if (is_fp8(g) || g->type->type == TCGEMM_TF32_F32 || tcgemm_is_matrix(plan->kernel->cpu) ||
+        along == across || !(along == 1 || (across == 1 && can_be_across)))
+        return (tcgemm_few_t){TCGEMM_DOTS_NONE, false};
+    return (tcgemm_few_t){are_rows ? TCGEMM_DOTS_ROWS : TCGEMM_DOTS_COLUMNS, along != 1};
 }
 
 /* A few rows of D against columns of B that lie along k or across it, or a few columns against such
@@ -566,6 +595,15 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
     *across = *inner = false;
     if (!has_dots_type(plan) || plan->packs || g->a.packed_bytes || g->b.packed_bytes)
         return TCGEMM_DOTS_NONE;
+    const tcgemm_few_t few = few_of(plan);
+    tcgemm_cpu_way_t way;
+    if (few.of != TCGEMM_DOTS_NONE && tcgemm_soonest_way(plan, few, &way)) {
+        if (few.across && few.of == TCGEMM_DOTS_COLUMNS && is_sooner_turned(plan, max_threads))
+            return TCGEMM_DOTS_NONE;
+        *inner = way == TCGEMM_WAY_INNER;
+        *across = way == TCGEMM_WAY_ACROSS;
+        return way == TCGEMM_WAY_TILES ? TCGEMM_DOTS_NONE : few.of;
+    }
     const tcgemm_dots_of_t lanes_of_k = inner_of(plan);
     *inner = lanes_of_k != TCGEMM_DOTS_NONE;
     if (*inner)
@@ -604,7 +642,8 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
         return TCGEMM_DOTS_ROWS;
     if (g->a.row_stride == 1 &&
         ((is_large && are_dots(plan, g->n, most_columns_across(plan), g->m)) ||
-         (!of_bytes && !is_sooner_turned(plan) && are_near_dots(plan, g->n, g->m, false))))
+         (!of_bytes && are_near_dots(plan, g->n, g->m, false) &&
+          !is_sooner_turned(plan, max_threads))))
         return TCGEMM_DOTS_COLUMNS;
     *across = false;
     return TCGEMM_DOTS_NONE;
@@ -667,9 +706,8 @@ static int64_t far_bytes(const struct tcgemm_plan *plan) {
         return far_rows_bytes();
     if (s->across && !tcgemm_cpu_follows_streams())
         return (int64_t)tcgemm_near_bytes();
-    return is_double || (tcgemm_cpu_lanes_are_elements(&plan->g) && !s->across)
-               ? min_i64(most, FAR_LINES_BYTES)
-               : most;
+    return is_double || (tcgemm_cpu_lanes_are_elements(&plan->g) && !s->across) ? far_lines_bytes()
+                                                                                : most;
 }
 
 /* Whether few rows are packed as lanes, beside lines along k ... */
@@ -891,10 +929,9 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
 /* Items of one unit, or of more that stay near. */
 static bool is_unit_or_near(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
-    const double d_bytes = (double)g->m * (double)g->n * tcgemm_dtype_bits(g->type->d) / 8.0;
-    const double bytes = bytes_of_item(g, &g->a, g->m) + bytes_of_item(g, &g->b, g->n) + d_bytes;
     return (g->n <= plan->cpu.nb && g->m <= plan->cpu.mc) ||
-           (!tcgemm_is_matrix(plan->kernel->cpu) && bytes <= (double)tcgemm_near_bytes());
+           (!tcgemm_is_matrix(plan->kernel->cpu) &&
+            bytes_of_matrices(g) <= (double)tcgemm_near_bytes());
 }
 
 /* Rows of D that want the same lines of the caches, about a multiple of 2048 bytes apart: a column
@@ -931,7 +968,7 @@ static void note_small_items(struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     plan->cpu.small_rows = has_small_items(plan) ? tcgemm_even_tile_rows(u, plan->g.m) : 0;
     plan->cpu.small_steps = ceil_div(plan->g.k, u->ku);
-    plan->cpu.small_turned = plan->cpu.small_rows > 0 && is_sooner_turned(plan);
+    plan->cpu.small_turned = plan->cpu.small_rows > 0 && is_sooner_turned(plan, 1);
     plan->cpu.small_by_rows = plan->g.n > u->nr && has_crowded_rows_of_d(&plan->g);
 }
 

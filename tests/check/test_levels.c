@@ -456,7 +456,8 @@ static void few_rows_of_large_products(void **state) {
 }
 
 /* One row of D, and one column, whose other operand lies along k have the bits that they have in a
- * larger product, however they are computed. */
+ * larger product, however they are computed, if they are to be reproducible: else each may be sums
+ * of lanes of k, or not. */
 static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     enum { LINES = 70, K = 803 };
     (void)info;
@@ -472,6 +473,7 @@ static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
         oracle_set(dtype, vectors, e, (double)random_below(&random, 1000) / 999 - 0.6);
     tcgemm_problem_t row = tcgemm_problem(type, 1, LINES, K);
     row.op_b = TCGEMM_OP_T;
+    row.flags = TCGEMM_FLAG_REPRODUCIBLE;
     tcgemm_problem_t rows = row;
     rows.m = 2;
     assert_int_equal(tcgemm_gemm(&row, 0.7, vectors, lines, 0, NULL, one), TCGEMM_STATUS_OK);
@@ -479,6 +481,7 @@ static void one_line(const tcgemm_kernel_info_t *info, tcgemm_type_t type) {
     assert_memory_equal(one, two, LINES * bytes);
     tcgemm_problem_t column = tcgemm_problem(type, LINES, 1, K);
     column.ldb = column.ldd = column.ldc = 2;
+    column.flags = TCGEMM_FLAG_REPRODUCIBLE;
     tcgemm_problem_t columns = column;
     columns.n = 2;
     assert_int_equal(tcgemm_gemm(&columns, 0.7, lines, vectors, 0, NULL, two), TCGEMM_STATUS_OK);

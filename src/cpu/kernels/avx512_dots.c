@@ -11,6 +11,13 @@
 
 /* ---- transpositions ---- */
 
+static TCGEMM_ALWAYS_INLINE __m512 quarters_of(__m128 a, __m128 b, __m128 c, __m128 d) {
+    const __m256 ab = _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
+    const __m256 cd = _mm256_insertf128_ps(_mm256_castps128_ps256(c), d, 1);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(ab), cd, 1);
+}
+
+/* Loads that go straight to their lanes: one instruction each. */
 static TCGEMM_ALWAYS_INLINE __m512 quarters(const void *p0, const void *p1, const void *p2,
                                             const void *p3) {
     __m512 r = _mm512_castps128_ps512(_mm_loadu_ps(p0));
@@ -154,12 +161,6 @@ static TCGEMM_ALWAYS_INLINE void sum_lanes_f64(const __m512d v[4], double out[4]
 
 /* ---- lines in parts of a vector ---- */
 
-static TCGEMM_ALWAYS_INLINE __m512 quarters_of(__m128 a, __m128 b, __m128 c, __m128 d) {
-    const __m256 ab = _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
-    const __m256 cd = _mm256_insertf128_ps(_mm256_castps128_ps256(c), d, 1);
-    return _mm512_insertf32x8(_mm512_castps256_ps512(ab), cd, 1);
-}
-
 static TCGEMM_ALWAYS_INLINE __m512 halves_of(__m128 a, __m128 b) {
     return _mm512_mask_broadcast_f32x4(_mm512_broadcast_f32x4(a), 0xFF00, b);
 }
@@ -254,7 +255,7 @@ static TCGEMM_ALWAYS_INLINE __m512d repeat_f64(const double *p, int width) {
 #define PARTS_SOME(p, pitch, width, n) some_parts_of_f32(p, pitch, width, n)
 #define PARTS_STEP(v, s)               step_of_f32(v, s)
 #define PARTS_REPEAT(p, width)         repeat_f32(p, width)
-#define INNER_ROWS                     4
+#define INNER_ROWS                     6
 #define INNER_SOME(p, n)               SOME_FLOATS(p, n)
 #define INNER_SUM4(v, out)             sum_lanes_f32(v, out)
 #define SHORTS_OF(p)                   _mm256_loadu_si256((const __m256i *)(p))

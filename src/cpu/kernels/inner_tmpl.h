@@ -12,7 +12,7 @@
  *   INNER_NAME                     of the function
  *   INNER_ELEMENT                  of a line
  * and, once for all types with the same numbers:
- *   INNER_ROWS                     of x at a time, at most: 2 or 4, as many as there are registers
+ *   INNER_ROWS                     of x at a time, at most: 2 or 6, as many as there are registers
  *   INNER_SOME(p, n)               n numbers, fewer than DOTS_LANES, and zeros
  *   INNER_SUM4(v, out)             the sums of the lanes of each of four vectors
  */
@@ -37,8 +37,8 @@ static TCGEMM_NEVER_INLINE void INNER_LOCAL(store)(const tcgemm_dots_t *t,
         }
 }
 
-/* Rows from `row` on and lines from `first` on; what is missing of them is the first one once more,
- * and is not stored. */
+/* Rows from `row` on and lines from `first` on; what is missing of these is the first one once
+ * more, and is not stored. */
 static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int row, int first,
                                                    const int rows, const int lines) {
     const int64_t pitch = t->x_pitch / (int64_t)sizeof(DOTS_TYPE);
@@ -52,34 +52,37 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int r
                   (first + l < t->num_lines ? first + l : first) * t->line_stride;
     TCGEMM_UNROLL
     for (int i = 0; i < rows; ++i) {
-        x[i] = (const DOTS_TYPE *)t->x + (row + i < t->num_rows ? row + i : row) * pitch;
+        x[i] = (const DOTS_TYPE *)t->x + (row + i) * pitch;
         TCGEMM_UNROLL
         for (int l = 0; l < lines; ++l)
             sum[i][l] = DOTS_ZERO();
     }
-    for (int64_t p = 0; p < t->steps; p += DOTS_LANES) {
-        const int left = (int)min_i64(DOTS_LANES, t->steps - p);
-        DOTS_VEC v[INNER_MOST], number[INNER_ROWS];
-        if (left == DOTS_LANES) {
-            TCGEMM_UNROLL
-            for (int l = 0; l < lines; ++l)
-                v[l] = LINE_LOAD(line[l] + p);
-            TCGEMM_UNROLL
-            for (int i = 0; i < rows; ++i)
-                number[i] = DOTS_GET(x[i] + p);
-        } else {
-            TCGEMM_UNROLL
-            for (int l = 0; l < lines; ++l)
-                v[l] = LINE_SOME(line[l] + p, left);
+    int64_t p = 0;
+    for (; p + DOTS_LANES <= t->steps; p += DOTS_LANES) {
+        DOTS_VEC number[INNER_ROWS];
+        TCGEMM_UNROLL
+        for (int i = 0; i < rows; ++i)
+            number[i] = DOTS_GET(x[i] + p);
+        TCGEMM_UNROLL
+        for (int l = 0; l < lines; ++l) {
+            const DOTS_VEC v = LINE_LOAD(line[l] + p);
             TCGEMM_UNROLL
             for (int i = 0; i < rows; ++i)
-                number[i] = INNER_SOME(x[i] + p, left);
+                sum[i][l] = DOTS_FMA(number[i], v, sum[i][l]);
         }
+    }
+    const int left = (int)(t->steps - p);
+    if (left > 0) {
+        DOTS_VEC v[INNER_MOST];
+        TCGEMM_UNROLL
+        for (int l = 0; l < lines; ++l)
+            v[l] = LINE_SOME(line[l] + p, left);
         TCGEMM_UNROLL
         for (int i = 0; i < rows; ++i) {
+            const DOTS_VEC number = INNER_SOME(x[i] + p, left);
             TCGEMM_UNROLL
             for (int l = 0; l < lines; ++l)
-                sum[i][l] = DOTS_FMA(number[i], v[l], sum[i][l]);
+                sum[i][l] = DOTS_FMA(number, v[l], sum[i][l]);
         }
     }
     TCGEMM_UNROLL
@@ -88,25 +91,40 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int r
         for (int l = 0; l < lines; l += 4)
             INNER_SUM4(sum[i] + l, sums[i] + l);
     }
-    const int some_rows = (int)min_i64(rows, t->num_rows - row);
     const int some_lines = (int)min_i64(lines, t->num_lines - first);
-    INNER_LOCAL(store)(t, sums, row, some_rows, first, some_lines);
+    INNER_LOCAL(store)(t, sums, row, rows, first, some_lines);
 }
 
 static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(all)(const tcgemm_dots_t *t, int row, const int rows,
                                                   const int lines) {
     for (int first = 0; first < t->num_lines; first += lines)
-        INNER_LOCAL(some)(t, row, first, rows, lines);
+        if (lines > 4 && t->num_lines - first <= 4)
+            INNER_LOCAL(some)(t, row, first, rows, 4);
+        else
+            INNER_LOCAL(some)(t, row, first, rows, lines);
 }
 
+/* As few passes over the lines as registers allow, of about as many rows each: for one row alone
+ * lines take as long to come as for some. */
 static void INNER_NAME(const tcgemm_dots_t *t) {
-    for (int row = 0; row < t->num_rows; row += INNER_ROWS)
-        if (t->num_rows - row == 1)
+    int passes = (t->num_rows + INNER_ROWS - 1) / INNER_ROWS;
+    for (int row = 0, rows; passes > 0; row += rows, --passes) {
+        rows = (t->num_rows - row + passes - 1) / passes;
+        if (rows == 1)
             INNER_LOCAL(all)(t, row, 1, INNER_MOST);
-        else if (INNER_ROWS == 2 || t->num_rows - row == 2)
-            INNER_LOCAL(all)(t, row, 2, 2 * INNER_ROWS);
+        else if (rows == 2)
+            INNER_LOCAL(all)(t, row, 2, INNER_ROWS == 2 ? 4 : INNER_MOST);
+#if INNER_ROWS == 6
+        else if (rows == 3)
+            INNER_LOCAL(all)(t, row, 3, 8);
+        else if (rows == 4)
+            INNER_LOCAL(all)(t, row, 4, 4);
+        else if (rows == 5)
+            INNER_LOCAL(all)(t, row, 5, 4);
         else
-            INNER_LOCAL(all)(t, row, INNER_ROWS, 4);
+            INNER_LOCAL(all)(t, row, 6, 4);
+#endif
+    }
 }
 
 #undef INNER_MOST

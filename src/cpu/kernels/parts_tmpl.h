@@ -27,10 +27,7 @@
 
 #ifndef PARTS_TMPL_ONCE
 #define PARTS_TMPL_ONCE
-enum {
-    PARTS_VECTORS = 6, /* of lines at a time, as many as AVX2's registers have room for */
-    PARTS_STREAM = 512
-}; /* bytes from line to line */
+enum { PARTS_VECTORS = 6 }; /* of lines at a time, as many as AVX2's registers have room for */
 #endif
 
 /* D's elements of lines first .. end, of sums of all lines from `from` on: the columns as one
@@ -141,10 +138,11 @@ static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(body)(const tcgemm_dots_t *t, int f
 static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(all)(const tcgemm_dots_t *t, const int width) {
     const int at_once = PARTS_VECTORS * DOTS_LANES / width;
     const int64_t bytes = t->line_stride * (int64_t)sizeof(DOTS_TYPE);
+    const int64_t fetched = t->fetches && bytes >= 64 ? at_once * bytes : 0;
     const char *next = (const char *)t->lines;
     for (int first = 0; first < t->num_lines; first += at_once) {
         next += at_once * bytes;
-        for (int64_t at = 0; t->fetches && bytes >= 64 && at < at_once * bytes; at += 64)
+        for (int64_t at = 0; at < fetched; at += 64)
             __builtin_prefetch(next + at);
         PARTS_LOCAL(body)(t, (int)min_i64(first, t->num_lines - at_once), first, width);
     }
@@ -154,7 +152,7 @@ static TCGEMM_ALWAYS_INLINE void PARTS_LOCAL(all)(const tcgemm_dots_t *t, const 
  * fill more than half a part; and lines are near, or such short ones one behind the other that they
  * are one stream, which prefetchers follow. */
 static bool PARTS_LOCAL(suit)(const tcgemm_dots_t *t) {
-    const bool are_stream = t->line_stride * (int64_t)sizeof(DOTS_TYPE) <= PARTS_STREAM;
+    const bool are_stream = t->line_stride * (int64_t)sizeof(DOTS_TYPE) <= TCGEMM_STREAM_PITCH;
     return t->width >= PARTS_STEPS && t->width <= PARTS_MOST && 2 * t->num_rows > t->width &&
            t->d_row == 1 && (!t->c || t->c_row == 1) && (!t->fetches || are_stream) &&
            t->num_lines * t->width >= PARTS_VECTORS * DOTS_LANES;

@@ -123,6 +123,9 @@ typedef struct tcgemm_dots {
     bool is_spread;       /* ... even beside many rows, which prefetchers do not follow */
 } tcgemm_dots_t;
 
+/* Bytes from line to line along k, at most, of lines that prefetchers follow as one stream. */
+enum { TCGEMM_STREAM_PITCH = 512 };
+
 /* Of lines across k: steps a call, those of lanes at most so many, and lines that a kernel takes at
  * once at most. */
 enum { TCGEMM_STEPS_ACROSS = 16, TCGEMM_LINES_ACROSS = 64 };

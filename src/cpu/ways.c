@@ -1,0 +1,193 @@
+/* ways.c - see ways.h. */
+#include "cpu/ways.h"
+
+#include <string.h>
+
+#include "base/dtype.h"
+#include "base/num.h"
+#include "cpu/kernels/ukernel.h"
+#include "cpu/model.h"
+#include "host/cpuid.h"
+
+tcgemm_cpu_way_t tcgemm_forced_way = TCGEMM_NUM_WAYS;
+
+enum {
+    MOST_FEW = 32,            /* rows or columns that were measured */
+    MOST_WAY_BYTES = 10 << 20 /* of both operands: what no cache holds is another matter */
+};
+
+/* How many they are, ... */
+static int64_t num_few(const tcgemm_canonical_t *g, tcgemm_few_t few) {
+    return few.of == TCGEMM_DOTS_ROWS ? g->m : g->n;
+}
+
+/* ... the lines, ... */
+static double num_lines(const tcgemm_canonical_t *g, tcgemm_few_t few) {
+    return (double)(few.of == TCGEMM_DOTS_ROWS ? g->n : g->m);
+}
+
+/* ... and whether the few lie along k themselves. */
+static bool few_are_along(const tcgemm_canonical_t *g, tcgemm_few_t few) {
+    return (few.of == TCGEMM_DOTS_ROWS ? g->a.col_stride : g->b.row_stride) == 1;
+}
+
+static int lanes_of(const tcgemm_cpu_ukernel_t *u) {
+    return tcgemm_vector_bytes(u) / tcgemm_sum_bytes(u);
+}
+
+/* Columns of parts of a vector, 16 bytes or twice as many. */
+static int64_t width_of_parts(const tcgemm_cpu_ukernel_t *u, int64_t few) {
+    const int64_t least = 16 / tcgemm_sum_bytes(u);
+    return few <= least ? least : few <= 2 * least ? 2 * least : 4 * least;
+}
+
+/* The least that is no less. */
+static int64_t power_of_2(int64_t n) {
+    int64_t power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
+static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_WAY_COUNTS]) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const double a = (double)g->m * (double)g->k, b = (double)g->n * (double)g->k;
+    const double vectors = (double)g->m * (double)ceil_div(g->n, lanes_of(u));
+    const bool are_elements = tcgemm_cpu_lanes_are_elements(g);
+    count[1] = vectors * (double)ceil_div(g->k, u->ku);
+    count[2] = g->b.row_stride == 1 ? b : 0.0;
+    count[3] = g->b.row_stride == 1 || are_elements ? 0.0 : b;
+    count[4] = g->a.col_stride == 1 ? 0.0 : a;
+    count[5] = g->a.col_stride == 1 && !are_elements ? a : 0.0;
+    count[6] = vectors;
+    count[7] = g->a.col_stride == 1 ? 0.0 : (double)g->k;
+    count[8] = count[3] > 0.0 ? (double)g->k : 0.0;
+    count[9] = (double)ceil_div(g->k, u->kc) - 1.0;
+}
+
+static void count_dots(const struct tcgemm_plan *plan, tcgemm_few_t few,
+                       double count[TCGEMM_NUM_WAY_COUNTS]) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const int64_t rows = num_few(&plan->g, few);
+    const int64_t at_once = few.across && u->across_width > 0 ? u->across_width : u->dots_width;
+    const int64_t last = rows % at_once;
+    const int64_t width = rows - last + (last > 0 ? power_of_2(last) : 0);
+    const double lines = num_lines(&plan->g, few) / (double)lanes_of(u);
+    count[1] = lines * (double)plan->g.k * (double)ceil_div(rows, at_once);
+    count[2] = lines * (double)ceil_div(plan->g.k, u->ku) * (double)width;
+    count[3] = (double)plan->g.m * (double)plan->g.n;
+    count[4] = (double)rows * (double)plan->g.k;
+    count[5] = few.of == TCGEMM_DOTS_COLUMNS ? count[3] : 0.0;
+    count[6] = few_are_along(&plan->g, few) ? 0.0 : count[4];
+}
+
+static void count_parts(const struct tcgemm_plan *plan, tcgemm_few_t few,
+                        double count[TCGEMM_NUM_WAY_COUNTS]) {
+    const int64_t rows = num_few(&plan->g, few);
+    const double width = (double)width_of_parts(plan->kernel->cpu, rows);
+    count[1] = num_lines(&plan->g, few) * width * (double)plan->g.k;
+    count[2] = (double)plan->g.m * (double)plan->g.n;
+    count[3] = (double)rows * (double)plan->g.k;
+}
+
+static void count_inner(const struct tcgemm_plan *plan, tcgemm_few_t few,
+                        double count[TCGEMM_NUM_WAY_COUNTS]) {
+    enum { AT_ONCE = 6 }; /* rows, with long vectors (inner_tmpl.h) */
+    const int64_t rows = num_few(&plan->g, few);
+    const double vectors = (double)ceil_div(plan->g.k, lanes_of(plan->kernel->cpu));
+    count[1] = (double)plan->g.m * (double)plan->g.n * vectors;
+    count[2] = (double)ceil_div(rows, AT_ONCE) * num_lines(&plan->g, few) * vectors;
+    count[3] = (double)plan->g.m * (double)plan->g.n;
+    count[4] = few_are_along(&plan->g, few) ? 0.0 : (double)rows * (double)plan->g.k;
+}
+
+void tcgemm_count_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t way,
+                      double count[TCGEMM_NUM_WAY_COUNTS]) {
+    memset(count, 0, TCGEMM_NUM_WAY_COUNTS * sizeof *count);
+    count[0] = 1.0;
+    if (way == TCGEMM_WAY_TILES)
+        count_tiles(plan, count);
+    else if (way == TCGEMM_WAY_DOTS || way == TCGEMM_WAY_ACROSS)
+        count_dots(plan, few, count);
+    else if (way == TCGEMM_WAY_PARTS)
+        count_parts(plan, few, count);
+    else
+        count_inner(plan, few, count);
+}
+
+/* Cycles of each count; a way without a line is not there. */
+typedef double ways_t[TCGEMM_NUM_TYPES + 1][TCGEMM_NUM_WAYS][TCGEMM_NUM_WAY_COUNTS];
+
+static const ways_t ways_of_zen4 = {
+#define WAY(TYPE, WAY, ...) [TCGEMM_##TYPE][TCGEMM_WAY_##WAY] = {__VA_ARGS__},
+#include "cpu/ways.def"
+#undef WAY
+};
+
+/* Of the long vectors of a Zen 4; NULL: nobody has measured them here. */
+static const ways_t *ways_of_this(const struct tcgemm_plan *plan) {
+    enum { FAMILY_OF_ZEN4 = 25 };
+    const tcgemm_cpuid_t *cpu = tcgemm_cpuid();
+    return tcgemm_is_wide(plan->kernel->cpu) && strcmp(cpu->vendor, "AuthenticAMD") == 0 &&
+                   cpu->family == FAMILY_OF_ZEN4
+               ? &ways_of_zen4
+               : NULL;
+}
+
+static double cycles_of(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t way,
+                        const double *cycles) {
+    double count[TCGEMM_NUM_WAY_COUNTS], sum = 0.0;
+    tcgemm_count_way(plan, few, way, count);
+    for (int i = 0; i < TCGEMM_NUM_WAY_COUNTS; ++i)
+        sum += cycles[i] * count[i];
+    return sum;
+}
+
+/* Columns in parts are those that their kernel takes; it has them whoever asks for lines. */
+static bool has_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t way) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    enum { MOST_COLUMNS = 8 };
+    const bool are_parts = few.of == TCGEMM_DOTS_COLUMNS && tcgemm_cpu_lanes_are_elements(g) &&
+                           g->n <= MOST_COLUMNS && 2 * g->n > width_of_parts(u, g->n);
+    switch (way) {
+    case TCGEMM_WAY_TILES:
+        return true;
+    case TCGEMM_WAY_ACROSS:
+        return few.across;
+    case TCGEMM_WAY_INNER:
+        return !few.across && u->inner && !(g->flags & TCGEMM_FLAG_REPRODUCIBLE);
+    default:
+        return !few.across && (way == TCGEMM_WAY_PARTS) == are_parts;
+    }
+}
+
+bool tcgemm_soonest_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t *way) {
+    const tcgemm_canonical_t *g = &plan->g;
+    const double bytes = ((double)g->m * tcgemm_dtype_bits(g->a.dtype) +
+                          (double)g->n * tcgemm_dtype_bits(g->b.dtype)) *
+                         (double)g->k / 8.0;
+    const int64_t rows = num_few(g, few);
+    if (tcgemm_forced_way != TCGEMM_NUM_WAYS) {
+        *way = has_way(plan, few, tcgemm_forced_way) ? tcgemm_forced_way : TCGEMM_WAY_TILES;
+        return rows > 0;
+    }
+    const ways_t *const ways = ways_of_this(plan);
+    if (!ways || rows < 2 || rows > MOST_FEW || bytes > MOST_WAY_BYTES ||
+        (*ways)[g->type->type][TCGEMM_WAY_TILES][1] <= 0.0)
+        return false;
+    double least = 0.0;
+    *way = TCGEMM_NUM_WAYS;
+    for (tcgemm_cpu_way_t w = TCGEMM_WAY_TILES; w < TCGEMM_NUM_WAYS; ++w) {
+        const double *const line = (*ways)[g->type->type][w];
+        if (!has_way(plan, few, w) || line[1] <= 0.0)
+            continue;
+        const double cycles = cycles_of(plan, few, w, line);
+        if (*way == TCGEMM_NUM_WAYS || cycles < least) {
+            least = cycles;
+            *way = w;
+        }
+    }
+    return true;
+}
