@@ -117,30 +117,37 @@ void tcgemm_count_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_c
 }
 
 /* Cycles of each count; a way without a line is not there. */
-typedef double ways_t[TCGEMM_NUM_TYPES + 1][TCGEMM_NUM_WAYS][TCGEMM_NUM_WAY_COUNTS];
+typedef struct line {
+    tcgemm_type_t type;
+    tcgemm_cpu_way_t way;
+    double cycles[TCGEMM_NUM_WAY_COUNTS];
+} line_t;
 
-static const ways_t ways_of_zen4 = {
-#define WAY(TYPE, WAY, ...) [TCGEMM_##TYPE][TCGEMM_WAY_##WAY] = {__VA_ARGS__},
+static const line_t ways_of_zen4[] = {
+#define WAY(TYPE, WAY, ...) {TCGEMM_##TYPE, TCGEMM_WAY_##WAY, {__VA_ARGS__}},
 #include "cpu/ways.def"
 #undef WAY
 };
 
-/* Of the long vectors of a Zen 4; NULL: nobody has measured them here. */
-static const ways_t *ways_of_this(const struct tcgemm_plan *plan) {
-    enum { FAMILY_OF_ZEN4 = 25 };
+/* Of the long vectors of a Zen 4; NULL: nobody has measured that here. */
+static const double *cycles_of_way(const struct tcgemm_plan *plan, tcgemm_cpu_way_t way) {
+    enum { FAMILY_OF_ZEN4 = 25, NUM_LINES = sizeof ways_of_zen4 / sizeof *ways_of_zen4 };
     const tcgemm_cpuid_t *cpu = tcgemm_cpuid();
-    return tcgemm_is_wide(plan->kernel->cpu) && strcmp(cpu->vendor, "AuthenticAMD") == 0 &&
-                   cpu->family == FAMILY_OF_ZEN4
-               ? &ways_of_zen4
-               : NULL;
+    if (!tcgemm_is_wide(plan->kernel->cpu) || strcmp(cpu->vendor, "AuthenticAMD") != 0 ||
+        cpu->family != FAMILY_OF_ZEN4)
+        return NULL;
+    for (int i = 0; i < NUM_LINES; ++i)
+        if (ways_of_zen4[i].type == plan->g.type->type && ways_of_zen4[i].way == way)
+            return ways_of_zen4[i].cycles;
+    return NULL;
 }
 
 static double cycles_of(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t way,
-                        const double *cycles) {
+                        const double *each) {
     double count[TCGEMM_NUM_WAY_COUNTS], sum = 0.0;
     tcgemm_count_way(plan, few, way, count);
     for (int i = 0; i < TCGEMM_NUM_WAY_COUNTS; ++i)
-        sum += cycles[i] * count[i];
+        sum += each[i] * count[i];
     return sum;
 }
 
@@ -173,18 +180,15 @@ bool tcgemm_soonest_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm
         *way = has_way(plan, few, tcgemm_forced_way) ? tcgemm_forced_way : TCGEMM_WAY_TILES;
         return rows > 0;
     }
-    const ways_t *const ways = ways_of_this(plan);
-    if (!ways || rows < 2 || rows > MOST_FEW || bytes > MOST_WAY_BYTES ||
-        (*ways)[g->type->type][TCGEMM_WAY_TILES][1] <= 0.0)
+    if (rows < 2 || rows > MOST_FEW || bytes > MOST_WAY_BYTES ||
+        !cycles_of_way(plan, TCGEMM_WAY_TILES))
         return false;
     double least = 0.0;
     *way = TCGEMM_NUM_WAYS;
     for (tcgemm_cpu_way_t w = TCGEMM_WAY_TILES; w < TCGEMM_NUM_WAYS; ++w) {
-        const double *const line = (*ways)[g->type->type][w];
-        if (!has_way(plan, few, w) || line[1] <= 0.0)
-            continue;
-        const double cycles = cycles_of(plan, few, w, line);
-        if (*way == TCGEMM_NUM_WAYS || cycles < least) {
+        const double *const each = has_way(plan, few, w) ? cycles_of_way(plan, w) : NULL;
+        const double cycles = each ? cycles_of(plan, few, w, each) : 0.0;
+        if (each && (*way == TCGEMM_NUM_WAYS || cycles < least)) {
             least = cycles;
             *way = w;
         }

@@ -15,7 +15,11 @@
 #include "cpu/kernels/ukernel.h"
 
 #define TCGEMM_ALWAYS_INLINE     inline __attribute__((always_inline))
+#ifdef __clang__
 #define TCGEMM_NEVER_INLINE      __attribute__((noinline))
+#else /* nor a copy for each call with constants */
+#define TCGEMM_NEVER_INLINE      __attribute__((noinline, noclone))
+#endif
 #define TCGEMM_PASTE_(x, y, z)   x##y##z
 #define TCGEMM_PASTE(x, y, z)    TCGEMM_PASTE_(x, y, z)
 #define TCGEMM_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
