@@ -14,11 +14,11 @@
 #include "base/num.h"
 #include "cpu/kernels/ukernel.h"
 
-#define TCGEMM_ALWAYS_INLINE     inline __attribute__((always_inline))
+#define TCGEMM_ALWAYS_INLINE inline __attribute__((always_inline))
 #ifdef __clang__
-#define TCGEMM_NEVER_INLINE      __attribute__((noinline))
+#define TCGEMM_NEVER_INLINE __attribute__((noinline))
 #else /* nor a copy for each call with constants */
-#define TCGEMM_NEVER_INLINE      __attribute__((noinline, noclone))
+#define TCGEMM_NEVER_INLINE __attribute__((noinline, noclone))
 #endif
 #define TCGEMM_PASTE_(x, y, z)   x##y##z
 #define TCGEMM_PASTE(x, y, z)    TCGEMM_PASTE_(x, y, z)
