@@ -65,7 +65,9 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int r
             number[i] = DOTS_GET(x[i] + p);
         TCGEMM_UNROLL
         for (int l = 0; l < lines; ++l) {
-            const DOTS_VEC v = LINE_LOAD(line[l] + p);
+            DOTS_VEC v = LINE_LOAD(line[l] + p);
+            if (rows > 1)
+                __asm__("" : "+v"(v)); /* else each row loads it again */
             TCGEMM_UNROLL
             for (int i = 0; i < rows; ++i)
                 sum[i][l] = DOTS_FMA(number[i], v, sum[i][l]);
