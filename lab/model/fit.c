@@ -259,7 +259,8 @@ static void find_costs(line_t *line) {
     for (int i = 0; i < tcgemm_num_kernels() && line->num_costs < MOST_COSTS; ++i) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(i);
         if (kernel->gpu && find_line(entry_of(kernel), false) == line)
-            line->costs[line->num_costs++] = (tcgemm_gpu_cost_t *)tcgemm_gpu_cost_of(kernel);
+            line->costs[line->num_costs++] =
+                (tcgemm_gpu_cost_t *)tcgemm_gpu_cost_on(kernel, device);
     }
 }
 
@@ -280,7 +281,7 @@ static void set_constants(const line_t *line, const double logs[NUM_CONSTANTS]) 
 /* A cost of nothing is taken for next to nothing, to have a logarithm. */
 static void get_constants(line_t *line) {
     static const double least[NUM_CONSTANTS] = {1, 0.05, 100, 50, 0.1, 0.1, 0.1, 0.1, 0.1};
-    const tcgemm_gpu_cost_t *cost = tcgemm_gpu_cost_of(line->samples[0]->kernel);
+    const tcgemm_gpu_cost_t *cost = tcgemm_gpu_cost_on(line->samples[0]->kernel, device);
     const double c[NUM_CONSTANTS] = {cost->macs,      cost->wait,      cost->start,
                                      cost->finish,    cost->narrow,    cost->unaligned,
                                      cost->layout[1], cost->layout[2], cost->layout[3]};

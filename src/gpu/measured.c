@@ -12,8 +12,7 @@ typedef struct cost_line {
     tcgemm_gpu_cost_t cost;
 } cost_line_t;
 
-static const cost_line_t costs[] = {
-#define TCGEMM_COST(row, macs_, wait_, start_, finish_, narrow_, unaligned_, nt_, tn_, tt_)        \
+#define COST_LINE(row, macs_, wait_, start_, finish_, narrow_, unaligned_, nt_, tn_, tt_)          \
     {#row,                                                                                         \
      {.macs = (macs_),                                                                             \
       .wait = (wait_),                                                                             \
@@ -22,7 +21,15 @@ static const cost_line_t costs[] = {
       .narrow = (narrow_),                                                                         \
       .unaligned = (unaligned_),                                                                   \
       .layout = {1.0, (nt_), (tn_), (tt_)}}},
+
+static const cost_line_t costs[] = {
+#define TCGEMM_COST(...) COST_LINE(__VA_ARGS__)
 #include "gpu/measured/cost.def"
+};
+
+static const cost_line_t costs_on_h200[] = {
+#define TCGEMM_COST(...) COST_LINE(__VA_ARGS__)
+#include "gpu/measured/cost_h200.def"
 };
 
 static const struct {
@@ -35,6 +42,7 @@ static const struct {
 
 enum {
     NUM_COSTS = sizeof costs / sizeof costs[0],
+    NUM_ON_H200 = sizeof costs_on_h200 / sizeof costs_on_h200[0],
     NUM_REGISTERS = sizeof registers / sizeof registers[0],
     MAX_ROWS = 512,
     CAUTIOUS_REGISTERS = 128
@@ -49,6 +57,8 @@ static const tcgemm_gpu_cost_t cautious = {.macs = 1e9,
                                            .layout = {1, 1, 1, 1}};
 
 static tcgemm_gpu_cost_t cost_of[MAX_ROWS];
+static tcgemm_gpu_cost_t cost_on_h200[NUM_ON_H200];
+static int line_on_h200[MAX_ROWS]; /* and one more; 0: it has none of its own */
 static bool is_measured[MAX_ROWS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registers_of[MAX_ROWS];
@@ -64,6 +74,11 @@ static void find_line(int i) {
         if (strcmp(costs[j].row, name) == 0) {
             cost_of[i] = costs[j].cost;
             is_measured[i] = true;
+        }
+    for (int j = 0; j < NUM_ON_H200; ++j)
+        if (strcmp(costs_on_h200[j].row, name) == 0) {
+            cost_on_h200[j] = costs_on_h200[j].cost;
+            line_on_h200[i] = j + 1;
         }
     for (int j = 0; j < NUM_REGISTERS; ++j)
         if (strcmp(registers[j].row, name) == 0)
@@ -105,6 +120,20 @@ static int index_of(const tcgemm_kernel_t *kernel) {
 const tcgemm_gpu_cost_t *tcgemm_gpu_cost_of(const tcgemm_kernel_t *kernel) {
     const int index = index_of(kernel);
     return index >= 0 ? &cost_of[index] : &cautious;
+}
+
+/* A Hopper with HBM3e: an H100 has 2 to 3.35 TB/s. */
+static bool is_h200(const tcgemm_device_t *device) {
+    static const double least_bandwidth = 4e12;
+    return device->cc == 90 && device->bandwidth > least_bandwidth;
+}
+
+const tcgemm_gpu_cost_t *tcgemm_gpu_cost_on(const tcgemm_kernel_t *kernel,
+                                            const tcgemm_device_t *device) {
+    const int index = index_of(kernel);
+    return index >= 0 && is_h200(device) && line_on_h200[index] > 0
+               ? &cost_on_h200[line_on_h200[index] - 1]
+               : tcgemm_gpu_cost_of(kernel);
 }
 
 int tcgemm_gpu_registers_of(const tcgemm_kernel_t *kernel) {

@@ -3,6 +3,7 @@
 #ifndef TCGEMM_GPU_MEASURED_H
 #define TCGEMM_GPU_MEASURED_H
 
+#include "device/facts.h"
 #include "table/table.h"
 
 /* What a row costs, in cycles of one SM: a line of measured/cost.def (model.c has the meaning). */
@@ -12,6 +13,10 @@ typedef struct tcgemm_gpu_cost {
 } tcgemm_gpu_cost_t;
 
 const tcgemm_gpu_cost_t *tcgemm_gpu_cost_of(const tcgemm_kernel_t *kernel);
+
+/* The same on a device: a line of measured/cost_h200.def where it is an H200 and has one. */
+const tcgemm_gpu_cost_t *tcgemm_gpu_cost_on(const tcgemm_kernel_t *kernel,
+                                            const tcgemm_device_t *device);
 
 /* What it would be for a row like this one that has no line. */
 tcgemm_gpu_cost_t tcgemm_gpu_cost_unmeasured(const tcgemm_kernel_t *kernel);

@@ -128,7 +128,7 @@ static double slower_memory(const tcgemm_device_t *device) {
 static question_t ask(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g, int ranks,
                       bool in_pairs, const tcgemm_device_t *device) {
     const tcgemm_gpu_row_t *const row = kernel->gpu;
-    const tcgemm_gpu_cost_t *const cost = tcgemm_gpu_cost_of(kernel);
+    const tcgemm_gpu_cost_t *const cost = tcgemm_gpu_cost_on(kernel, device);
     const double peak = part_of_peak * tcgemm_device_macs(device, row->code);
     return (question_t){.row = row,
                         .cost = cost,

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "device/known_gpus.h"
 #include "gpu/gpu_row.h"
 #include "gpu/measured.h"
 
@@ -44,6 +45,37 @@ static void lines_belong_to_their_rows(void **state) {
     assert_int_equal(found, NUM_LINES); /* no line without a row */
 }
 
+static const struct {
+    const char *row;
+    double macs;
+} lines_on_h200[] = {
+#define TCGEMM_COST(row, macs, wait, start, finish, narrow, unaligned, nt, tn, tt) {#row, (macs)},
+#include "gpu/measured/cost_h200.def"
+};
+
+/* Its own lines where it has them, which an H100 does not see. */
+static void an_h200_has_lines_of_its_own(void **state) {
+    (void)state;
+    const tcgemm_device_t *const h200 = tcgemm_known_gpu_find("h200");
+    const tcgemm_device_t *const h100 = tcgemm_known_gpu_find("h100");
+    assert_true(h100 && h200);
+    enum { COUNT = sizeof lines_on_h200 / sizeof *lines_on_h200 };
+    bool has_row[COUNT] = {false};
+    for (int i = 0; i < tcgemm_num_kernels(); ++i) {
+        const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
+        double macs = row->gpu ? tcgemm_gpu_cost_of(row)->macs : 0.0;
+        assert_true(!row->gpu || tcgemm_gpu_cost_on(row, h100)->macs == macs);
+        for (int j = 0; row->gpu && j < COUNT; ++j)
+            if (strcmp(lines_on_h200[j].row, row->gpu->entry + strlen("tcgemm_")) == 0) {
+                macs = lines_on_h200[j].macs;
+                has_row[j] = true;
+            }
+        assert_true(!row->gpu || tcgemm_gpu_cost_on(row, h200)->macs == macs);
+    }
+    for (int j = 0; j < COUNT; ++j)
+        assert_true(has_row[j]);
+}
+
 static void unmeasured_rows_are_not_preferred(void **state) {
     (void)state;
     int pairs = 0;
@@ -67,6 +99,7 @@ static void unmeasured_rows_are_not_preferred(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_belong_to_their_rows),
+        cmocka_unit_test(an_h200_has_lines_of_its_own),
         cmocka_unit_test(unmeasured_rows_are_not_preferred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
