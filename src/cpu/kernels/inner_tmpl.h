@@ -100,7 +100,7 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int r
 static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(all)(const tcgemm_dots_t *t, int row, const int rows,
                                                   const int lines) {
     for (int first = 0; first < t->num_lines; first += lines)
-        if (lines > 4 && t->num_lines - first <= 4)
+        if (rows == 1 && t->num_lines - first <= 4) /* of more rows code for little */
             INNER_LOCAL(some)(t, row, first, rows, 4);
         else
             INNER_LOCAL(some)(t, row, first, rows, lines);
