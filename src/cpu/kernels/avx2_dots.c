@@ -111,7 +111,11 @@ static TCGEMM_ALWAYS_INLINE uint64_t some_of_four(const uint16_t *p, int n) {
     uint32_t two = 0;
     if (n & 2)
         memcpy(&two, p, sizeof two);
-    return n & 1 ? two | (uint64_t)p[n & 2] << 16 * (n & 2) : two;
+    if (!(n & 1))
+        return two;
+    uint32_t one = p[n & 2];
+    __asm__("" : "+r"(one)); /* else GCC 13 reads it, and more than there is, for an even n too */
+    return two | (uint64_t)one << 16 * (n & 2);
 }
 
 /* The first n < 8 of eight. */
