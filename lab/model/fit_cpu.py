@@ -8,36 +8,19 @@ absolute relative error; types that the samples lack keep their lines. judge: ho
 the samples, which the library itself put there, are from the time.
 """
 import collections
-import csv
 import os
-import re
-import sys
 import textwrap
 
 import numpy as np
-from scipy.optimize import nnls
+
+import cycles
 
 COUNTS = ("call item tile edge multiply a_along a_across b_along b_across panel a_piece b_piece "
           "row in_place own store far far_a far_b far_d again line dot across across_dot tile_line inner inner_sum").split()
 
 
-def read(names):
-    return [row for name in names for row in csv.DictReader(open(name))]
-
-
 def isa(row):
     return row["kernel"].split("_")[1]
-
-
-def fit_one(rows):
-    x = np.array([[float(r[c]) * int(r["batch"]) for c in COUNTS] for r in rows])
-    cycles = np.array([float(r["time_min_seconds"]) * float(r["clock_hz"]) for r in rows])
-    scale = np.maximum((x / cycles[:, None]).max(axis=0), 1e-30)  # of columns far apart
-    weight = np.ones(len(rows))
-    for _ in range(60):
-        found = nnls((x / scale / cycles[:, None]) * weight[:, None], weight)[0]
-        weight = 1 / np.sqrt(np.maximum(np.abs(x / scale @ found / cycles - 1), 0.02))
-    return found / scale, x @ (found / scale) / cycles - 1
 
 
 def line_of(isa_name, type_name, costs):
@@ -46,25 +29,19 @@ def line_of(isa_name, type_name, costs):
                                    subsequent_indent="     "))
 
 
-def lines_of(path):
-    """The lines of a cost.def that is there: {(instruction set, type): line}."""
-    text = open(path).read() if os.path.exists(path) else ""
-    return {found.group(1, 2): found.group(0)
-            for found in re.finditer(r"^COST\((\w+), (\w+),[^)]*\)", text, re.M)}
-
-
 def fit(path, processor, names):
     groups = collections.defaultdict(list)
-    for row in read(names):
+    for row in cycles.read(names):
         groups[isa(row), row["type"]].append(row)
-    lines, errors = lines_of(path), []
+    lines, errors = cycles.lines_of("COST", path), []
     for (isa_name, type_name), rows in sorted(groups.items()):
         if isa_name not in ("avx2", "avx512", "amx"):
             continue
-        costs, error = fit_one(rows)
-        errors += list(np.abs(error))
+        counts = np.array([[float(row[c]) * int(row["batch"]) for c in COUNTS] for row in rows])
+        costs, error = cycles.fit(counts, rows)
+        errors += list(error)
         lines[isa_name, type_name.upper()] = line_of(isa_name, type_name, costs)
-        error = 100 * np.abs(error)
+        error = 100 * error
         print("%-7s %-10s %4d samples: median error %4.1f %%, nine in ten within %3.0f %%"
               % (isa_name, type_name, len(rows), np.median(error), np.quantile(error, 0.9)))
     print("all: median error %.1f %%" % (100 * np.median(errors)))
@@ -80,7 +57,7 @@ def fit(path, processor, names):
 
 def judge(names):
     groups = collections.defaultdict(list)
-    for row in read(names):
+    for row in cycles.read(names):
         error = abs(float(row["predicted_seconds"]) / float(row["time_min_seconds"]) - 1)
         groups[row["type"]].append(error)
         groups["all"].append(error)
@@ -91,13 +68,4 @@ def judge(names):
                                                                      100 * np.mean(e <= 0.25)))
 
 
-def main():
-    if len(sys.argv) > 4 and sys.argv[1] == "fit":
-        fit(sys.argv[2], sys.argv[3], sys.argv[4:])
-    elif len(sys.argv) > 2 and sys.argv[1] == "judge":
-        judge(sys.argv[2:])
-    else:
-        sys.exit(__doc__)
-
-
-main()
+cycles.run(fit, judge, __doc__)

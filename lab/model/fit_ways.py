@@ -8,54 +8,36 @@ error; types that the samples lack keep their lines. judge: how much longer the 
 than the soonest of those that were forced.
 """
 import collections
-import csv
 import os
-import re
-import sys
 import textwrap
 
 import numpy as np
-from scipy.optimize import nnls
+
+import cycles
 
 WAYS = "tiles dots parts inner across".split()
 COUNTS = ["c%d" % i for i in range(10)]
-
-
-def read(names):
-    return [row for name in names for row in csv.DictReader(open(name))]
 
 
 def problem(row):
     return row["type"], row["ops"], row["m"], row["n"], row["k"]
 
 
-def fit_one(rows):
-    x = np.array([[float(row[c]) for c in COUNTS] for row in rows])
-    cycles = np.array([float(row["time_min_seconds"]) * float(row["clock_hz"]) for row in rows])
-    scale = np.maximum((x / cycles[:, None]).max(axis=0), 1e-30)  # of columns far apart
-    weight = np.ones(len(rows))
-    for _ in range(60):
-        found = nnls((x / scale / cycles[:, None]) * weight[:, None], weight)[0]
-        weight = 1 / np.sqrt(np.maximum(np.abs(x / scale @ found / cycles - 1), 0.02))
-    return found / scale, np.abs(x @ (found / scale) / cycles - 1)
-
-
-def line_of(type_name, way, cycles):
-    numbers = ", ".join("%.4g" % c for c in cycles)
+def line_of(type_name, way, costs):
+    numbers = ", ".join("%.4g" % c for c in costs)
     return "\n".join(textwrap.wrap("WAY(%s, %s, %s)" % (type_name.upper(), way.upper(), numbers), 110,
                                    subsequent_indent="    "))
 
 
 def fit(path, processor, names):
-    text = open(path).read() if os.path.exists(path) else ""
-    lines = {found.group(1, 2): found.group(0) for found in re.finditer(r"^WAY\((\w+), (\w+),[^)]*\)", text, re.M)}
+    lines = cycles.lines_of("WAY", path)
     groups = collections.defaultdict(list)
-    for row in read(names):
+    for row in cycles.read(names):
         if row["way"] in WAYS:
             groups[row["type"], row["way"]].append(row)
     for (type_name, way), rows in sorted(groups.items()):
-        cycles, error = fit_one(rows)
-        lines[type_name.upper(), way.upper()] = line_of(type_name, way, cycles)
+        costs, error = cycles.fit(np.array([[float(row[c]) for c in COUNTS] for row in rows]), rows)
+        lines[type_name.upper(), way.upper()] = line_of(type_name, way, costs)
         print("%-9s %-5s %4d samples: median error %4.1f %%, nine in ten within %3.0f %%"
               % (type_name, way, len(rows), 100 * np.median(error), 100 * np.quantile(error, 0.9)))
     with open(path, "w") as out:
@@ -67,7 +49,7 @@ def fit(path, processor, names):
 
 def judge(names):
     times = collections.defaultdict(dict)
-    for row in read(names):
+    for row in cycles.read(names):
         times[problem(row)][row["way"]] = float(row["time_min_seconds"])
     groups = collections.defaultdict(list)
     for key, way in times.items():
@@ -81,13 +63,4 @@ def judge(names):
               "worst %.2f %s %sx%sx%s" % ((max(ratios)[0],) + max(ratios)[1][1:]))
 
 
-def main():
-    if len(sys.argv) > 4 and sys.argv[1] == "fit":
-        fit(sys.argv[2], sys.argv[3], sys.argv[4:])
-    elif len(sys.argv) > 2 and sys.argv[1] == "judge":
-        judge(sys.argv[2:])
-    else:
-        sys.exit(__doc__)
-
-
-main()
+cycles.run(fit, judge, __doc__)

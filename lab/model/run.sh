@@ -25,6 +25,7 @@ compile() { # compile BUILD NAME [FILE ...]
     cc -std=gnu17 -O2 -I"$root/include" -I"$root/src" -I"$root/cli/bench" -I"$root/cli" -I"$root/tests/gpu" "$root/$name.c" "$@" \
         "$build/src/libtcgemm.a" -lpthread -ldl -lm -o "$build/${name##*/}"
 }
+processor() { sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1; }
 case $task in
 sample | choices)
     compile "${BUILD:-$root/build-gpu}" lab/model/$task "$root/cli/bench/gpu_clock.c"
@@ -48,9 +49,8 @@ cpu)
             ;;
         esac
     done
-    cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
     [ "$what" != fit ] ||
-        exec python3 "$root/lab/model/fit_cpu.py" fit "$root/src/cpu/$costs" "$cpu" "$folder"/fit-*.csv
+        exec python3 "$root/lab/model/fit_cpu.py" fit "$root/src/cpu/$costs" "$(processor)" "$folder"/fit-*.csv
     ;;
 ways)
     what=${1-} folder=${2:?'a folder for the samples'} seed=1
@@ -60,9 +60,8 @@ ways)
     for type in ${TYPE:-f32_f32 f64_f64 f16_f32 f16_f16 bf16_f32 bf16_bf16 u8s8_s32 s8_s32 u8_s32 s8u8_s32}; do
         "$build/ways" "$type" $seed >"$folder/ways-$what-$type.csv"
     done
-    cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
     case $what in
-    fit) exec python3 "$root/lab/model/fit_ways.py" fit "$root/src/cpu/ways.def" "$cpu" "$folder"/ways-fit-*.csv ;;
+    fit) exec python3 "$root/lab/model/fit_ways.py" fit "$root/src/cpu/ways.def" "$(processor)" "$folder"/ways-fit-*.csv ;;
     judge) exec python3 "$root/lab/model/fit_ways.py" judge "$folder"/ways-judge-*.csv ;;
     esac
     ;;

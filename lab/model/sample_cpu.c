@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cpu/cost.h"
 #include "host/clock.h"
+#include "sample_cpu.h"
 #include "tcgemm/tcgemm.h"
 
 typedef struct shape {
@@ -22,14 +22,6 @@ typedef struct shape {
 } shape_t;
 
 enum { MOST_RUNS = 3000, NUM_KINDS = 10 };
-
-static unsigned long long state;
-
-/* From 0 up to 1. */
-static double uniform(void) {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return (double)(state >> 11) * 0x1p-53;
-}
 
 /* Each octave as often as another; one half are multiples of 8. */
 static long long size_between(double least, double most) {
@@ -68,35 +60,6 @@ static shape_t random_shape(int kind) {
         }
     } while ((double)s.m * (double)s.n * (double)s.k * (double)s.batch > most_volume);
     return s;
-}
-
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void *random_matrix(tcgemm_dtype_t dtype, size_t count) {
-    const size_t bytes = (count * (size_t)tcgemm_dtype_bits(dtype) + 7) / 8 + 64;
-    unsigned char *const bits = malloc(bytes);
-    double *const values = malloc(4096 * sizeof *values);
-    if (!bits || !values)
-        exit(1);
-    for (size_t i = 0; i < bytes; ++i) {
-        state = state * 6364136223846793005ull + 1442695040888963407ull;
-        bits[i] = (unsigned char)(state >> 56);
-    }
-    for (size_t at = 0; dtype < TCGEMM_DTYPE_S32 && at < count; at += 4096) {
-        const size_t some = count - at < 4096 ? count - at : 4096;
-        for (size_t i = 0; i < some; ++i) {
-            state = state * 6364136223846793005ull + 1442695040888963407ull;
-            values[i] = (double)(long long)state * 0x1p-63;
-        }
-        (void)tcgemm_convert(dtype, bits + at * (size_t)tcgemm_dtype_bits(dtype) / 8,
-                             TCGEMM_DTYPE_F64, values, (int64_t)some);
-    }
-    free(values);
-    return bits;
 }
 
 /* A plan's counts stand in its struct alone. */

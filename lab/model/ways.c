@@ -1,5 +1,5 @@
-/* ways.c - times products of a few rows or columns each way that there is:
- * the data that src/cpu/ways.def is fitted to (run.sh ways).
+/* ways.c - times products of a few rows or columns each way that there is: the data that
+ * src/cpu/ways.def is fitted to (run.sh ways).
  *
  *     ways [TYPE [SEED]] >ways.csv                             on an idle machine
  *
@@ -11,39 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cpu/ways.h"
 #include "host/clock.h"
+#include "sample_cpu.h"
 #include "tcgemm/tcgemm.h"
 
 enum { LEAST_RUNS = 5, MOST_RUNS = 3000, MOST_BYTES = 10 << 20 };
-
-static unsigned long long state;
-
-static double uniform(void) {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return (double)(state >> 11) * 0x1p-53;
-}
-
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void *random_matrix(tcgemm_dtype_t dtype, long long count) {
-    void *const bits = malloc((size_t)count * (size_t)tcgemm_dtype_bits(dtype) / 8 + 64);
-    double *const values = malloc((size_t)count * sizeof *values);
-    if (!bits || !values)
-        exit(1);
-    const double scale = dtype == TCGEMM_DTYPE_S8 || dtype == TCGEMM_DTYPE_U8 ? 100.0 : 1.0;
-    for (long long i = 0; i < count; ++i)
-        values[i] = floor(scale * 1024.0 * uniform()) / 1024.0;
-    (void)tcgemm_convert(dtype, bits, TCGEMM_DTYPE_F64, values, count);
-    free(values);
-    return bits;
-}
 
 /* Seconds; negative if there is no such plan. */
 static double time_of(tcgemm_context_t *context, const tcgemm_problem_t *p, const void *a,
@@ -74,9 +48,9 @@ static void measure(tcgemm_context_t *context, tcgemm_type_t type, const char *o
     p.op_b = ops[1] == 'T' ? TCGEMM_OP_T : TCGEMM_OP_N;
     if ((m + n) * k * tcgemm_dtype_bits(t->a) / 8 > MOST_BYTES)
         return;
-    void *const a = random_matrix(t->a, m * k);
-    void *const b = random_matrix(t->b, k * n);
-    void *const d = random_matrix(TCGEMM_DTYPE_F64, m * n);
+    void *const a = random_matrix(t->a, (size_t)(m * k));
+    void *const b = random_matrix(t->b, (size_t)(k * n));
+    void *const d = random_matrix(t->d, (size_t)(m * n));
     const tcgemm_few_t few = {m < n ? TCGEMM_DOTS_ROWS : TCGEMM_DOTS_COLUMNS,
                               (m < n ? p.op_b : p.op_a) != (m < n ? TCGEMM_OP_T : TCGEMM_OP_N)};
     for (int w = 0; w <= TCGEMM_NUM_WAYS; ++w) {

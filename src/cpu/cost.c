@@ -171,13 +171,9 @@ static const costs_t costs_of_zen4 = {
 
 /* A Zen 3 is of the family of a Zen 4; what is neither this nor Intel's counts as a Zen 5. */
 static const costs_t *costs_of_this(void) {
-    enum { FAMILY_OF_ZEN4 = 25 };
-    const tcgemm_cpuid_t *cpu = tcgemm_cpuid();
-    if (strcmp(cpu->vendor, "GenuineIntel") == 0)
+    if (strcmp(tcgemm_cpuid()->vendor, "GenuineIntel") == 0)
         return &costs_of_intel;
-    return strcmp(cpu->vendor, "AuthenticAMD") == 0 && cpu->family == FAMILY_OF_ZEN4
-               ? &costs_of_zen4
-               : &costs_of_zen5;
+    return tcgemm_cpu_is_zen4() ? &costs_of_zen4 : &costs_of_zen5;
 }
 
 /* Bytes in lanes across k have what they take on a Zen 4 in the other two tables as well, lanes of

@@ -366,12 +366,11 @@ static int64_t elements_of_item(const dots_run_t *run, int64_t k) {
 }
 
 static void pack_numbers(const dots_run_t *run, int64_t item) {
-    const bool are_numbers = run->pack_x.dtype == run->plan->g.type->accumulator;
-    const int64_t k = item * X_OF_ITEM;
-    (run->pack_x.k_stride == 1      ? copy_numbers
-     : !are_numbers                 ? turn_numbers
-     : run->pack_x.line_stride == 1 ? turn_steps
-                                    : copy_numbers)(run, k, elements_of_item(run, k));
+    const tcgemm_pack_t *x = &run->pack_x;
+    const bool are_numbers = x->dtype == run->plan->g.type->accumulator;
+    const bool are_copied = x->k_stride == 1 || (are_numbers && x->line_stride != 1);
+    const int64_t k = item * X_OF_ITEM, count = elements_of_item(run, k);
+    (are_copied ? copy_numbers : are_numbers ? turn_steps : turn_numbers)(run, k, count);
 }
 
 static void pack_x(const dots_run_t *run, int64_t item) {

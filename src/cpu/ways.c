@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
-#include "host/cpuid.h"
+#include "host/features.h"
 
 tcgemm_cpu_way_t tcgemm_forced_way = TCGEMM_NUM_WAYS;
 
@@ -35,18 +35,16 @@ static int lanes_of(const tcgemm_cpu_ukernel_t *u) {
     return tcgemm_vector_bytes(u) / tcgemm_sum_bytes(u);
 }
 
-/* Columns of parts of a vector, 16 bytes or twice as many. */
-static int64_t width_of_parts(const tcgemm_cpu_ukernel_t *u, int64_t few) {
-    const int64_t least = 16 / tcgemm_sum_bytes(u);
-    return few <= least ? least : few <= 2 * least ? 2 * least : 4 * least;
+/* The least power of two, of `least` or more, that is no less than n. */
+static int64_t power_of_2(int64_t least, int64_t n) {
+    while (least < n)
+        least *= 2;
+    return least;
 }
 
-/* The least that is no less. */
-static int64_t power_of_2(int64_t n) {
-    int64_t power = 1;
-    while (power < n)
-        power *= 2;
-    return power;
+/* Columns of parts of a vector, of 16 bytes at least. */
+static int64_t width_of_parts(const tcgemm_cpu_ukernel_t *u, int64_t few) {
+    return power_of_2(16 / tcgemm_sum_bytes(u), few);
 }
 
 static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_WAY_COUNTS]) {
@@ -72,7 +70,7 @@ static void count_dots(const struct tcgemm_plan *plan, tcgemm_few_t few,
     const int64_t rows = num_few(&plan->g, few);
     const int64_t at_once = few.across && u->across_width > 0 ? u->across_width : u->dots_width;
     const int64_t last = rows % at_once;
-    const int64_t width = rows - last + (last > 0 ? power_of_2(last) : 0);
+    const int64_t width = rows - last + (last > 0 ? power_of_2(1, last) : 0);
     const double lines = num_lines(&plan->g, few) / (double)lanes_of(u);
     count[1] = lines * (double)plan->g.k * (double)ceil_div(rows, at_once);
     count[2] = lines * (double)ceil_div(plan->g.k, u->ku) * (double)width;
@@ -131,10 +129,8 @@ static const line_t ways_of_zen4[] = {
 
 /* Of the long vectors of a Zen 4; NULL: nobody has measured that here. */
 static const double *cycles_of_way(const struct tcgemm_plan *plan, tcgemm_cpu_way_t way) {
-    enum { FAMILY_OF_ZEN4 = 25, NUM_LINES = sizeof ways_of_zen4 / sizeof *ways_of_zen4 };
-    const tcgemm_cpuid_t *cpu = tcgemm_cpuid();
-    if (!tcgemm_is_wide(plan->kernel->cpu) || strcmp(cpu->vendor, "AuthenticAMD") != 0 ||
-        cpu->family != FAMILY_OF_ZEN4)
+    enum { NUM_LINES = sizeof ways_of_zen4 / sizeof *ways_of_zen4 };
+    if (!tcgemm_is_wide(plan->kernel->cpu) || !tcgemm_cpu_is_zen4())
         return NULL;
     for (int i = 0; i < NUM_LINES; ++i)
         if (ways_of_zen4[i].type == plan->g.type->type && ways_of_zen4[i].way == way)

@@ -11,9 +11,17 @@
 
 #include "host/cpuid.h"
 
-static bool is_zen5(void) {
+static bool is_of_amd(uint32_t family) {
     const tcgemm_cpuid_t *const cpu = tcgemm_cpuid();
-    return strcmp(cpu->vendor, "AuthenticAMD") == 0 && cpu->family == 0x1A;
+    return strcmp(cpu->vendor, "AuthenticAMD") == 0 && cpu->family == family;
+}
+
+bool tcgemm_cpu_is_zen4(void) {
+    return is_of_amd(0x19);
+}
+
+static bool is_zen5(void) {
+    return is_of_amd(0x1A);
 }
 
 /* Sources: AMD software optimization guides for families 17h, 19h and 1Ah; Intel optimization
