@@ -17,8 +17,9 @@
  *
  * Each row that may be chosen is planned by its name, with the packing and the parts of k that the
  * planner gives it, and timed for `milliseconds` (3), three times; an eighth of that where it is
- * far behind. Of steady problems the rows that are promised about as much are timed in turns, so
- * that heat and clock meet them alike: the median of seven. A line is a row for a problem: its
+ * far behind. Of problems as large as steady ones, and of those of a file, the rows that are
+ * promised about as much are timed in turns, so that heat and clock meet them alike: the median of
+ * seven. A line is a row for a problem: its
  * steps (A, B: packed, P: product, p: product in pairs of blocks, R: parts added up), the parts of
  * k of the last product, what it took and was expected to take, and whether the planner took it.
  * lab/model/choices.py draws the sum, also with the planner of another day.
@@ -309,10 +310,10 @@ int main(int argc, char **argv) {
         const tcgemm_problem_t p = draw_problem();
         if (!fits(&p) || strncmp(tcgemm_type_info(p.type)->name, type, strlen(type)) != 0)
             continue;
-        if (!is_steady)
-            measure(i++, &p, sample_seconds);
-        else if (is_hot(&p))
+        if (is_hot(&p))
             measure_in_turns(i++, &p, sample_seconds);
+        else if (!is_steady)
+            measure(i++, &p, sample_seconds);
     }
     return 0;
 }

@@ -296,7 +296,7 @@ static double predicted_of(const sample_t *s) {
 /* ---- the fit ---- */
 
 static const double least_bytes = 0.9; /* times what the memory takes: no row draws more */
-static const double weight_of_copied = 0.4, weight_of_errors = 0.35, weight_of_moves = 5e-4;
+static const double weight_of_copied = 0.4, weight_of_errors = 0.35, weight_of_moves = 3e-2;
 
 static bool is_copied(const sample_t *s) {
     return !s->kernel->gpu->tensor_maps;

@@ -3,47 +3,68 @@
 #include "gpu/measured.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "gpu/gpu_row.h"
 
-typedef struct cost_line {
-    const char *row; /* its name without "gpu_" */
-    tcgemm_gpu_cost_t cost;
-} cost_line_t;
+/* A line of cost.def, by its number there. */
+enum {
+#define TCGEMM_COST(row, ...) LINE_##row,
+#include "gpu/measured/cost.def"
+    NUM_COSTS
+};
 
-#define COST_LINE(row, macs_, wait_, start_, finish_, narrow_, unaligned_, nt_, tn_, tt_)          \
-    {#row,                                                                                         \
-     {.macs = (macs_),                                                                             \
-      .wait = (wait_),                                                                             \
-      .start = (start_),                                                                           \
-      .finish = (finish_),                                                                         \
-      .narrow = (narrow_),                                                                         \
-      .unaligned = (unaligned_),                                                                   \
-      .layout = {1.0, (nt_), (tn_), (tt_)}}},
+/* The constants of a line, with as many digits as it has. There are pointers nowhere in these
+ * tables: each would have to be put right when the library is loaded, and is three times as long in
+ * it. */
+typedef struct constants {
+    float macs, wait, start, finish, narrow, unaligned, nt, tn, tt;
+} constants_t;
 
-static const cost_line_t costs[] = {
-#define TCGEMM_COST(...) COST_LINE(__VA_ARGS__)
+#define CONSTANTS(macs, wait, start, finish, narrow, unaligned, nt, tn, tt)                        \
+    {                                                                                              \
+        (float)(macs), (float)(wait), (float)(start), (float)(finish), (float)(narrow),            \
+            (float)(unaligned), (float)(nt), (float)(tn), (float)(tt)                              \
+    }
+
+static const constants_t costs[] = {
+#define TCGEMM_COST(row, ...) CONSTANTS(__VA_ARGS__),
 #include "gpu/measured/cost.def"
 };
 
-static const cost_line_t costs_on_h200[] = {
-#define TCGEMM_COST(...) COST_LINE(__VA_ARGS__)
-#include "gpu/measured/cost_h200.def"
+/* The names of the lines, of rows without "gpu_", one behind another. */
+static const struct {
+#define TCGEMM_COST(row, ...) char row[sizeof #row];
+#include "gpu/measured/cost.def"
+} names_of_costs = {
+#define TCGEMM_COST(row, ...) #row,
+#include "gpu/measured/cost.def"
 };
 
 static const struct {
-    const char *row;
-    int number;
-} registers[] = {
-#define TCGEMM_REGISTERS(row, number) {#row, (number)},
+    int16_t line; /* of cost.def */
+    constants_t cost;
+} costs_on_h200[] = {
+#define TCGEMM_COST(row, ...) {LINE_##row, CONSTANTS(__VA_ARGS__)},
+#include "gpu/measured/cost_h200.def"
+};
+
+static const uint8_t registers[] = {
+#define TCGEMM_REGISTERS(row, number) (number),
+#include "gpu/measured/registers.def"
+};
+
+static const struct {
+#define TCGEMM_REGISTERS(row, number) char row[sizeof #row];
+#include "gpu/measured/registers.def"
+} names_of_registers = {
+#define TCGEMM_REGISTERS(row, number) #row,
 #include "gpu/measured/registers.def"
 };
 
 enum {
-    NUM_COSTS = sizeof costs / sizeof costs[0],
     NUM_ON_H200 = sizeof costs_on_h200 / sizeof costs_on_h200[0],
-    NUM_REGISTERS = sizeof registers / sizeof registers[0],
     MAX_ROWS = 512,
     CAUTIOUS_REGISTERS = 128
 };
@@ -56,33 +77,52 @@ static const tcgemm_gpu_cost_t cautious = {.macs = 1e9,
                                            .unaligned = 3.3,
                                            .layout = {1, 1, 1, 1}};
 
-static tcgemm_gpu_cost_t cost_of[MAX_ROWS];
-static tcgemm_gpu_cost_t cost_on_h200[NUM_ON_H200];
-static int line_on_h200[MAX_ROWS]; /* and one more; 0: it has none of its own */
+static tcgemm_gpu_cost_t cost_of[MAX_ROWS], cost_on_h200[MAX_ROWS];
 static bool is_measured[MAX_ROWS];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registers_of[MAX_ROWS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static tcgemm_gpu_cost_t cost_of_constants(const constants_t *c) {
+    return (tcgemm_gpu_cost_t){.macs = c->macs,
+                               .wait = c->wait,
+                               .start = c->start,
+                               .finish = c->finish,
+                               .narrow = c->narrow,
+                               .unaligned = c->unaligned,
+                               .layout = {1.0, c->nt, c->tn, c->tt}};
+}
+
+/* The number of a name among `bytes` of names; -1 if it is not there. */
+static int find_name(const char *name, const void *names, size_t bytes) {
+    const size_t length = strlen(name) + 1;
+    const char *at = names;
+    for (int i = 0; bytes > 0; ++i) {
+        const size_t other = strlen(at) + 1;
+        if (other == length && memcmp(at, name, length) == 0)
+            return i;
+        at += other;
+        bytes -= other;
+    }
+    return -1;
+}
 
 static void find_line(int i) {
     const tcgemm_gpu_row_t *const row = tcgemm_kernel_at(i)->gpu;
-    cost_of[i] = cautious;
+    cost_of[i] = cost_on_h200[i] = cautious;
     registers_of[i] = CAUTIOUS_REGISTERS;
     if (!row)
         return;
     const char *const name = row->entry + strlen("tcgemm_");
-    for (int j = 0; j < NUM_COSTS; ++j)
-        if (strcmp(costs[j].row, name) == 0) {
-            cost_of[i] = costs[j].cost;
-            is_measured[i] = true;
-        }
+    const int line = find_name(name, &names_of_costs, sizeof names_of_costs);
+    const int of_registers = find_name(name, &names_of_registers, sizeof names_of_registers);
+    is_measured[i] = line >= 0;
+    if (line >= 0)
+        cost_of[i] = cost_on_h200[i] = cost_of_constants(&costs[line]);
     for (int j = 0; j < NUM_ON_H200; ++j)
-        if (strcmp(costs_on_h200[j].row, name) == 0) {
-            cost_on_h200[j] = costs_on_h200[j].cost;
-            line_on_h200[i] = j + 1;
-        }
-    for (int j = 0; j < NUM_REGISTERS; ++j)
-        if (strcmp(registers[j].row, name) == 0)
-            registers_of[i] = registers[j].number;
+        if (costs_on_h200[j].line == line)
+            cost_on_h200[i] = cost_of_constants(&costs_on_h200[j].cost);
+    if (of_registers >= 0)
+        registers_of[i] = registers[of_registers];
 }
 
 static int num_rows(void) {
@@ -107,7 +147,7 @@ static void find_lines(void) {
         find_line(i);
     for (int i = 0; i < num_rows(); ++i)
         if (tcgemm_kernel_at(i)->gpu && !is_measured[i])
-            cost_of[i] = cost_without_line(tcgemm_kernel_at(i));
+            cost_of[i] = cost_on_h200[i] = cost_without_line(tcgemm_kernel_at(i));
 }
 
 /* The row's number in the table, the lines found; -1 for a row that is not in it. */
@@ -131,9 +171,7 @@ static bool is_h200(const tcgemm_device_t *device) {
 const tcgemm_gpu_cost_t *tcgemm_gpu_cost_on(const tcgemm_kernel_t *kernel,
                                             const tcgemm_device_t *device) {
     const int index = index_of(kernel);
-    return index >= 0 && is_h200(device) && line_on_h200[index] > 0
-               ? &cost_on_h200[line_on_h200[index] - 1]
-               : tcgemm_gpu_cost_of(kernel);
+    return index >= 0 && is_h200(device) ? &cost_on_h200[index] : tcgemm_gpu_cost_of(kernel);
 }
 
 int tcgemm_gpu_registers_of(const tcgemm_kernel_t *kernel) {

@@ -14,7 +14,8 @@ typedef struct tcgemm_gpu_cost {
 
 const tcgemm_gpu_cost_t *tcgemm_gpu_cost_of(const tcgemm_kernel_t *kernel);
 
-/* The same on a device: a line of measured/cost_h200.def where it is an H200 and has one. */
+/* The same on a device: the line of measured/cost_h200.def where it is an H200 and the row has one.
+ */
 const tcgemm_gpu_cost_t *tcgemm_gpu_cost_on(const tcgemm_kernel_t *kernel,
                                             const tcgemm_device_t *device);
 

@@ -36,16 +36,16 @@
 #include "gpu/measured.h"
 
 /* Fitted to random problems, most of whose operands stay in the L2 from call to call. */
-static const double launch_seconds = 2.0e-6;
-static const double least_seconds = 2.7e-6; /* from one launch to the next, however small */
+static const double launch_seconds = 2.46e-6;
+static const double least_seconds = 3.7e-6; /* from one launch to the next, however small */
 /* Of kernels that copy by warps, whose launches overlap; the others need tensor maps, which the CPU
  * has to make. */
-static const double overlap_seconds = 1.4e-6, least_copied_seconds = 2.9e-6;
-static const double step_seconds = 3.27e-6; /* of one more launch, beside its bytes ... */
+static const double overlap_seconds = 1.98e-6, least_copied_seconds = 2.8e-6;
+static const double step_seconds = 3.73e-6; /* of one more launch, beside its bytes ... */
 static const double step_efficiency = 0.84; /* ... which come at this part of the bandwidth */
 /* Of the launch that adds up parts of k, beside its bytes, which come from the L2: bytes a clock
  * and SM (H100). */
-static const double reduce_seconds = 1.9e-6, seconds_a_part = 5e-9, reduce_rate = 8.4;
+static const double reduce_seconds = 2.38e-6, seconds_a_part = 5e-9, reduce_rate = 8.4;
 /* Parts of the bandwidth: what a kernel streams, weights that threads bring or boxes, and matrices
  * that do not fit in the L2, that do, and that leave most of it to others. */
 static const double stream_efficiency = 0.92;
@@ -72,8 +72,8 @@ static const double near_share = 1.0 / 3.0;
 /* What threads gather queues behind the boxes: so long a block of k takes an SM. */
 static const double gather_seconds = 0.28e-6;
 /* Ranks of a cluster: to meet twice, and what each draws from the others. */
-static const double cluster_barriers = 1.25e-6;
-static const double cluster_bytes_per_clock = 16.0;
+static const double cluster_barriers = 0.5e-6;
+static const double cluster_bytes_per_clock = 37.5;
 /* Pairs of blocks: to meet twice, and what of B each still has to fetch, as if it were alone. */
 static const double pair_barriers = 0.7e-6;
 static const double part_of_pair = 0.5;

@@ -12,22 +12,38 @@
 #include "gpu/gpu_row.h"
 #include "gpu/measured.h"
 
-static const struct {
+typedef struct line {
     const char *row;
-    double macs;
-} lines[] = {
-#define TCGEMM_COST(row, macs, wait, start, finish, narrow, unaligned, nt, tn, tt) {#row, (macs)},
+    float macs;
+} line_t;
+
+#define TCGEMM_LINE(row, macs, ...) {#row, (float)(macs)},
+static const line_t lines[] = {
+#define TCGEMM_COST TCGEMM_LINE
 #include "gpu/measured/cost.def"
 };
+static const line_t lines_on_h200[] = {
+#define TCGEMM_COST TCGEMM_LINE
+#include "gpu/measured/cost_h200.def"
+};
 
-enum { NUM_LINES = sizeof lines / sizeof lines[0] };
+enum {
+    NUM_LINES = sizeof lines / sizeof *lines,
+    NUM_ON_H200 = sizeof lines_on_h200 / sizeof *lines_on_h200
+};
 
-/* The figure of the line of the row, or of the row whose code it runs; 0 if it has none. */
+/* The line of the row, or of the row whose code it runs, among `count`; NULL if it has none. */
+static const line_t *line_of(const tcgemm_kernel_t *row, const line_t *among, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        if (strcmp(among[i].row, row->gpu->entry + strlen("tcgemm_")) == 0)
+            return &among[i];
+    return NULL;
+}
+
+/* Its figure; 0 if it has none. */
 static double measured_macs(const tcgemm_kernel_t *row) {
-    for (size_t i = 0; i < NUM_LINES; ++i)
-        if (strcmp(lines[i].row, row->gpu->entry + strlen("tcgemm_")) == 0)
-            return lines[i].macs;
-    return 0.0;
+    const line_t *const line = line_of(row, lines, NUM_LINES);
+    return line ? line->macs : 0.0;
 }
 
 static void lines_belong_to_their_rows(void **state) {
@@ -45,34 +61,25 @@ static void lines_belong_to_their_rows(void **state) {
     assert_int_equal(found, NUM_LINES); /* no line without a row */
 }
 
-static const struct {
-    const char *row;
-    double macs;
-} lines_on_h200[] = {
-#define TCGEMM_COST(row, macs, wait, start, finish, narrow, unaligned, nt, tn, tt) {#row, (macs)},
-#include "gpu/measured/cost_h200.def"
-};
-
 /* Its own lines where it has them, which an H100 does not see. */
 static void an_h200_has_lines_of_its_own(void **state) {
     (void)state;
     const tcgemm_device_t *const h200 = tcgemm_known_gpu_find("h200");
     const tcgemm_device_t *const h100 = tcgemm_known_gpu_find("h100");
     assert_true(h100 && h200);
-    enum { COUNT = sizeof lines_on_h200 / sizeof *lines_on_h200 };
-    bool has_row[COUNT] = {false};
+    bool has_row[NUM_ON_H200] = {false};
     for (int i = 0; i < tcgemm_num_kernels(); ++i) {
         const tcgemm_kernel_t *row = tcgemm_kernel_at(i);
-        double macs = row->gpu ? tcgemm_gpu_cost_of(row)->macs : 0.0;
-        assert_true(!row->gpu || tcgemm_gpu_cost_on(row, h100)->macs == macs);
-        for (int j = 0; row->gpu && j < COUNT; ++j)
-            if (strcmp(lines_on_h200[j].row, row->gpu->entry + strlen("tcgemm_")) == 0) {
-                macs = lines_on_h200[j].macs;
-                has_row[j] = true;
-            }
-        assert_true(!row->gpu || tcgemm_gpu_cost_on(row, h200)->macs == macs);
+        if (!row->gpu)
+            continue;
+        const double macs = tcgemm_gpu_cost_of(row)->macs;
+        const line_t *const own = line_of(row, lines_on_h200, NUM_ON_H200);
+        assert_true(tcgemm_gpu_cost_on(row, h100)->macs == macs);
+        assert_true(tcgemm_gpu_cost_on(row, h200)->macs == (own ? own->macs : macs));
+        if (own)
+            has_row[own - lines_on_h200] = true;
     }
-    for (int j = 0; j < COUNT; ++j)
+    for (int j = 0; j < NUM_ON_H200; ++j)
         assert_true(has_row[j]);
 }
 
