@@ -184,9 +184,15 @@ static bool has_bytes(const tcgemm_canonical_t *g) {
     return is_byte(g->a.dtype) && is_byte(g->b.dtype);
 }
 
-/* Whether vectors multiply a few rows; a processor that tests play has matrix tiles alone. */
+/* Whether vectors multiply a few rows beside lines along k; a processor that tests play has matrix
+ * tiles alone. */
 static bool has_vector_dots(const tcgemm_cpu_ukernel_t *u) {
     return u->dots && (u->dots_features & ~tcgemm_cpu_features()) == 0;
+}
+
+/* The same beside lines across it, which those of bytes do not. */
+static bool has_vectors_across(const tcgemm_cpu_ukernel_t *u) {
+    return u->across && has_vector_dots(u);
 }
 
 /* Whether the kernel's own lanes are read in place from lines along k, ... */
@@ -742,7 +748,7 @@ static void choose_packing(struct tcgemm_plan *plan, int max_threads) {
     s->fetches = all_bytes > (double)far_bytes(plan);
     s->dots_in_lanes =
         !s->inner && s->dots && (s->across ? takes_lanes_across(plan) : takes_lanes(plan));
-    if (!s->dots_in_lanes && !has_vector_dots(u)) {
+    if (!s->dots_in_lanes && !(s->across ? has_vectors_across(u) : has_vector_dots(u))) {
         s->dots = TCGEMM_DOTS_NONE;
         s->across = s->inner = false;
     }
