@@ -1,4 +1,4 @@
-"""Fits src/cpu/ways.def to samples of ways.c, and judges what is chosen (run.sh ways does both).
+"""Fits src/cpu/ways_zen4.def (ways_xeon.def) to samples of ways.c, and judges what is chosen (run.sh ways does both).
 
     python3 lab/model/fit_ways.py fit WAYS.DEF PROCESSOR samples.csv [samples.csv ...]
     python3 lab/model/fit_ways.py judge samples.csv [samples.csv ...]
@@ -44,7 +44,7 @@ def fit(path, processor, names):
         out.write("/* %s - written by `bash lab/model/run.sh ways`: cycles of the nominal clock for each count of\n"
                   " * a way (ways.h), by type. One thread, AVX-512. Processor: %s. */\n/* clang-format off */\n"
                   % (os.path.basename(path), processor))
-        out.write("\n".join(lines[key] for key in sorted(lines)) + "\n/* clang-format on */\n#undef WAY\n")
+        out.write("\n".join(lines[key] for key in sorted(lines)) + "\n/* clang-format on */\n")
 
 
 def judge(names):

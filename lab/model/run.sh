@@ -6,7 +6,7 @@
 #     bash lab/model/run.sh rechoose choices.csv                               and what would be chosen
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
-#     bash lab/model/run.sh ways fit FOLDER                      on an idle machine: src/cpu/ways.def
+#     bash lab/model/run.sh ways fit FOLDER                      on an idle machine: src/cpu/ways_zen4.def (xeon)
 #     bash lab/model/run.sh ways judge FOLDER                    and, once built, what is chosen
 # TYPE: the types that are drawn, by how their names begin (choices), or fitted, by a part of them (cpu).
 # ADDS_C=1: choices of products with a C.
@@ -61,7 +61,11 @@ ways)
         "$build/ways" "$type" $seed >"$folder/ways-$what-$type.csv"
     done
     case $what in
-    fit) exec python3 "$root/lab/model/fit_ways.py" fit "$root/src/cpu/ways.def" "$(processor)" "$folder"/ways-fit-*.csv ;;
+    fit)
+        ways=ways_zen4.def
+        ! grep -q GenuineIntel /proc/cpuinfo || ways=ways_xeon.def
+        exec python3 "$root/lab/model/fit_ways.py" fit "$root/src/cpu/$ways" "$(processor)" "$folder"/ways-fit-*.csv
+        ;;
     judge) exec python3 "$root/lab/model/fit_ways.py" judge "$folder"/ways-judge-*.csv ;;
     esac
     ;;

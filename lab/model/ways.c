@@ -1,5 +1,5 @@
 /* ways.c - times products of a few rows or columns each way that there is: the data that
- * src/cpu/ways.def is fitted to (run.sh ways).
+ * src/cpu/ways_zen4.def and ways_xeon.def are fitted to (run.sh ways).
  *
  *     ways [TYPE [SEED]] >ways.csv                             on an idle machine
  *

@@ -1,6 +1,7 @@
 /* ways.c - see ways.h. */
 #include "cpu/ways.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/dtype.h"
@@ -116,25 +117,31 @@ void tcgemm_count_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_c
 
 /* Cycles of each count; a way without a line is not there. */
 typedef struct line {
-    tcgemm_type_t type;
-    tcgemm_cpu_way_t way;
+    uint8_t type, way;
     double cycles[TCGEMM_NUM_WAY_COUNTS];
 } line_t;
 
-static const line_t ways_of_zen4[] = {
 #define WAY(TYPE, WAY, ...) {TCGEMM_##TYPE, TCGEMM_WAY_##WAY, {__VA_ARGS__}},
-#include "cpu/ways.def"
-#undef WAY
+static const line_t of_zen4[] = {
+#include "cpu/ways_zen4.def"
 };
+static const line_t of_xeon[] = {
+#include "cpu/ways_xeon.def"
+};
+#undef WAY
 
-/* Of the long vectors of a Zen 4; NULL: nobody has measured that here. */
+/* The line that was measured with long vectors of this processor, NULL where nobody has. */
 static const double *cycles_of_way(const struct tcgemm_plan *plan, tcgemm_cpu_way_t way) {
-    enum { NUM_LINES = sizeof ways_of_zen4 / sizeof *ways_of_zen4 };
-    if (!tcgemm_is_wide(plan->kernel->cpu) || !tcgemm_cpu_is_zen4())
+    enum { NUM_OF_ZEN4 = sizeof of_zen4 / sizeof *of_zen4 };
+    enum { NUM_OF_XEON = sizeof of_xeon / sizeof *of_xeon };
+    const bool is_zen4 = tcgemm_cpu_is_zen4();
+    if (!tcgemm_is_wide(plan->kernel->cpu) || !(is_zen4 || tcgemm_cpu_is_sapphire_rapids()))
         return NULL;
-    for (int i = 0; i < NUM_LINES; ++i)
-        if (ways_of_zen4[i].type == plan->g.type->type && ways_of_zen4[i].way == way)
-            return ways_of_zen4[i].cycles;
+    const line_t *const lines = is_zen4 ? of_zen4 : of_xeon;
+    const line_t *const end = lines + (is_zen4 ? NUM_OF_ZEN4 : NUM_OF_XEON);
+    for (const line_t *line = lines; line < end; ++line)
+        if (line->type == plan->g.type->type && line->way == way)
+            return line->cycles;
     return NULL;
 }
 

@@ -4,7 +4,7 @@
  * (dots_tmpl.h, parts_tmpl.h), and lanes of k that are added up at the end (inner_tmpl.h); beside
  * lines across it tiles, and lines as they lie (across_tmpl.h). Which is soonest turns on how a
  * processor's loads, shuffles and multiply-adds stand to one another, so the cycles of each way are
- * counted and weighed with what was measured there (ways.def).
+ * counted and weighed with what was measured there (ways_zen4.def, ways_xeon.def).
  */
 #ifndef TCGEMM_CPU_WAYS_H
 #define TCGEMM_CPU_WAYS_H

@@ -20,6 +20,11 @@ bool tcgemm_cpu_is_zen4(void) {
     return is_of_amd(0x19);
 }
 
+bool tcgemm_cpu_is_sapphire_rapids(void) {
+    const tcgemm_cpuid_t *const cpu = tcgemm_cpuid();
+    return strcmp(cpu->vendor, "GenuineIntel") == 0 && (cpu->features & TCGEMM_CPU_AMX_BF16) != 0;
+}
+
 static bool is_zen5(void) {
     return is_of_amd(0x1A);
 }

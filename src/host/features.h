@@ -62,6 +62,9 @@ bool tcgemm_cpu_follows_streams(void);
 /* Whether it is of AMD's family 19h: with AVX-512 a Zen 4, without a Zen 3. */
 bool tcgemm_cpu_is_zen4(void);
 
+/* Whether it is an Intel server with matrix tiles: a Sapphire Rapids or later. */
+bool tcgemm_cpu_is_sapphire_rapids(void);
+
 /* The processor's own name, cut to `size` bytes. */
 void tcgemm_cpu_brand(char *buffer, size_t size);
 

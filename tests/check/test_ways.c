@@ -1,6 +1,6 @@
 /* Each way of a few rows or columns (cpu/ways.h), whether or not this processor is the one that it
- * is soonest on: against the reference, and where ways sum in the order of k bit for bit. The first
- * cache has as many ways as a Zen 4's or as a Zen 5's, of which the way turns out otherwise, too.
+ * is soonest on, and the one that is chosen, on each processor that chooses otherwise: against the
+ * reference, and where ways sum in the order of k bit for bit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,11 +15,29 @@
 #include "support/oracle.h"
 #include "support/testcase.h"
 
-static int played_ways = 8;
+/* The processor that is played; what its kernels need is this one's. */
+typedef struct processor {
+    int ways; /* of the first cache */
+    bool is_zen4, is_sapphire_rapids;
+} processor_t;
+
+static const processor_t zen4 = {8, true, false}, zen5 = {12, false, false},
+                         xeon = {12, false, true};
+static processor_t played;
 
 tcgemm_ways_t __wrap_tcgemm_first_level(void);
 tcgemm_ways_t __wrap_tcgemm_first_level(void) {
-    return (tcgemm_ways_t){played_ways, 4096};
+    return (tcgemm_ways_t){played.ways, 4096};
+}
+
+bool __wrap_tcgemm_cpu_is_zen4(void);
+bool __wrap_tcgemm_cpu_is_zen4(void) {
+    return played.is_zen4;
+}
+
+bool __wrap_tcgemm_cpu_is_sapphire_rapids(void);
+bool __wrap_tcgemm_cpu_is_sapphire_rapids(void) {
+    return played.is_sapphire_rapids;
 }
 
 static testcase_t random_case(uint64_t seed, tcgemm_type_t type) {
@@ -42,8 +60,9 @@ static testcase_t random_case(uint64_t seed, tcgemm_type_t type) {
     return t;
 }
 
-static void all_ways_are_right_here(void) {
-    for (tcgemm_cpu_way_t way = TCGEMM_WAY_TILES; way < TCGEMM_NUM_WAYS; ++way) {
+static void all_ways_are_right_on(processor_t processor) {
+    played = processor;
+    for (tcgemm_cpu_way_t way = TCGEMM_WAY_TILES; way <= TCGEMM_NUM_WAYS; ++way) {
         tcgemm_forced_way = way;
         for (int type = 1; type <= tcgemm_type_count(); ++type)
             for (int64_t i = 0; i < at_level(12, 60, 600); ++i) {
@@ -59,8 +78,9 @@ static void all_ways_are_right_here(void) {
 
 static void all_ways_are_right(void **state) {
     (void)state;
-    for (played_ways = 8; played_ways <= 12; played_ways += 4)
-        all_ways_are_right_here();
+    all_ways_are_right_on(zen4);
+    all_ways_are_right_on(zen5);
+    all_ways_are_right_on(xeon);
 }
 
 /* So that what is taken for its speed does not change what comes out. */
