@@ -668,29 +668,43 @@ static TCGEMM_NEVER_INLINE int transpose_bytes(const tcgemm_pack_t *pack,
 }
 
 #ifdef __AVX512BW__
-/* A step of a whole panel of B, 48 lines, of so many rows. */
-static TCGEMM_ALWAYS_INLINE void interleave_step(const uint8_t *source, int64_t stride, int rows,
-                                                 uint32_t flips, bool has_sums, uint32_t *out,
-                                                 __m512i sum[3]) {
+/* So many bytes, 16 or more being all of a vector, and zeros. */
+static TCGEMM_ALWAYS_INLINE __m128i up_to_16_bytes(const uint8_t *source, int count) {
+    return count >= 16 ? _mm_loadu_si128((const __m128i *)source)
+           : count > 0 ? _mm_maskz_loadu_epi8((__mmask16)((1u << count) - 1u), source)
+                       : _mm_setzero_si128();
+}
+
+/* Flipped bytes of lines that are not there are zeros again. */
+static TCGEMM_ALWAYS_INLINE __m512i up_to_16_words(__m512i x, int count) {
+    return count >= 16 ? x
+           : count > 0 ? _mm512_maskz_mov_epi32((__mmask16)((1u << count) - 1u), x)
+                       : _mm512_setzero_si512();
+}
+
+/* A step of a panel of B, of so many lines and rows. */
+static TCGEMM_ALWAYS_INLINE void interleave_step(const uint8_t *source, int64_t stride, int count,
+                                                 int rows, uint32_t flips, bool has_sums,
+                                                 uint32_t *out, __m512i sum[3]) {
     TCGEMM_UNROLL
     for (int v = 0; v < 3; ++v, source += 16) {
         __m128i r[4];
         TCGEMM_UNROLL
         for (int h = 0; h < 4; ++h)
-            r[h] = h < rows ? _mm_loadu_si128((const __m128i *)(source + h * stride))
+            r[h] = h < rows ? up_to_16_bytes(source + h * stride, count - 16 * v)
                             : _mm_setzero_si128();
-        const __m512i x = transpose_4x16(r, rows, flips);
+        const __m512i x = up_to_16_words(transpose_4x16(r, rows, flips), count - 16 * v);
         _mm512_storeu_si512(out + 16 * v, x);
         if (has_sums)
             sum[v] = add_bytes_16(sum[v], x, true);
     }
 }
 
-/* A whole panel of B whose lines lie side by side, without masks. Sums stay in registers: few rows
- * of D have B packed some steps at a time (gemm.c), and to read these again takes as long as to
- * pack them. */
-static TCGEMM_NEVER_INLINE void interleave_48_lines(const tcgemm_pack_t *pack, int64_t first,
-                                                    uint32_t *out, uint32_t *terms) {
+/* A panel of B whose lines lie side by side, as many of 48 as there are. Sums stay in registers:
+ * few rows of D have B packed some steps at a time (gemm.c), and to read these again takes as long
+ * as to pack them. */
+static TCGEMM_ALWAYS_INLINE void interleave_48_lines(const tcgemm_pack_t *pack, int64_t first,
+                                                     int count, uint32_t *out, uint32_t *terms) {
     const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
     const uint32_t flips = pack->flip * 0x01010101u;
     const int64_t stride = pack->k_stride;
@@ -698,18 +712,28 @@ static TCGEMM_NEVER_INLINE void interleave_48_lines(const tcgemm_pack_t *pack, i
     __m512i sum[3] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()};
     for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += 48) {
         for (int h = 0; h < 4 && stride >= LEAST_FETCHED_STRIDE; ++h)
-            fetch_row(source, ROWS_AHEAD + h, stride, 48, 1);
-        interleave_step(source, stride, 4, flips, terms != NULL, out, sum);
+            fetch_row(source, ROWS_AHEAD + h, stride, count, 1);
+        interleave_step(source, stride, count, 4, flips, terms != NULL, out, sum);
     }
     if (p < pack->k)
-        interleave_step(source, stride, (int)(pack->k - p), flips, terms != NULL, out, sum);
+        interleave_step(source, stride, count, (int)(pack->k - p), flips, terms != NULL, out, sum);
     if (!terms)
         return;
     uint32_t sums[48];
     TCGEMM_UNROLL
     for (int v = 0; v < 3; ++v)
         _mm512_storeu_si512(sums + 16 * v, sum[v]);
-    put_terms(pack, sums, 48, 48, terms);
+    put_terms(pack, sums, count, 48, terms);
+}
+
+static TCGEMM_NEVER_INLINE void interleave_some_of_48(const tcgemm_pack_t *pack, int64_t first,
+                                                      int count, uint32_t *out, uint32_t *terms) {
+    interleave_48_lines(pack, first, count, out, terms);
+}
+
+static TCGEMM_NEVER_INLINE void interleave_all_48(const tcgemm_pack_t *pack, int64_t first,
+                                                  uint32_t *out, uint32_t *terms) {
+    interleave_48_lines(pack, first, 48, out, terms);
 }
 
 /* Words of 8 lines, the first four in a part of 16 bytes of `x` and the others in that of `y`: part
@@ -730,22 +754,21 @@ static TCGEMM_ALWAYS_INLINE void put_panels(__m512i x, __m512i y, const int firs
 
 /* A step of up to eight panels of 8 lines of A, whose bytes are not signed. */
 static TCGEMM_ALWAYS_INLINE void interleave_8_panels(const uint8_t *source, int64_t stride,
-                                                     int rows, __mmask64 lines, uint32_t flips,
+                                                     int rows, __mmask64 lines, __m512i flip,
                                                      bool has_sums, int panels, uint32_t *out,
                                                      int64_t pitch, __m512i sum[4]) {
-    const uint32_t some = (uint32_t)((UINT64_C(1) << (8 * rows)) - 1u);
-    const __m512i flip = _mm512_set1_epi32((int)(flips & some));
     __m512i r[4], x[4];
     TCGEMM_UNROLL
     for (int h = 0; h < 4; ++h)
-        r[h] =
-            h < rows ? _mm512_maskz_loadu_epi8(lines, source + h * stride) : _mm512_setzero_si512();
+        r[h] = h < rows
+                   ? _mm512_xor_si512(flip, _mm512_maskz_loadu_epi8(lines, source + h * stride))
+                   : _mm512_setzero_si512();
     const __m512i low[2] = {_mm512_unpacklo_epi8(r[0], r[1]), _mm512_unpackhi_epi8(r[0], r[1])};
     const __m512i high[2] = {_mm512_unpacklo_epi8(r[2], r[3]), _mm512_unpackhi_epi8(r[2], r[3])};
     TCGEMM_UNROLL
     for (int i = 0; i < 2; ++i) {
-        x[2 * i] = _mm512_xor_si512(_mm512_unpacklo_epi16(low[i], high[i]), flip);
-        x[2 * i + 1] = _mm512_xor_si512(_mm512_unpackhi_epi16(low[i], high[i]), flip);
+        x[2 * i] = _mm512_unpacklo_epi16(low[i], high[i]);
+        x[2 * i + 1] = _mm512_unpackhi_epi16(low[i], high[i]);
         put_panels(x[2 * i], x[2 * i + 1], i, 2, panels, out, pitch);
     }
     TCGEMM_UNROLL
@@ -753,13 +776,14 @@ static TCGEMM_ALWAYS_INLINE void interleave_8_panels(const uint8_t *source, int6
         sum[i] = add_bytes_16(sum[i], x[i], false);
 }
 
-/* So many panels of A, no more than eight, whose lines lie side by side, one behind the other: what
- * is read of a line of memory is all of it. */
+/* Panels of A of so many lines that lie side by side, no more than eight, one behind the other:
+ * what is read of a line of memory is all of it. */
 static TCGEMM_NEVER_INLINE void interleave_panels(const tcgemm_pack_t *pack, int64_t first,
-                                                  int panels, uint32_t *out, uint32_t *terms) {
+                                                  int count, uint32_t *out, uint32_t *terms) {
     const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
-    const __mmask64 lines = ~(__mmask64)0 >> (64 - 8 * panels);
-    const uint32_t flips = pack->flip * 0x01010101u;
+    const int panels = (count + 7) / 8;
+    const __mmask64 lines = ~(__mmask64)0 >> (64 - count);
+    const __m512i flip = _mm512_maskz_set1_epi8(lines, (char)pack->flip);
     const int64_t stride = pack->k_stride, pitch = (pack->k + 3) / 4 * 8;
     int64_t p = 0;
     __m512i sum[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
@@ -767,27 +791,28 @@ static TCGEMM_NEVER_INLINE void interleave_panels(const tcgemm_pack_t *pack, int
     for (; p + 4 <= pack->k; p += 4, source += 4 * stride, out += 8) {
         for (int h = 0; h < 4 && stride >= LEAST_FETCHED_STRIDE; ++h)
             fetch_row(source, ROWS_AHEAD + h, stride, 1, 1);
-        interleave_8_panels(source, stride, 4, lines, flips, terms != NULL, panels, out, pitch,
-                            sum);
+        interleave_8_panels(source, stride, 4, lines, flip, terms != NULL, panels, out, pitch, sum);
     }
     if (p < pack->k)
-        interleave_8_panels(source, stride, (int)(pack->k - p), lines, flips, terms != NULL, panels,
+        interleave_8_panels(source, stride, (int)(pack->k - p), lines, flip, terms != NULL, panels,
                             out, pitch, sum);
     if (!terms)
         return;
     uint32_t sums[64];
     put_panels(sum[0], sum[1], 0, 2, panels, sums, 8);
     put_panels(sum[2], sum[3], 1, 2, panels, sums, 8);
-    put_terms(pack, sums, 8 * panels, 8 * panels, terms);
+    put_terms(pack, sums, count, 8 * panels, terms);
 }
 
 /* False: the panel is another one. */
-static bool interleave_whole_panel(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
-                                   uint32_t *out, uint32_t *terms) {
+static bool interleave_lines(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
+                             uint32_t *out, uint32_t *terms) {
     if (lines == 48 && pack->sum_is_signed)
-        interleave_48_lines(pack, first, out, terms);
-    else if (lines % 8 == 0 && width == 8 && !pack->sum_is_signed)
-        interleave_panels(pack, first, lines / 8, out, terms);
+        interleave_all_48(pack, first, out, terms);
+    else if (width == 48 && pack->sum_is_signed)
+        interleave_some_of_48(pack, first, lines, out, terms);
+    else if (width == 8 && !pack->sum_is_signed)
+        interleave_panels(pack, first, lines, out, terms);
     else
         return false;
     return true;
@@ -845,6 +870,13 @@ static bool has_whole_words(const tcgemm_pack_t *pack, int64_t first) {
 static TCGEMM_ALWAYS_INLINE __m512i pairs_of(__m256i low, __m256i high) {
     return _mm512_or_si512(_mm512_cvtepu16_epi32(low),
                            _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+}
+
+/* So many halves, 16 or more being all of a vector, and zeros. */
+static TCGEMM_ALWAYS_INLINE __m256i some_of_16(const uint16_t *source, int count) {
+    return count >= 16 ? _mm256_loadu_si256((const __m256i *)source)
+           : count > 0 ? _mm256_maskz_loadu_epi16((__mmask16)((1u << count) - 1u), source)
+                       : _mm256_setzero_si256();
 }
 
 static TCGEMM_ALWAYS_INLINE bool interleave_plain_bf16(const uint16_t *source, int64_t stride,
@@ -905,11 +937,13 @@ static TCGEMM_ALWAYS_INLINE bool interleave_bf16(const tcgemm_pack_t *pack, int6
 }
 
 #ifdef __AVX512BW__
-/* So many panels of A, no more than four, whose lines lie side by side, one behind the other. */
-static bool interleave_panels_bf16(const tcgemm_pack_t *pack, int64_t first, int panels,
+/* Panels of A of so many lines that lie side by side, no more than four, one behind the other;
+ * zeros where the last one has no lines. */
+static bool interleave_panels_bf16(const tcgemm_pack_t *pack, int64_t first, int count,
                                    uint32_t *out) {
     const uint16_t *source = (const uint16_t *)pack->source + line_start(pack, first, 0);
-    const __mmask32 lines = ~(__mmask32)0 >> (32 - 8 * panels);
+    const int panels = (count + 7) / 8;
+    const __mmask32 lines = ~(__mmask32)0 >> (32 - count);
     const int64_t stride = pack->k_stride, pitch = (pack->k + 1) / 2 * 8;
     const bool fetches = stride >= LEAST_FETCHED_STRIDE / 2;
     __m512i least = _mm512_set1_epi16(-1);
@@ -926,8 +960,9 @@ static bool interleave_panels_bf16(const tcgemm_pack_t *pack, int64_t first, int
     return is_subnormal(least);
 }
 
-/* A whole panel of B whose lines lie side by side. */
-static bool interleave_48_bf16(const tcgemm_pack_t *pack, int64_t first, uint32_t *out) {
+/* A panel of B whose lines lie side by side, as many of 48 as there are; zeros for the others. */
+static TCGEMM_ALWAYS_INLINE bool interleave_48_bf16(const tcgemm_pack_t *pack, int64_t first,
+                                                    int count, uint32_t *out) {
     const uint16_t *source = (const uint16_t *)pack->source + line_start(pack, first, 0);
     const int64_t stride = pack->k_stride;
     const bool fetches = stride >= LEAST_FETCHED_STRIDE / 2;
@@ -935,13 +970,12 @@ static bool interleave_48_bf16(const tcgemm_pack_t *pack, int64_t first, uint32_
     for (int64_t p = 0; p < pack->k; p += 2, source += 2 * stride, out += 48) {
         const bool has_two = p + 1 < pack->k;
         for (int h = 0; fetches && h < 2; ++h)
-            fetch_row(source, ROWS_AHEAD + h, 2 * stride, 48, 2);
+            fetch_row(source, ROWS_AHEAD + h, 2 * stride, count, 2);
         TCGEMM_UNROLL
         for (int v = 0; v < 3; ++v) {
-            const __m256i low = _mm256_loadu_si256((const __m256i *)(source + 16 * v));
-            const __m256i high =
-                has_two ? _mm256_loadu_si256((const __m256i *)(source + stride + 16 * v))
-                        : _mm256_setzero_si256();
+            const __m256i low = some_of_16(source + 16 * v, count - 16 * v);
+            const __m256i high = has_two ? some_of_16(source + stride + 16 * v, count - 16 * v)
+                                         : _mm256_setzero_si256();
             const __m512i pairs = pairs_of(low, high);
             least = least_bf16(least, pairs);
             _mm512_storeu_si512(out + 16 * v, pairs);
@@ -1088,10 +1122,11 @@ bool PACK_NAME(bf16)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     (void)terms;
 #ifdef __AVX512BW__
     if (pack->k_stride != 1 && pack->dtype == TCGEMM_DTYPE_BF16) {
-        if (lines % 8 == 0 && width == 8)
-            return interleave_panels_bf16(pack, first, lines / 8, out);
-        if (lines == 48)
-            return interleave_48_bf16(pack, first, out);
+        if (width == 8)
+            return interleave_panels_bf16(pack, first, lines, out);
+        if (width == 48)
+            return lines == 48 ? interleave_48_bf16(pack, first, 48, out)
+                               : interleave_48_bf16(pack, first, lines, out);
     }
 #endif
     clear_missing_lines(panel, sizeof *out, num_steps, lines, width);
@@ -1137,8 +1172,7 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     const int64_t num_steps = (pack->k + 3) / 4;
     const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
 #ifdef __AVX512BW__
-    if (pack->k_stride != 1 && is_bytes &&
-        interleave_whole_panel(pack, first, lines, width, out, terms))
+    if (pack->k_stride != 1 && is_bytes && interleave_lines(pack, first, lines, width, out, terms))
         return false;
 #endif
     /* B's bytes are signed, A's are not; the sums must see them so. */
