@@ -1,4 +1,4 @@
-"""Fits src/cpu/ways_zen4.def (ways_xeon.def) to samples of ways.c, and judges what is chosen (run.sh ways does both).
+"""Fits src/cpu/ways_zen4.def (or its like) to samples of ways.c, and judges what is chosen (run.sh ways does both).
 
     python3 lab/model/fit_ways.py fit WAYS.DEF PROCESSOR samples.csv [samples.csv ...]
     python3 lab/model/fit_ways.py judge samples.csv [samples.csv ...]
@@ -16,7 +16,7 @@ import numpy as np
 import cycles
 
 WAYS = "tiles dots parts inner across".split()
-COUNTS = ["c%d" % i for i in range(10)]
+COUNTS = ["c%d" % i for i in range(11)]
 
 
 def problem(row):
@@ -42,8 +42,8 @@ def fit(path, processor, names):
               % (type_name, way, len(rows), 100 * np.median(error), 100 * np.quantile(error, 0.9)))
     with open(path, "w") as out:
         out.write("/* %s - written by `bash lab/model/run.sh ways`: cycles of the nominal clock for each count of\n"
-                  " * a way (ways.h), by type. One thread, AVX-512. Processor: %s. */\n/* clang-format off */\n"
-                  % (os.path.basename(path), processor))
+                  " * a way (ways.h), by type. One thread, %s. Processor: %s. */\n/* clang-format off */\n"
+                  % (os.path.basename(path), "AVX2" if "avx2" in path else "AVX-512", processor))
         out.write("\n".join(lines[key] for key in sorted(lines)) + "\n/* clang-format on */\n")
 
 

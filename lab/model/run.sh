@@ -6,8 +6,9 @@
 #     bash lab/model/run.sh rechoose choices.csv                               and what would be chosen
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
-#     bash lab/model/run.sh ways fit FOLDER                      on an idle machine: src/cpu/ways_zen4.def (xeon)
+#     bash lab/model/run.sh ways fit FOLDER                      on an idle machine: src/cpu/ways_*.def
 #     bash lab/model/run.sh ways judge FOLDER                    and, once built, what is chosen
+# TCGEMM_ARCH=avx2: ways of short vectors.
 # TYPE: the types that are drawn, by how their names begin (choices), or fitted, by a part of them (cpu).
 # ADDS_C=1: choices of products with a C.
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of
@@ -63,6 +64,7 @@ ways)
     case $what in
     fit)
         ways=ways_zen4.def
+        [ "${TCGEMM_ARCH-}" != avx2 ] || ways=ways_zen4_avx2.def
         ! grep -q GenuineIntel /proc/cpuinfo || ways=ways_xeon.def
         exec python3 "$root/lab/model/fit_ways.py" fit "$root/src/cpu/$ways" "$(processor)" "$folder"/ways-fit-*.csv
         ;;

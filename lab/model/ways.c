@@ -1,5 +1,5 @@
 /* ways.c - times products of a few rows or columns each way that there is: the data that
- * src/cpu/ways_zen4.def and ways_xeon.def are fitted to (run.sh ways).
+ * src/cpu/ways_zen4.def and its like are fitted to (run.sh ways).
  *
  *     ways [TYPE [SEED]] >ways.csv                             on an idle machine
  *
@@ -92,7 +92,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    (void)printf("type,ops,m,n,k,way,time_min_seconds,clock_hz,c0,c1,c2,c3,c4,c5,c6,c7,c8,c9\n");
+    (void)printf(
+        "type,ops,m,n,k,way,time_min_seconds,clock_hz,c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10\n");
     for (int t = 1; t <= tcgemm_type_count(); ++t)
         for (int i = 0; i < NUM_FEW * NUM_MANY * NUM_STEPS; ++i) {
             const long long f = few[i % NUM_FEW];

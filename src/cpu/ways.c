@@ -63,6 +63,7 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
     count[7] = g->a.col_stride == 1 ? 0.0 : (double)g->k;
     count[8] = count[3] > 0.0 ? (double)g->k : 0.0;
     count[9] = (double)ceil_div(g->k, u->kc) - 1.0;
+    count[10] = (double)g->m * (double)ceil_div(g->n, u->nr) * (double)ceil_div(g->k, u->ku);
 }
 
 static void count_dots(const struct tcgemm_plan *plan, tcgemm_few_t few,
@@ -92,11 +93,11 @@ static void count_parts(const struct tcgemm_plan *plan, tcgemm_few_t few,
 
 static void count_inner(const struct tcgemm_plan *plan, tcgemm_few_t few,
                         double count[TCGEMM_NUM_WAY_COUNTS]) {
-    enum { AT_ONCE = 6 }; /* rows, with long vectors (inner_tmpl.h) */
     const int64_t rows = num_few(&plan->g, few);
+    const int64_t at_once = tcgemm_is_wide(plan->kernel->cpu) ? 6 : 2; /* inner_tmpl.h */
     const double vectors = (double)ceil_div(plan->g.k, lanes_of(plan->kernel->cpu));
     count[1] = (double)plan->g.m * (double)plan->g.n * vectors;
-    count[2] = (double)ceil_div(rows, AT_ONCE) * num_lines(&plan->g, few) * vectors;
+    count[2] = (double)ceil_div(rows, at_once) * num_lines(&plan->g, few) * vectors;
     count[3] = (double)plan->g.m * (double)plan->g.n;
     count[4] = few_are_along(&plan->g, few) ? 0.0 : (double)rows * (double)plan->g.k;
 }
@@ -125,23 +126,37 @@ typedef struct line {
 static const line_t of_zen4[] = {
 #include "cpu/ways_zen4.def"
 };
+static const line_t of_zen4_avx2[] = {
+#include "cpu/ways_zen4_avx2.def"
+};
 static const line_t of_xeon[] = {
 #include "cpu/ways_xeon.def"
 };
 #undef WAY
 
-/* The line that was measured with long vectors of this processor, NULL where nobody has. */
+typedef struct lines {
+    const line_t *first;
+    size_t count;
+} lines_t;
+
+#define LINES(array) ((lines_t){array, sizeof(array) / sizeof *(array)})
+
+/* Those that were measured with such vectors on this processor; a Zen 3 is taken for a Zen 4. */
+static lines_t lines_of(const tcgemm_cpu_ukernel_t *u) {
+    if (tcgemm_cpu_is_zen4())
+        return tcgemm_is_wide(u)   ? LINES(of_zen4)
+               : tcgemm_is_avx2(u) ? LINES(of_zen4_avx2)
+                                   : (lines_t){NULL, 0};
+    return tcgemm_is_wide(u) && tcgemm_cpu_is_sapphire_rapids() ? LINES(of_xeon)
+                                                                : (lines_t){NULL, 0};
+}
+
+/* NULL where nobody has measured that. */
 static const double *cycles_of_way(const struct tcgemm_plan *plan, tcgemm_cpu_way_t way) {
-    enum { NUM_OF_ZEN4 = sizeof of_zen4 / sizeof *of_zen4 };
-    enum { NUM_OF_XEON = sizeof of_xeon / sizeof *of_xeon };
-    const bool is_zen4 = tcgemm_cpu_is_zen4();
-    if (!tcgemm_is_wide(plan->kernel->cpu) || !(is_zen4 || tcgemm_cpu_is_sapphire_rapids()))
-        return NULL;
-    const line_t *const lines = is_zen4 ? of_zen4 : of_xeon;
-    const line_t *const end = lines + (is_zen4 ? NUM_OF_ZEN4 : NUM_OF_XEON);
-    for (const line_t *line = lines; line < end; ++line)
-        if (line->type == plan->g.type->type && line->way == way)
-            return line->cycles;
+    const lines_t lines = lines_of(plan->kernel->cpu);
+    for (size_t i = 0; i < lines.count; ++i)
+        if (lines.first[i].type == plan->g.type->type && lines.first[i].way == way)
+            return lines.first[i].cycles;
     return NULL;
 }
 

@@ -4,7 +4,7 @@
  * (dots_tmpl.h, parts_tmpl.h), and lanes of k that are added up at the end (inner_tmpl.h); beside
  * lines across it tiles, and lines as they lie (across_tmpl.h). Which is soonest turns on how a
  * processor's loads, shuffles and multiply-adds stand to one another, so the cycles of each way are
- * counted and weighed with what was measured there (ways_zen4.def, ways_xeon.def).
+ * counted and weighed with what was measured there (ways_zen4.def and others).
  */
 #ifndef TCGEMM_CPU_WAYS_H
 #define TCGEMM_CPU_WAYS_H
@@ -27,12 +27,13 @@ typedef struct tcgemm_few {
 } tcgemm_few_t;
 
 /* What the cycles of a way are made of; those of a way that has fewer are 0. */
-enum { TCGEMM_NUM_WAY_COUNTS = 10 };
+enum { TCGEMM_NUM_WAY_COUNTS = 11 };
 
 /* Of the product of a plan's problem and row:
  *   tiles   a call; vectors of multiply-adds; elements of B along k, and across it, that become
  *           panels; the same of A across k, and along it; vectors of D; rows of k of A, and of B,
- *           that become panels; steps of k beyond the first
+ *           that become panels; steps of k beyond the first; elements of A beside each tile's
+ *           columns, however few
  *   dots,   a call; vectors of lines for each pass, and of multiply-adds; elements of D, and of the
  *   across  few; elements of D whose rows are columns of it; of the few where they lie across k
  *   parts   a call; multiply-adds; elements of D, and of the few
