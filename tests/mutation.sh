@@ -48,6 +48,12 @@ defect "of panels packed at once the second one is the first one again" cpu/kern
 defect "odd k: A is padded with zero, B with what was there" cpu/kernels/pack_tmpl.h \
     's/if (count & 1)$/if ((count \& 1) \&\& width <= 8)/' \
     'unit/cpu/pack|check/kernels'
+defect "a panel of A that lacks lines lacks one more" cpu/kernels/pack_tmpl.h \
+    's/~(__mmask32)0 >> (32 - count)/~(__mmask32)0 >> (32 - count + (count % 8 > 1))/' \
+    'unit/cpu/pack|check/levels'
+defect "a panel of B that lacks columns lacks one more" cpu/kernels/pack_tmpl.h \
+    's/_mm256_maskz_loadu_epi16((__mmask16)((1u << count) - 1u), source)/_mm256_maskz_loadu_epi16((__mmask16)((1u << (count - 1)) - 1u), source)/' \
+    'unit/cpu/pack|check/levels'
 defect "missing lines of a panel are not cleared" cpu/kernels/pack_tmpl.h \
     's/^    if (lines == width)$/    if (lines > 0)/' \
     'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'

@@ -19,9 +19,10 @@
  * planner gives it, and timed for `milliseconds` (3), three times; an eighth of that where it is
  * far behind. Of problems as large as steady ones, and of those of a file, the rows that are
  * promised about as much are timed in turns, so that heat and clock meet them alike: the median of
- * seven. A line is a row for a problem: its
- * steps (A, B: packed, P: product, p: product in pairs of blocks, R: parts added up), the parts of
- * k of the last product, what it took and was expected to take, and whether the planner took it.
+ * seven. A line is a row for a problem: its steps (A, B: packed, P: product, p: product in pairs of
+ * blocks, R: parts added up), the parts of k of the last product, what it took and was expected to
+ * take, and whether the planner took it. The host has nothing else to do meanwhile: where it is
+ * late, plans of several launches take longer.
  * lab/model/choices.py draws the sum, also with the planner of another day.
  */
 #include <math.h>
