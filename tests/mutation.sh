@@ -52,7 +52,7 @@ defect "a panel of A that lacks lines lacks one more" cpu/kernels/pack_tmpl.h \
     's/~(__mmask32)0 >> (32 - count)/~(__mmask32)0 >> (32 - count + (count % 8 > 1))/' \
     'unit/cpu/pack|check/levels'
 defect "a panel of B that lacks columns lacks one more" cpu/kernels/pack_tmpl.h \
-    's/_mm256_maskz_loadu_epi16((__mmask16)((1u << count) - 1u), source)/_mm256_maskz_loadu_epi16((__mmask16)((1u << (count - 1)) - 1u), source)/' \
+    's/_mm256_maskz_loadu_epi16(TCGEMM_SOME_OF_16(count), source)/_mm256_maskz_loadu_epi16(TCGEMM_SOME_OF_16(count - 1), source)/' \
     'unit/cpu/pack|check/levels'
 defect "missing lines of a panel are not cleared" cpu/kernels/pack_tmpl.h \
     's/^    if (lines == width)$/    if (lines > 0)/' \

@@ -9,6 +9,7 @@ than the soonest of those that were forced.
 """
 import collections
 import os
+import re
 import textwrap
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy as np
 import cycles
 
 WAYS = "tiles dots parts inner across".split()
-COUNTS = ["c%d" % i for i in range(11)]
 
 
 def problem(row):
@@ -36,7 +36,8 @@ def fit(path, processor, names):
         if row["way"] in WAYS:
             groups[row["type"], row["way"]].append(row)
     for (type_name, way), rows in sorted(groups.items()):
-        costs, error = cycles.fit(np.array([[float(row[c]) for c in COUNTS] for row in rows]), rows)
+        counts = [name for name in rows[0] if re.fullmatch(r"c\d+", name)]
+        costs, error = cycles.fit(np.array([[float(row[c]) for c in counts] for row in rows]), rows)
         lines[type_name.upper(), way.upper()] = line_of(type_name, way, costs)
         print("%-9s %-5s %4d samples: median error %4.1f %%, nine in ten within %3.0f %%"
               % (type_name, way, len(rows), 100 * np.median(error), 100 * np.quantile(error, 0.9)))

@@ -6,7 +6,7 @@
 #     bash lab/model/run.sh rechoose choices.csv                               and what would be chosen
 #     bash lab/model/run.sh cpu fit FOLDER [COUNT]               on an idle machine: src/cpu/cost.def
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
-#     bash lab/model/run.sh ways fit FOLDER                      on an idle machine: src/cpu/ways_*.def
+#     bash lab/model/run.sh ways fit FOLDER                      on an idle machine: src/cpu/ways_*.def; ways.c names them
 #     bash lab/model/run.sh ways judge FOLDER                    and, once built, what is chosen
 # TCGEMM_ARCH=avx2: ways of short vectors.
 # TYPE: the types that are drawn, by how their names begin (choices), or fitted, by a part of them (cpu).
@@ -26,6 +26,10 @@ compile() { # compile BUILD NAME [FILE ...]
     cc -std=gnu17 -O2 -I"$root/include" -I"$root/src" -I"$root/cli/bench" -I"$root/cli" -I"$root/tests/gpu" "$root/$name.c" "$@" \
         "$build/src/libtcgemm.a" -lpthread -ldl -lm -o "$build/${name##*/}"
 }
+maker() { # which of the processors that have tables of their own this one is, or is most like
+    grep -q GenuineIntel /proc/cpuinfo && echo xeon && return
+    grep -q '^cpu family.*: 25$' /proc/cpuinfo && echo zen4 || echo zen5
+}
 processor() { sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1; }
 case $task in
 sample | choices)
@@ -36,9 +40,8 @@ cpu)
     what=${1-} folder=${2:?'a folder for the samples'} count=${3-}
     mkdir -p "$folder"
     compile "${BUILD:-$root/build}" lab/model/sample_cpu
-    costs=cost_zen5.def levels="native avx2"
-    ! grep -q '^cpu family.*: 25$' /proc/cpuinfo || costs=cost_zen4.def
-    ! grep -q GenuineIntel /proc/cpuinfo || costs=cost.def levels="amx avx512 avx2"
+    costs=cost_$(maker).def levels="native avx2"
+    [ "$(maker)" != xeon ] || costs=cost.def levels="amx avx512 avx2"
     for level in ${LEVELS:-$levels}; do
         case $what in
         fit) TCGEMM_ARCH=$level "$build/sample_cpu" 1 "${count:-150}" 1 "${TYPE:-_}" >"$folder/fit-$level.csv" ;;
@@ -63,9 +66,8 @@ ways)
     done
     case $what in
     fit)
-        ways=ways_zen4.def
-        [ "${TCGEMM_ARCH-}" != avx2 ] || ways=ways_zen4_avx2.def
-        ! grep -q GenuineIntel /proc/cpuinfo || ways=ways_xeon.def
+        ways=ways_$(maker).def
+        [ "${TCGEMM_ARCH-}" != avx2 ] || ways=ways_$(maker)_avx2.def
         exec python3 "$root/lab/model/fit_ways.py" fit "$root/src/cpu/$ways" "$(processor)" "$folder"/ways-fit-*.csv
         ;;
     judge) exec python3 "$root/lab/model/fit_ways.py" judge "$folder"/ways-judge-*.csv ;;

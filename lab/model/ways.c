@@ -92,8 +92,10 @@ int main(int argc, char **argv) {
         return 1;
     }
     state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    (void)printf(
-        "type,ops,m,n,k,way,time_min_seconds,clock_hz,c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10\n");
+    (void)printf("type,ops,m,n,k,way,time_min_seconds,clock_hz");
+    for (int i = 0; i < TCGEMM_NUM_WAY_COUNTS; ++i)
+        (void)printf(",c%d", i);
+    (void)printf("\n");
     for (int t = 1; t <= tcgemm_type_count(); ++t)
         for (int i = 0; i < NUM_FEW * NUM_MANY * NUM_STEPS; ++i) {
             const long long f = few[i % NUM_FEW];

@@ -152,10 +152,9 @@ static lines_t lines_of(const tcgemm_cpu_ukernel_t *u) {
 }
 
 /* NULL where nobody has measured that. */
-static const double *cycles_of_way(const struct tcgemm_plan *plan, tcgemm_cpu_way_t way) {
-    const lines_t lines = lines_of(plan->kernel->cpu);
+static const double *cycles_of_way(lines_t lines, tcgemm_type_t type, tcgemm_cpu_way_t way) {
     for (size_t i = 0; i < lines.count; ++i)
-        if (lines.first[i].type == plan->g.type->type && lines.first[i].way == way)
+        if (lines.first[i].type == type && lines.first[i].way == way)
             return lines.first[i].cycles;
     return NULL;
 }
@@ -198,13 +197,16 @@ bool tcgemm_soonest_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm
         *way = has_way(plan, few, tcgemm_forced_way) ? tcgemm_forced_way : TCGEMM_WAY_TILES;
         return rows > 0;
     }
-    if (rows < 2 || rows > MOST_FEW || bytes > MOST_WAY_BYTES ||
-        !cycles_of_way(plan, TCGEMM_WAY_TILES))
+    if (rows < 2 || rows > MOST_FEW || bytes > MOST_WAY_BYTES)
+        return false;
+    const tcgemm_type_t type = g->type->type;
+    const lines_t lines = lines_of(plan->kernel->cpu);
+    if (!cycles_of_way(lines, type, TCGEMM_WAY_TILES))
         return false;
     double least = 0.0;
     *way = TCGEMM_NUM_WAYS;
     for (tcgemm_cpu_way_t w = TCGEMM_WAY_TILES; w < TCGEMM_NUM_WAYS; ++w) {
-        const double *const each = has_way(plan, few, w) ? cycles_of_way(plan, w) : NULL;
+        const double *const each = has_way(plan, few, w) ? cycles_of_way(lines, type, w) : NULL;
         const double cycles = each ? cycles_of(plan, few, w, each) : 0.0;
         if (each && (*way == TCGEMM_NUM_WAYS || cycles < least)) {
             least = cycles;

@@ -12,7 +12,6 @@
 enum {
 #define TCGEMM_COST(row, ...) LINE_##row,
 #include "gpu/measured/cost.def"
-    NUM_COSTS
 };
 
 /* The constants of a line, with as many digits as it has. There are pointers nowhere in these

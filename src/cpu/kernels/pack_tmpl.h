@@ -671,14 +671,14 @@ static TCGEMM_NEVER_INLINE int transpose_bytes(const tcgemm_pack_t *pack,
 /* So many bytes, 16 or more being all of a vector, and zeros. */
 static TCGEMM_ALWAYS_INLINE __m128i up_to_16_bytes(const uint8_t *source, int count) {
     return count >= 16 ? _mm_loadu_si128((const __m128i *)source)
-           : count > 0 ? _mm_maskz_loadu_epi8((__mmask16)((1u << count) - 1u), source)
+           : count > 0 ? _mm_maskz_loadu_epi8(TCGEMM_SOME_OF_16(count), source)
                        : _mm_setzero_si128();
 }
 
 /* Flipped bytes of lines that are not there are zeros again. */
 static TCGEMM_ALWAYS_INLINE __m512i up_to_16_words(__m512i x, int count) {
     return count >= 16 ? x
-           : count > 0 ? _mm512_maskz_mov_epi32((__mmask16)((1u << count) - 1u), x)
+           : count > 0 ? _mm512_maskz_mov_epi32(TCGEMM_SOME_OF_16(count), x)
                        : _mm512_setzero_si512();
 }
 
@@ -724,16 +724,6 @@ static TCGEMM_ALWAYS_INLINE void interleave_48_lines(const tcgemm_pack_t *pack, 
     for (int v = 0; v < 3; ++v)
         _mm512_storeu_si512(sums + 16 * v, sum[v]);
     put_terms(pack, sums, count, 48, terms);
-}
-
-static TCGEMM_NEVER_INLINE void interleave_some_of_48(const tcgemm_pack_t *pack, int64_t first,
-                                                      int count, uint32_t *out, uint32_t *terms) {
-    interleave_48_lines(pack, first, count, out, terms);
-}
-
-static TCGEMM_NEVER_INLINE void interleave_all_48(const tcgemm_pack_t *pack, int64_t first,
-                                                  uint32_t *out, uint32_t *terms) {
-    interleave_48_lines(pack, first, 48, out, terms);
 }
 
 /* Words of 8 lines, the first four in a part of 16 bytes of `x` and the others in that of `y`: part
@@ -805,12 +795,13 @@ static TCGEMM_NEVER_INLINE void interleave_panels(const tcgemm_pack_t *pack, int
 }
 
 /* False: the panel is another one. */
-static bool interleave_lines(const tcgemm_pack_t *pack, int64_t first, int lines, int width,
-                             uint32_t *out, uint32_t *terms) {
+static TCGEMM_NEVER_INLINE bool interleave_lines(const tcgemm_pack_t *pack, int64_t first,
+                                                 int lines, int width, uint32_t *out,
+                                                 uint32_t *terms) {
     if (lines == 48 && pack->sum_is_signed)
-        interleave_all_48(pack, first, out, terms);
+        interleave_48_lines(pack, first, 48, out, terms);
     else if (width == 48 && pack->sum_is_signed)
-        interleave_some_of_48(pack, first, lines, out, terms);
+        interleave_48_lines(pack, first, lines, out, terms);
     else if (width == 8 && !pack->sum_is_signed)
         interleave_panels(pack, first, lines, out, terms);
     else
@@ -875,7 +866,7 @@ static TCGEMM_ALWAYS_INLINE __m512i pairs_of(__m256i low, __m256i high) {
 /* So many halves, 16 or more being all of a vector, and zeros. */
 static TCGEMM_ALWAYS_INLINE __m256i some_of_16(const uint16_t *source, int count) {
     return count >= 16 ? _mm256_loadu_si256((const __m256i *)source)
-           : count > 0 ? _mm256_maskz_loadu_epi16((__mmask16)((1u << count) - 1u), source)
+           : count > 0 ? _mm256_maskz_loadu_epi16(TCGEMM_SOME_OF_16(count), source)
                        : _mm256_setzero_si256();
 }
 
