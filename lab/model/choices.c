@@ -12,8 +12,9 @@
  *              matrices begin with a line of the L2, which chance alone would hardly give
  *     steady   of these the largest, of the types of tensor cores, which come to the limit of power
  *              when one product follows another, as it does in programs
- *     @FILE    none: the problems are the lines of a file, "bf16_f32 NT 512x28672x8192", measured
- *              as steady ones are
+ *     @FILE    none: the problems are the lines of a file, "bf16_f32 NT 512x28672x8192", those of a
+ *              batch "f32_f32 NN 64x64x64*512", with a C "f64_f64 NT 4096x4096x256 C", measured as
+ *              steady ones are
  *
  * Each row that may be chosen is planned by its name, with the packing and the parts of k that the
  * planner gives it, and timed for `milliseconds` (3), three times; an eighth of that where it is
@@ -259,13 +260,22 @@ static bool fits(const tcgemm_problem_t *p) {
 /* Of a line that names no type or no sizes false. */
 static bool problem_of_line(const char *line, tcgemm_problem_t *p) {
     char name[CHOICE_NAME], ops[8];
-    long long m, n, k;
+    long long m, n, k, batch = 1;
+    int end = 0;
     tcgemm_type_t type;
-    if (sscanf(line, "%95s %7s %lldx%lldx%lld", name, ops, &m, &n, &k) != 5 ||
+    if (sscanf(line, "%95s %7s %lldx%lldx%lld%n", name, ops, &m, &n, &k, &end) != 5 ||
         tcgemm_type_from_name(name, &type) != TCGEMM_STATUS_OK)
         return false;
-    *p = tight_problem(type, ops, m, n, k, 1);
-    p->flags = flags_of(is_fp8(type));
+    const char *rest = line + end;
+    if (*rest == '*')
+        batch = strtoll(rest + 1, (char **)&rest, 10);
+    rest += strspn(rest, " ");
+    const bool adds_c = *rest == 'C';
+    rest += adds_c;
+    if (batch < 1 || rest[strspn(rest, "\r\n")])
+        return false;
+    *p = tight_problem(type, ops, m, n, k, batch);
+    p->flags = flags_of(is_fp8(type)) | (adds_c ? TCGEMM_FLAG_ADDS_C : 0);
     return true;
 }
 

@@ -518,6 +518,26 @@ static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many,
     return g->k >= times * INNER_STEPS * (few > 2 ? few : 2);
 }
 
+/* So many rows or columns beside lines along k that are more than MOST_INNER_BYTES, where the first
+ * level has eight ways (a Zen 4): eight lines at a time find room there although they are a power
+ * of two apart, which sixteen, or parts of their bursts, do not; and one row needs no turning. */
+static int64_t most_far_inner(const struct tcgemm_plan *plan, const tcgemm_operand_t *lines,
+                              double bytes) {
+    const bool in_one_set = want_one_set(lines);
+    if (is_roomy())
+        return 0;
+    switch (lines->dtype) {
+    case TCGEMM_DTYPE_F16:
+        return in_one_set ? 12 : 2;
+    case TCGEMM_DTYPE_BF16:
+        return in_one_set ? 6 : 1;
+    case TCGEMM_DTYPE_F32:
+        return !in_one_set ? 0 : tcgemm_is_wide(plan->kernel->cpu) ? 3 : 1;
+    default: /* f64 */
+        return bytes > 3.0 * (double)tcgemm_far_bytes() ? 1 : 0;
+    }
+}
+
 /* A Xeon, whose caches are far, reads f32 and f64 of the last one sooner the other way, if there
  * are many rows or by short vectors, and has rows pass again and again through the first one alone.
  */
@@ -539,11 +559,14 @@ static tcgemm_dots_of_t inner_of(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const double bytes = bytes_of(g, &g->a, g->m) + bytes_of(g, &g->b, g->n);
     if (!u->inner || tcgemm_is_matrix(u) || is_fp8(g) || g->type->type == TCGEMM_TF32_F32 ||
-        g->flags & TCGEMM_FLAG_REPRODUCIBLE ||
-        bytes > (double)most_inner_bytes(plan, min_i64(g->m, g->n)))
+        g->flags & TCGEMM_FLAG_REPRODUCIBLE)
         return TCGEMM_DOTS_NONE;
     const bool a_along = g->a.col_stride == 1, b_along = g->b.row_stride == 1;
     const bool is_wide = g->m <= g->n || !a_along;
+    const int64_t few = min_i64(g->m, g->n);
+    if (bytes > (double)most_inner_bytes(plan, few) &&
+        few > most_far_inner(plan, is_wide ? &g->b : &g->a, bytes))
+        return TCGEMM_DOTS_NONE;
     if (b_along && is_wide && are_inner(plan, g->m, g->n, a_along, true))
         return TCGEMM_DOTS_ROWS;
     if (a_along && (!is_wide || !b_along) && are_inner(plan, g->n, g->m, b_along, false))

@@ -1,6 +1,6 @@
 /* host_speed.c - products of host matrices on GPU 0, against what the bus and the GPU allow.
  *
- *     host_speed [--size N] [--type NAME] [--layout nn] [--runs N] [--trace 1]
+ *     host_speed [--size N [--type NAME] [--layout nn] [--kernel ROW]] [--runs N] [--trace 1]
  *
  * First the bus: copies of pinned memory, one way, both at once, and of parts of lines; and how
  * fast the CPU's threads copy. Then products whose matrices are pinned and pageable, in time and
@@ -219,7 +219,7 @@ static void measure_cpu(void) {
 
 typedef struct settings {
     long long size;
-    const char *type, *layout;
+    const char *type, *layout, *kernel; /* kernel: a row, NULL for the planner's */
     int runs;
 } settings_t;
 
@@ -379,13 +379,16 @@ static void run_way(product_t *x, int pinned, int runs) {
     free_host(pinned, d);
 }
 
-static void measure(tcgemm_type_t type, long long size, const char *layout, int runs) {
+static void measure(tcgemm_type_t type, long long size, const char *layout, const char *kernel,
+                    int runs) {
     product_t x = {.p = tcgemm_problem(type, size, size, size), .type = tcgemm_type_info(type)};
     x.p.op_a = layout[0] == 't' ? TCGEMM_OP_T : TCGEMM_OP_N;
     x.p.op_b = layout[1] == 't' ? TCGEMM_OP_T : TCGEMM_OP_N;
     x.operand = (size_t)(size * size) * (size_t)tcgemm_dtype_bits(x.type->a) / 8;
     x.result = (size_t)(size * size) * (size_t)tcgemm_dtype_bits(x.type->d) / 8;
-    need(tcgemm_plan_create(context, &x.p, NULL, &x.plan) == TCGEMM_STATUS_OK, "a plan");
+    tcgemm_plan_options_t options = tcgemm_plan_options();
+    options.kernel = kernel;
+    need(tcgemm_plan_create(context, &x.p, &options, &x.plan) == TCGEMM_STATUS_OK, "a plan");
     for (int i = 0; i < 3; ++i)
         need(tcgemm_device_alloc(0, i < 2 ? x.operand : x.result, &x.there[i]) == TCGEMM_STATUS_OK,
              "GPU memory");
@@ -408,19 +411,19 @@ static tcgemm_type_t type_by_name(const char *name) {
 }
 
 static void measure_all(int runs) {
-    measure(TCGEMM_BF16_BF16, 16384, "nn", runs);
-    measure(TCGEMM_BF16_F32, 16384, "nn", runs);
-    measure(TCGEMM_BF16_BF16, 8192, "nn", runs);
-    measure(TCGEMM_BF16_BF16, 8192, "tn", runs);
-    measure(TCGEMM_BF16_BF16, 8192, "nt", runs);
-    measure(TCGEMM_BF16_F32, 8192, "nn", runs);
-    measure(TCGEMM_F32_F32, 8192, "nn", runs);
-    measure(TCGEMM_BF16_BF16, 4096, "nn", runs);
-    measure(TCGEMM_BF16_BF16, 2048, "nn", runs);
+    measure(TCGEMM_BF16_BF16, 16384, "nn", NULL, runs);
+    measure(TCGEMM_BF16_F32, 16384, "nn", NULL, runs);
+    measure(TCGEMM_BF16_BF16, 8192, "nn", NULL, runs);
+    measure(TCGEMM_BF16_BF16, 8192, "tn", NULL, runs);
+    measure(TCGEMM_BF16_BF16, 8192, "nt", NULL, runs);
+    measure(TCGEMM_BF16_F32, 8192, "nn", NULL, runs);
+    measure(TCGEMM_F32_F32, 8192, "nn", NULL, runs);
+    measure(TCGEMM_BF16_BF16, 4096, "nn", NULL, runs);
+    measure(TCGEMM_BF16_BF16, 2048, "nn", NULL, runs);
 }
 
 int main(int argc, char **argv) {
-    settings_t s = {0, "bf16_bf16", "nn", 9};
+    settings_t s = {0, "bf16_bf16", "nn", NULL, 9};
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--size") == 0)
             s.size = strtoll(argv[i + 1], NULL, 10) / 8 * 8;
@@ -428,6 +431,8 @@ int main(int argc, char **argv) {
             s.type = argv[i + 1];
         else if (strcmp(argv[i], "--layout") == 0)
             s.layout = argv[i + 1];
+        else if (strcmp(argv[i], "--kernel") == 0)
+            s.kernel = argv[i + 1];
         else if (strcmp(argv[i], "--trace") == 0)
             traces = strcmp(argv[i + 1], "0") != 0;
         else if (strcmp(argv[i], "--runs") == 0)
@@ -447,7 +452,7 @@ int main(int argc, char **argv) {
     measure_bus();
     measure_cpu();
     if (s.size > 0)
-        measure(type_by_name(s.type), s.size, s.layout, s.runs);
+        measure(type_by_name(s.type), s.size, s.layout, s.kernel, s.runs);
     else
         measure_all(s.runs);
     tcgemm_context_destroy(context);
