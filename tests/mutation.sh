@@ -42,6 +42,12 @@ defect "the copy of B's panel lacks its last vector" cpu/kernels/tile_tmpl.h \
 defect "the panel that is copied has the columns of the one before" cpu/gemm.c \
     's/first.b = column_of_b(x, step, j);/first.b = column_of_b(x, step, j > 0 ? j - 1 : 0);/' \
     'check/threads|check/kernels'
+defect "a unit's first tiles copy B's first rows again and again" cpu/gemm.c \
+    's/column_of_b(x, own->step, j) + k \* row_stride/column_of_b(x, own->step, j) + (k > 0) * row_stride/' \
+    'check/caches'
+defect "only the first panel of a unit is left by its tile" cpu/gemm.c \
+    's/if (copies \&\& i == 0)/if (copies \&\& i == 0 \&\& j == own->j0)/' \
+    'check/caches'
 defect "of panels packed at once the second one is the first one again" cpu/kernels/pack_tmpl.h \
     's/source + (int64_t)i \* bytes + at, 32/source + at, 32/' \
     'unit/cpu/pack|check/threads'

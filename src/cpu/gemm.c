@@ -954,6 +954,7 @@ static void multiply_and_copy(const product_t *x, const step_t *step, int64_t j,
     first.copy_step = tile->b_step;
     first.b = column_of_b(x, step, j);
     first.b_step = x->plan->g.b.row_stride;
+    first.ahead = 0; /* it is near */
     x->u->strided(&first);
 }
 
@@ -1130,7 +1131,24 @@ static int64_t fetch_lines(const next_lines_t *lines, int64_t tiles, tcgemm_tile
     return share * lines->pitch;
 }
 
-/* All tiles for elements k .. k + kb, whose panels of B are there or are packed one by one. A tile
+/* The first tile of a panel, elements of k from `k` on: it reads B from memory, its rows so far
+ * apart that no prefetcher follows, and leaves the panel for the tiles below. */
+static void multiply_and_copy_own(const product_t *x, const own_unit_t *own, int64_t j, int64_t k,
+                                  const tcgemm_tile_t *tile) {
+    /* Some 300 cycles of tiles; of rows a power of two apart 64 or 32 have room in a cache. */
+    const int64_t steps_ahead = x->u->lane_bytes == 4 ? 32 : 24;
+    const int64_t row_stride = x->plan->g.b.row_stride;
+    tcgemm_tile_t first = *tile;
+    first.copy = (void *)(uintptr_t)tile->b;
+    first.copy_step = tile->b_step;
+    first.b = (const char *)column_of_b(x, own->step, j) + k * row_stride * x->u->lane_bytes;
+    first.b_step = row_stride;
+    first.ahead = steps_ahead * row_stride;
+    x->u->strided(&first);
+}
+
+/* All tiles for elements k .. k + kb, whose panels of B are there, are packed one by one, or are
+ * left by the first tile of each. A tile
  * with a subnormal of B anywhere along k is to be computed by the exact kernel from the first k on,
  * but that is known only at the end: such tiles are left alone then, and done in a second round. */
 static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is_again) {
@@ -1143,7 +1161,8 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
     const int64_t steps = tcgemm_panel_steps(b.pack.k, u->ku);
     const bool is_last = k + x->plan->cpu.kb >= step->block.ks;
     const bool finishes_tiles = step->block.last && u->finishes_tiles;
-    const int64_t tile_rows = rows_of_tile(x, own->i1);
+    const bool copies = x->plan->cpu.copies_b;
+    const int64_t tile_rows = copies ? u->mr : rows_of_tile(x, own->i1);
     const char *const first_a = panel_of_a(x, step, &a, 0, k);
     const int64_t a_bytes = (const char *)panel_of_a(x, step, &a, tile_rows, k) - first_a;
     const int64_t d_bytes = output_bytes(x);
@@ -1197,7 +1216,10 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
                 finish = finish_of(x, step, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
-            function(&tile);
+            if (copies && i == 0)
+                multiply_and_copy_own(x, own, j, k, &tile);
+            else
+                function(&tile);
             if (tile.fetches)
                 tile.next = (const char *)tile.next + next_bytes;
         }
@@ -1210,7 +1232,7 @@ static void multiply_own_unit(const product_t *x, int64_t unit, int t) {
     own_unit_t own = own_unit(x, unit, t);
     bool is_special = false;
     for (int64_t k = 0; k < ks; k += kb) {
-        if (packs_all_panels(x))
+        if (packs_all_panels(x) && !x->plan->cpu.copies_b)
             pack_own_b(x, &own, k);
         multiply_own(x, &own, k, false);
     }

@@ -120,7 +120,7 @@ typedef struct tcgemm_cpu_blocking {
     int64_t lines;         /* of them in a unit of work */
     bool fetches;          /* the larger operand lies beyond the caches: it is fetched ahead */
     bool copies_b;         /* B's panels are left by the first row of tiles, which reads B where it
-                            * lies: by one thread */
+                            * lies: of one thread, or of a unit that packs them */
     bool packs_a_late;     /* A's panels of a row of units when the row begins: by one thread, where
                             * those of the last row were, in a cache near it */
     bool overlaps;         /* panels of the next step are packed while this one is multiplied */

@@ -232,6 +232,9 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
             for (int v = 0; v < nv; ++v)
                 __builtin_prefetch(b + ahead + v * TILE_LANES);
         }
+        TCGEMM_UNROLL
+        for (int v = 0; way == COPYING && v < nv; ++v)
+            TCGEMM_PREFETCH_FAR(b + ahead + v * TILE_LANES);
         if (fetches) {
             TCGEMM_UNROLL
             for (int line = 0; line < 2; ++line)

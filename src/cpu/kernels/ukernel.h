@@ -78,7 +78,7 @@ typedef struct tcgemm_tile {
     void *copy;   /* by strides, mr rows: what is read of B is left here, in whole vectors ... */
     int64_t copy_step; /* ... and lanes from step to step; NULL: it is not */
     bool fetches;      /* by strides, or of panels, at each step of k: */
-    int64_t ahead;     /* by strides, B so many lanes behind it, and ... */
+    int64_t ahead;     /* by strides, and of a copy, B so many lanes behind it, and ... */
     const void *next;  /* ... two lines of memory of what is needed after this tile, and ... */
     int64_t next_step; /* ... so many bytes on; 0: the same again; after `next_count` steps ... */
     int64_t next_count, next_line; /* ... so many more; 0: never */
