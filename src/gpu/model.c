@@ -56,6 +56,10 @@ static const double boxed_weights_efficiency = 0.72, more_by_share = 0.26, less_
 static const double memory_efficiency = 0.9;
 static const double near_efficiency = 1.34;
 static const double nearest_efficiency = 1.73;
+/* Bytes a clock of weights that an SM draws from the memory while the other one of its pair (TPC)
+ * does, too, and alone: what is under way is limited for both together. (H200; an H100, whose memory
+ * has less for each, seldom comes to it.) */
+static const double weights_beside = 19.4, weights_alone = 31.0;
 static const double exposed_stream = 0.5; /* of the shorter of bytes and products */
 static const double off_line_bytes = 2.0; /* times longer: lines that begin inside one of the L2 */
 static const double copying = 1.15;       /* times longer: what one block an SM brings by threads */
@@ -306,6 +310,25 @@ static double with_again(const question_t *q, double seconds) {
 /* How often the ring of a block is filled for one tile. */
 static double rings(const question_t *q) {
     return ceil_f64((double)q->g->k / q->row->bk) / q->row->stages;
+}
+
+/* What one block of each of so many SMs takes for its weights: all bytes from the memory, or its
+ * own, which come no faster. As long as there are no more than pairs of SMs each has one. */
+static double weights_of_round(const question_t *q, double blocks, double bytes) {
+    const double rate = blocks > q->device->num_sms / 2.0 ? weights_beside : weights_alone;
+    return max_f64(blocks * bytes / bandwidth_for(q), bytes / (rate * q->device->clock_hz));
+}
+
+/* The weights of all rounds: of `tiles`, each multiplied by the ranks of a cluster together. */
+static double weights_seconds(const question_t *q, double tiles) {
+    const tcgemm_canonical_t *g = q->g;
+    const bool is_b = g->m < g->n;
+    const double lines = min_f64(is_b ? q->row->bn : q->row->bm, (double)(is_b ? g->n : g->m));
+    const double bytes = lines * (double)g->k * bytes_of(is_b ? g->b.dtype : g->a.dtype);
+    const double blocks = tiles * q->ranks, sms = q->device->num_sms;
+    const double full = floor_f64(blocks / sms), rest = blocks - full * sms;
+    return full * weights_of_round(q, sms, bytes / q->ranks) +
+           (rest > 0.0 ? weights_of_round(q, rest, bytes / q->ranks) : 0.0);
 }
 
 /* Whether threads bring the narrow operand. */
@@ -627,6 +650,8 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (gathers(&q))
         t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
                                          ceil_f64((double)g->k / q.row->bk));
+    if (has_weights(&q) && !copies_by_warps(&q))
+        t.memory = max_f64(t.memory, weights_seconds(&q, tiles));
     const double products = t.start + t.wait + t.multiply + t.finish;
     t.exposed = exposed_seconds(&q, products, t.memory);
     t.total = t.launch + max_f64(products, t.memory) + t.exposed + t.cluster;
