@@ -57,9 +57,9 @@ static const double memory_efficiency = 0.9;
 static const double near_efficiency = 1.34;
 static const double nearest_efficiency = 1.73;
 /* Bytes a clock of weights that an SM draws from the memory while the other one of its pair (TPC)
- * does, too, and alone: what is under way is limited for both together. (H200; an H100, whose memory
- * has less for each, seldom comes to it.) */
-static const double weights_beside = 19.4, weights_alone = 31.0;
+ * does, too, and alone: what is under way is limited for both together. (H200; an H100, whose
+ * memory has less for each, seldom comes to it.) */
+static const double weights_beside = 20.5, weights_alone = 35.0;
 static const double exposed_stream = 0.5; /* of the shorter of bytes and products */
 static const double off_line_bytes = 2.0; /* times longer: lines that begin inside one of the L2 */
 static const double copying = 1.15;       /* times longer: what one block an SM brings by threads */
@@ -319,16 +319,18 @@ static double weights_of_round(const question_t *q, double blocks, double bytes)
     return max_f64(blocks * bytes / bandwidth_for(q), bytes / (rate * q->device->clock_hz));
 }
 
-/* The weights of all rounds: of `tiles`, each multiplied by the ranks of a cluster together. */
+/* The weights of all rounds: of `tiles`, each multiplied by the ranks of a cluster together. Those
+ * that share weights have them from the memory once. */
 static double weights_seconds(const question_t *q, double tiles) {
     const tcgemm_canonical_t *g = q->g;
     const bool is_b = g->m < g->n;
     const double lines = min_f64(is_b ? q->row->bn : q->row->bm, (double)(is_b ? g->n : g->m));
     const double bytes = lines * (double)g->k * bytes_of(is_b ? g->b.dtype : g->a.dtype);
+    const double each = bytes / q->ranks / (is_b ? q->tiles_m : q->tiles_n);
     const double blocks = tiles * q->ranks, sms = q->device->num_sms;
     const double full = floor_f64(blocks / sms), rest = blocks - full * sms;
-    return full * weights_of_round(q, sms, bytes / q->ranks) +
-           (rest > 0.0 ? weights_of_round(q, rest, bytes / q->ranks) : 0.0);
+    return full * weights_of_round(q, sms, each) +
+           (rest > 0.0 ? weights_of_round(q, rest, each) : 0.0);
 }
 
 /* Whether threads bring the narrow operand. */

@@ -54,7 +54,7 @@ static bool covers_once(int64_t size, int64_t panel, int64_t unit, int64_t tile)
 static bool unit_is_too_wide(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    if (s->copies_b)
+    if (s->copies_b && !s->packs_units)
         return (double)plan->g.n * (double)plan->g.k * u->lane_bytes > (double)tcgemm_near_bytes();
     if (!s->packs_units)
         return s->nb > u->nb;
