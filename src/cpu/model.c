@@ -38,16 +38,17 @@ enum {
     OWN_PANEL_BYTES = 1 << 19,     /* of B, that a thread packs for its own unit, ... */
     FETCHED_PANEL_BYTES = 1 << 18, /* ... if what is packed next is to have room beside it, ... */
     COPIED_PANEL_BYTES = 5 << 16,  /* ... if tiles leave it as they come to it, ... */
-    OWN_SUMS_BYTES = 1 << 18,      /* ... and of its sums: in the L2 cache */
-    MOST_OWN_COLS = 1024,          /* of that unit, ... */
-    LEAST_OWN_COLS = 128,          /* ... and if there are enough: long pieces of B's rows */
-    MOST_FEW_ROWS = 64,            /* without matrix units: more rows are worth packing B first */
-    FEW_ROWS_LEAST_COLS = 512,     /* else there would be few units */
-    FEW_ROWS_LEAST_B = 1 << 18,    /* elements of B: less stays in the L2 cache */
-    FEW_ROWS_ACROSS_K = 24,        /* rows of B at a time: no more than prefetchers follow */
-    VERY_FEW_ROWS = 16,            /* with more, sums that come and go cost more than B */
-    LEAST_COPIED_ROWS = 33,  /* below a tile that leaves its panel of B: else as soon packed */
-    FEW_ROWS_ALONG_K = 1024, /* elements of columns of B: the whole block */
+    COPIED_COLS = 192,          /* ... and the unit's columns then: more steps between sums, ... */
+    OWN_SUMS_BYTES = 1 << 18,   /* ... and of its sums: in the L2 cache */
+    MOST_OWN_COLS = 1024,       /* of that unit, ... */
+    LEAST_OWN_COLS = 128,       /* ... and if there are enough: long pieces of B's rows */
+    MOST_FEW_ROWS = 64,         /* without matrix units: more rows are worth packing B first */
+    FEW_ROWS_LEAST_COLS = 512,  /* else there would be few units */
+    FEW_ROWS_LEAST_B = 1 << 18, /* elements of B: less stays in the L2 cache */
+    FEW_ROWS_ACROSS_K = 24,     /* rows of B at a time: no more than prefetchers follow */
+    VERY_FEW_ROWS = 16,         /* with more, sums that come and go cost more than B */
+    LEAST_COPIED_ROWS = 33,     /* below a tile that leaves its panel of B: else as soon packed */
+    FEW_ROWS_ALONG_K = 1024,    /* elements of columns of B: the whole block */
     FEW_ROWS_SUMS_BYTES = 1 << 20, /* of a unit's sums, and its ... */
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
     MOST_NARROW_PANELS = 3,        /* of B, for which A is not worth packing, ... */
@@ -853,6 +854,8 @@ static int64_t most_columns(const struct tcgemm_plan *plan, int num_threads) {
         return tcgemm_is_matrix(u) ? u->nb : near_columns(plan, num_threads);
     if (plan->g.b.row_stride == 1) /* long pieces of the columns of B instead */
         return LEAST_OWN_COLS;
+    if (plan->cpu.copies_b)
+        return COPIED_COLS;
     const bool all = tcgemm_cpu_packs_whole_units(plan);
     const int64_t most_bytes = all ? OWN_SUMS_BYTES : FEW_ROWS_SUMS_BYTES;
     const int64_t by_sums = most_bytes / (tcgemm_sum_bytes(u) * round_up(plan->g.m, u->mr));
@@ -896,12 +899,13 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     s->mc = even_part(rows, most_rows(plan), u->mr);
     s->lines = s->dots ? lines_of_unit(plan, num_threads) : 0;
     s->packs_units = packs_units(plan, num_threads);
+    if (s->packs_units)
+        s->copies_b = copies_units(plan);
     s->nb = even_part(cols, most_columns(plan, num_threads), u->nr);
     /* Units that pack for themselves are as wide as possible, if there is one for each thread. */
     while (s->packs_units && s->nb > LEAST_OWN_COLS && ceil_div(cols, s->nb) < num_threads)
         s->nb = round_up(s->nb / 2, u->nr);
     if (s->packs_units) {
-        s->copies_b = copies_units(plan);
         s->kb = own_depth(plan);
         return;
     }
