@@ -47,7 +47,8 @@ enum {
     FEW_ROWS_LEAST_B = 1 << 18, /* elements of B: less stays in the L2 cache */
     FEW_ROWS_ACROSS_K = 24,     /* rows of B at a time: no more than prefetchers follow */
     VERY_FEW_ROWS = 16,         /* with more, sums that come and go cost more than B */
-    LEAST_COPIED_ROWS = 33,     /* below a tile that leaves its panel of B: else as soon packed */
+    LEAST_COPIED_ROWS = 33,     /* from here on tiles leave panels sooner than B is packed, ... */
+    MOST_COPIED_ROWS = 192,     /* ... if all rows are one block of A */
     FEW_ROWS_ALONG_K = 1024,    /* elements of columns of B: the whole block */
     FEW_ROWS_SUMS_BYTES = 1 << 20, /* of a unit's sums, and its ... */
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
@@ -168,6 +169,35 @@ bool tcgemm_cpu_fetches_units(const struct tcgemm_plan *plan) {
            tcgemm_cpu_packs_whole_units(plan) && !(is_copied && tcgemm_cpu_follows_streams());
 }
 
+/* Lines, or rows across k, whose distance is a multiple of a way of the first-level cache want one
+ * set of it. Sixteen of them find no room where it has eight ways; with twelve they are read as
+ * fast as others (a Zen 5, a Xeon), and fastest if they are fetched there (a Xeon). */
+enum { FEW_WAYS = 8 };
+
+static bool is_roomy(void) {
+    return tcgemm_first_level().ways > FEW_WAYS;
+}
+
+static bool want_one_set(const tcgemm_operand_t *lines) {
+    const int64_t pitch = lines->row_stride == 1 ? lines->col_stride : lines->row_stride;
+    const tcgemm_ways_t l1 = tcgemm_first_level();
+    const int64_t way_bits = 8 * l1.way_bytes;
+    /* The remainder first: where nothing is read a pitch may be any number. */
+    return l1.ways > 0 && pitch % way_bits * tcgemm_dtype_bits(lines->dtype) % way_bits == 0;
+}
+
+/* Whether the first tile of each panel of a unit reads B from memory and leaves the panel, which
+ * spares packing it: on a Zen 4 a fifth of the time of 64 rows. (A Xeon, which follows more rows of
+ * B at a time, takes 1.05 to 1.1 times as long.) Where B's next rows are fetched beside tiles they
+ * are packed from a cache instead. */
+static bool may_copy_units(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    return plan->cpu.fetches && !is_roomy() && tcgemm_cpu_follows_streams() &&
+           g->m >= LEAST_COPIED_ROWS && g->m <= MOST_COPIED_ROWS &&
+           tcgemm_can_copy(plan->kernel->cpu) && tcgemm_cpu_lanes_are_elements(g) &&
+           g->b.col_stride == 1;
+}
+
 /* Few rows against a B that no cache near the core holds: what counts is how B is read. Then units
  * have all rows, and go down k in small steps (gemm.c). */
 static bool has_few_rows(const struct tcgemm_plan *plan) {
@@ -175,7 +205,7 @@ static bool has_few_rows(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const bool pauses = tcgemm_can_pause(u->family) && u->family != TCGEMM_FAMILY_S16;
     return pauses && !plan->packs && !g->a.packed_bytes && !g->b.packed_bytes && g->m > 0 &&
-           g->m <= MOST_FEW_ROWS && g->n >= FEW_ROWS_LEAST_COLS &&
+           (g->m <= MOST_FEW_ROWS || may_copy_units(plan)) && g->n >= FEW_ROWS_LEAST_COLS &&
            (double)g->n * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
@@ -254,23 +284,6 @@ static int64_t most_bytes(const struct tcgemm_plan *plan, int64_t many, int64_t 
     if (tcgemm_is_matrix(plan->kernel->cpu))
         return most_dots(plan, many);
     return (double)many * (double)plan->g.k >= LEAST_FAR_LINES ? far : near;
-}
-
-/* Lines, or rows across k, whose distance is a multiple of a way of the first-level cache want one
- * set of it. Sixteen of them find no room where it has eight ways; with twelve they are read as
- * fast as others (a Zen 5, a Xeon), and fastest if they are fetched there (a Xeon). */
-enum { FEW_WAYS = 8 };
-
-static bool is_roomy(void) {
-    return tcgemm_first_level().ways > FEW_WAYS;
-}
-
-static bool want_one_set(const tcgemm_operand_t *lines) {
-    const int64_t pitch = lines->row_stride == 1 ? lines->col_stride : lines->row_stride;
-    const tcgemm_ways_t l1 = tcgemm_first_level();
-    const int64_t way_bits = 8 * l1.way_bytes;
-    /* The remainder first: where nothing is read a pitch may be any number. */
-    return l1.ways > 0 && pitch % way_bits * tcgemm_dtype_bits(lines->dtype) % way_bits == 0;
 }
 
 /* Twelve ways are too few where prefetchers do not follow: of one to four rows or columns, of more
@@ -879,17 +892,6 @@ static int64_t own_depth(const struct tcgemm_plan *plan) {
     return (steps > 1 ? steps : 1) * u->ku;
 }
 
-/* Whether the first tile of each panel of a unit reads B from memory and leaves the panel, which
- * spares packing it: on a Zen 4 a fifth of the time of 64 rows. (A Xeon, which follows more rows of
- * B at a time, takes 1.05 to 1.1 times as long.) Where B's next rows are fetched beside tiles they
- * are packed from a cache instead. */
-static bool copies_units(const struct tcgemm_plan *plan) {
-    return !is_roomy() && plan->cpu.packs_units && plan->cpu.pack_b &&
-           plan->g.m >= LEAST_COPIED_ROWS && tcgemm_can_copy(plan->kernel->cpu) &&
-           tcgemm_cpu_lanes_are_elements(&plan->g) && plan->g.b.col_stride == 1 &&
-           tcgemm_cpu_packs_whole_units(plan) && !tcgemm_cpu_fetches_units(plan);
-}
-
 /* Enough units of work that no thread waits long for the last one. */
 static void share_out(struct tcgemm_plan *plan, int num_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -900,7 +902,7 @@ static void share_out(struct tcgemm_plan *plan, int num_threads) {
     s->lines = s->dots ? lines_of_unit(plan, num_threads) : 0;
     s->packs_units = packs_units(plan, num_threads);
     if (s->packs_units)
-        s->copies_b = copies_units(plan);
+        s->copies_b = s->pack_b && may_copy_units(plan);
     s->nb = even_part(cols, most_columns(plan, num_threads), u->nr);
     /* Units that pack for themselves are as wide as possible, if there is one for each thread. */
     while (s->packs_units && s->nb > LEAST_OWN_COLS && ceil_div(cols, s->nb) < num_threads)

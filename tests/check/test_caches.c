@@ -40,7 +40,7 @@ bool __wrap_tcgemm_cpu_follows_streams(void) {
 static testcase_t random_case(uint64_t seed, tcgemm_type_t type) {
     uint64_t random = seed * 1000 + (uint64_t)type;
     const bool is_any = random_below(&random, 4) == 0;
-    const int64_t few = 1 + random_below(&random, random_below(&random, 2) ? 16 : 70);
+    const int64_t few = 1 + random_below(&random, random_below(&random, 2) ? 16 : 210);
     const int64_t many = is_any ? 1 + random_below(&random, 300) : 512 + random_below(&random, 150);
     const int64_t k = is_any ? 1 + random_below(&random, 900) : 512 + random_below(&random, 200);
     const bool are_rows = random_below(&random, 3) != 0;
