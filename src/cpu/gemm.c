@@ -1148,9 +1148,9 @@ static void multiply_and_copy_own(const product_t *x, const own_unit_t *own, int
 }
 
 /* All tiles for elements k .. k + kb, whose panels of B are there, are packed one by one, or are
- * left by the first tile of each. A tile
- * with a subnormal of B anywhere along k is to be computed by the exact kernel from the first k on,
- * but that is known only at the end: such tiles are left alone then, and done in a second round. */
+ * left by the first tile of each. A tile with a subnormal of B anywhere along k is to be computed
+ * by the exact kernel from the first k on, but that is known only at the end: such tiles are left
+ * alone then, and done in a second round. */
 static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is_again) {
     const tcgemm_cpu_ukernel_t *u = x->u;
     const step_t *step = own->step;
