@@ -55,12 +55,12 @@ static void multiplies(const tcgemm_tile_t *tile) {
 
 static void panels_in_use_are_left_alone(void **state) {
     (void)state;
-    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 100, 1000, 64);
+    tcgemm_problem_t p = tcgemm_problem(TCGEMM_F32_F32, 200, 1000, 64);
     tcgemm_plan_t *const any = plan_of(context_of(1), &p, NULL);
     real = any->kernel->cpu;
     tcgemm_plan_destroy(any);
-    p = tcgemm_problem(TCGEMM_F32_F32, 100, 1000, (int64_t)NUM_STEPS * real->kc);
-    p.op_a = TCGEMM_OP_T; /* rows along k may stay where they are */
+    p = tcgemm_problem(TCGEMM_F32_F32, 200, 1000, (int64_t)NUM_STEPS * real->kc);
+    p.op_a = TCGEMM_OP_T; /* rows along k may stay where they are, and B of fewer rows (model.c) */
     const testcase_t t = testcase_make(NULL, p, 3);
     operands_t x;
     operands_make(&t, &x);
