@@ -67,7 +67,7 @@ static void products_from_memory_are_right(void **state) {
         played.ways = ways[w & 1];
         played.follows_streams = w & 2;
         for (int type = 1; type <= tcgemm_type_count(); ++type)
-            for (int64_t i = 0; i < at_level(4, 20, 200); ++i) {
+            for (int64_t i = 0; i < at_level(3, 12, 200); ++i) {
                 const testcase_t t = random_case((uint64_t)(4 * i + w), (tcgemm_type_t)type);
                 (void)testcase_check(&t);
             }
