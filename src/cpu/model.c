@@ -48,7 +48,8 @@ enum {
     FEW_ROWS_ACROSS_K = 24,        /* rows of B at a time: no more than prefetchers follow */
     VERY_FEW_ROWS = 16,            /* with more, sums that come and go cost more than B */
     LEAST_COPIED_ROWS = 33,        /* fewer have B packed as soon as tiles leave its panels; ... */
-    MOST_COPIED_ROWS = 192,        /* ... all are one block of A */
+    MOST_COPIED_ROWS = 192,        /* ... all are one block of A; ... */
+    LEAST_COPIED_STEPS = 100,      /* ... and so have fewer steps of k */
     FEW_ROWS_ALONG_K = 1024,       /* elements of columns of B: the whole block */
     FEW_ROWS_SUMS_BYTES = 1 << 20, /* of a unit's sums, and its ... */
     FEW_ROWS_COLS = 4096,          /* ... columns: longer pieces of B's rows are nothing better */
@@ -193,7 +194,7 @@ static bool want_one_set(const tcgemm_operand_t *lines) {
 static bool may_copy_units(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     return plan->cpu.fetches && !is_roomy() && tcgemm_cpu_follows_streams() &&
-           g->m >= LEAST_COPIED_ROWS && g->m <= MOST_COPIED_ROWS &&
+           g->m >= LEAST_COPIED_ROWS && g->m <= MOST_COPIED_ROWS && g->k >= LEAST_COPIED_STEPS &&
            tcgemm_can_copy(plan->kernel->cpu) && tcgemm_cpu_lanes_are_elements(g) &&
            g->b.col_stride == 1;
 }
