@@ -40,10 +40,10 @@ defect "the copy of B's panel lacks its last vector" cpu/kernels/tile_tmpl.h \
     's/way == COPYING && v < nv; ++v/way == COPYING \&\& v + 1 < nv; ++v/' \
     'unit/cpu/tile|check/threads'
 defect "the panel that is copied has the columns of the one before" cpu/gemm.c \
-    's/first.b = column_of_b(x, step, j);/first.b = column_of_b(x, step, j > 0 ? j - 1 : 0);/' \
+    's/first.b = column_of_b(x, step, j, k);/first.b = column_of_b(x, step, j > 0 ? j - 1 : 0, k);/' \
     'check/threads|check/kernels'
 defect "a unit's first tiles copy B's first rows again and again" cpu/gemm.c \
-    's/column_of_b(x, own->step, j) + k \* row_stride/column_of_b(x, own->step, j) + (k > 0) * row_stride/' \
+    's/first.b = column_of_b(x, step, j, k);/first.b = column_of_b(x, step, j, k > 0);/' \
     'check/caches'
 defect "only the first panel of a unit is left by its tile" cpu/gemm.c \
     's/if (copies \&\& i == 0)/if (copies \&\& i == 0 \&\& j == own->j0)/' \

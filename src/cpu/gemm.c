@@ -641,11 +641,11 @@ static const void *panel_of_a(const product_t *x, const step_t *step, const part
            k / x->u->ku * x->u->mr * x->u->lane_bytes;
 }
 
-/* Column j of B where it lies, ... */
-static const void *column_of_b(const product_t *x, const step_t *step, int64_t j) {
+/* Column j of B where it lies, elements k and on of the block, ... */
+static const void *column_of_b(const product_t *x, const step_t *step, int64_t j, int64_t k) {
     const tcgemm_operand_t *b = &x->plan->g.b;
-    const int64_t index =
-        step->b_offset + step->block.k * b->row_stride + (step->block.col + j) * b->col_stride;
+    const int64_t index = step->b_offset + (step->block.k + k) * b->row_stride +
+                          (step->block.col + j) * b->col_stride;
     return tcgemm_element_at(step->item.b, index, x->u->lane_bytes);
 }
 
@@ -653,7 +653,7 @@ static const void *column_of_b(const product_t *x, const step_t *step, int64_t j
 static const void *panel_of_b(const product_t *x, const step_t *step, const parts_t *parts,
                               int64_t j) {
     if (!x->plan->cpu.pack_b)
-        return column_of_b(x, step, j);
+        return column_of_b(x, step, j, 0);
     return parts->panels + tcgemm_panel_at(j - parts->first,
                                            tcgemm_panel_steps(step->block.ks, x->u->ku),
                                            x->u->lane_bytes);
@@ -761,7 +761,7 @@ static next_b_t next_b(const product_t *x, const step_t *step, const tcgemm_unit
     if (!s->fetches || ks <= 0 || tiles <= 0 || steps_ahead(x) == 0 || g->b.row_stride != g->n ||
         s->nb < g->n)
         return (next_b_t){NULL, 0};
-    return (next_b_t){(const char *)column_of_b(x, step, 0) + step->block.ks * bytes,
+    return (next_b_t){(const char *)column_of_b(x, step, 0, 0) + step->block.ks * bytes,
                       round_up(ceil_div(ks * bytes, tiles), 64)};
 }
 
@@ -946,15 +946,16 @@ static bool keeps_a_panel(const product_t *x, const step_t *step) {
            !x->u->finishes_tiles;
 }
 
-/* A tile of the block's first rows: what will be its panel of B is still to be written. */
-static void multiply_and_copy(const product_t *x, const step_t *step, int64_t j,
-                              const tcgemm_tile_t *tile) {
+/* A tile of the block's first rows, elements k and on of B: what will be its panel of B is still to
+ * be written. What lies far is fetched so many steps ahead. */
+static void multiply_and_copy(const product_t *x, const step_t *step, int64_t j, int64_t k,
+                              int64_t steps_ahead, const tcgemm_tile_t *tile) {
     tcgemm_tile_t first = *tile;
     first.copy = (void *)(uintptr_t)tile->b;
     first.copy_step = tile->b_step;
-    first.b = column_of_b(x, step, j);
+    first.b = column_of_b(x, step, j, k);
     first.b_step = x->plan->g.b.row_stride;
-    first.ahead = 0; /* it is near */
+    first.ahead = steps_ahead * first.b_step;
     x->u->strided(&first);
 }
 
@@ -1005,7 +1006,7 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
             if (x->u->exact)
                 function = tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr);
             if (step->copies_b && i == 0)
-                multiply_and_copy(x, step, j, &tile);
+                multiply_and_copy(x, step, j, 0, 0, &tile);
             else
                 function(&tile);
         }
@@ -1079,8 +1080,7 @@ static const void *own_panel_of_b(const product_t *x, const own_unit_t *own, int
     if (x->plan->cpu.pack_b)
         return own->b.data +
                (packs_all_panels(x) ? tcgemm_panel_at(j - own->j0, steps, x->u->lane_bytes) : 0);
-    return (const char *)column_of_b(x, own->step, j) +
-           k * x->plan->g.b.row_stride * x->u->lane_bytes;
+    return column_of_b(x, own->step, j, k);
 }
 
 /* Lines of memory `pitch` bytes apart that tiles are to fetch, so many bytes of each. */
@@ -1131,22 +1131,6 @@ static int64_t fetch_lines(const next_lines_t *lines, int64_t tiles, tcgemm_tile
     return share * lines->pitch;
 }
 
-/* The first tile of a panel, elements of k from `k` on: it reads B from memory, its rows so far
- * apart that no prefetcher follows, and leaves the panel for the tiles below. */
-static void multiply_and_copy_own(const product_t *x, const own_unit_t *own, int64_t j, int64_t k,
-                                  const tcgemm_tile_t *tile) {
-    /* Some 300 cycles of tiles; of rows a power of two apart 64 or 32 have room in a cache. */
-    const int64_t steps_ahead = x->u->lane_bytes == 4 ? 32 : 24;
-    const int64_t row_stride = x->plan->g.b.row_stride;
-    tcgemm_tile_t first = *tile;
-    first.copy = (void *)(uintptr_t)tile->b;
-    first.copy_step = tile->b_step;
-    first.b = (const char *)column_of_b(x, own->step, j) + k * row_stride * x->u->lane_bytes;
-    first.b_step = row_stride;
-    first.ahead = steps_ahead * row_stride;
-    x->u->strided(&first);
-}
-
 /* All tiles for elements k .. k + kb, whose panels of B are there, are packed one by one, or are
  * left by the first tile of each. A tile with a subnormal of B anywhere along k is to be computed
  * by the exact kernel from the first k on, but that is known only at the end: such tiles are left
@@ -1162,6 +1146,8 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
     const bool is_last = k + x->plan->cpu.kb >= step->block.ks;
     const bool finishes_tiles = step->block.last && u->finishes_tiles;
     const bool copies = x->plan->cpu.copies_b;
+    /* Some 300 cycles of tiles; of rows a power of two apart 64 or 32 have room in a cache. */
+    const int64_t steps_ahead = u->lane_bytes == 4 ? 32 : 24;
     const int64_t tile_rows = copies ? u->mr : rows_of_tile(x, own->i1);
     const char *const first_a = panel_of_a(x, step, &a, 0, k);
     const int64_t a_bytes = (const char *)panel_of_a(x, step, &a, tile_rows, k) - first_a;
@@ -1217,7 +1203,7 @@ static void multiply_own(const product_t *x, own_unit_t *own, int64_t k, bool is
                 tile.finish = &finish;
             }
             if (copies && i == 0)
-                multiply_and_copy_own(x, own, j, k, &tile);
+                multiply_and_copy(x, step, j, k, steps_ahead, &tile);
             else
                 function(&tile);
             if (tile.fetches)

@@ -31,9 +31,9 @@ static double bytes_of(tcgemm_dtype_t dtype) {
     return tcgemm_dtype_bits(dtype) / 8.0;
 }
 
-static double bytes_in(const tcgemm_canonical_t *g) {
-    return (double)g->k *
-           ((double)g->m * bytes_of(g->a.dtype) + (double)g->n * bytes_of(g->b.dtype));
+/* Of m rows of A and n columns of B. */
+static double operand_bytes(const tcgemm_canonical_t *g, int64_t m, int64_t n, int64_t k) {
+    return (double)k * ((double)m * bytes_of(g->a.dtype) + (double)n * bytes_of(g->b.dtype));
 }
 
 /* Of the copy of so many of `whole` elements of each line. */
@@ -58,8 +58,7 @@ static void strip_goes(clocks_t *x, int64_t m, int64_t n) {
     double *const left = &x->left[x->strips % x->c->num_d];
     double *const product = &x->product[x->strips % x->c->num_lanes];
     const double tiles = (double)(ceil_div(m, x->row->bm) * ceil_div(n, x->row->bn));
-    const double operands = (double)x->c->unit.k * ((double)m * bytes_of(x->g->a.dtype) +
-                                                    (double)n * bytes_of(x->g->b.dtype));
+    const double operands = operand_bytes(x->g, m, n, x->c->unit.k);
     const double start = fmax(fmax(x->in, *product), *left) + launch_seconds;
     x->sms = fmax(x->sms, start) + fmax(tiles * x->tile, operands / x->read_rate);
     *product = fmax(x->sms, start + x->resident * x->tile);
@@ -89,8 +88,8 @@ double tcgemm_panel_clock(const struct tcgemm_plan *plan, const tcgemm_partition
     unit.k = c->unit.k;
     unit.batch = 1;
     const double product = tcgemm_gpu_time(plan->kernel, &unit, 1, false, device).total;
-    x.tile = (product < bytes_in(&unit) / bus_alone ? while_cool : 1.0) * product /
-             (double)(ceil_div(unit.m, row->bm) * ceil_div(unit.n, row->bn));
+    x.tile = (product < operand_bytes(g, unit.m, unit.n, unit.k) / bus_alone ? while_cool : 1.0) *
+             product / (double)(ceil_div(unit.m, row->bm) * ceil_div(unit.n, row->bn));
     x.resident = (double)device->num_sms * row->blocks_per_sm;
     x.resident = fmin(x.resident, ceil((double)unit.m / row->bm) * ceil((double)unit.n / row->bn));
     x.read_rate = device->bandwidth > 0.0 ? device->bandwidth / 2 : 1e11; /* beside the copies */

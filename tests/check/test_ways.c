@@ -48,15 +48,7 @@ static testcase_t random_case(uint64_t seed, tcgemm_type_t type) {
     const bool are_rows = random_below(&random, 2);
     testcase_t t = testcase_make(
         NULL, tcgemm_problem(type, are_rows ? few : many, are_rows ? many : few, k), random);
-    const bool is_float = oracle_is_float(tcgemm_type_info(type)->d);
-    t.p.op_a = random_below(&random, 2) ? TCGEMM_OP_T : TCGEMM_OP_N;
-    t.p.op_b = random_below(&random, 2) ? TCGEMM_OP_T : TCGEMM_OP_N;
-    t.p.order = random_below(&random, 2) ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
-    t.fill = random_below(&random, 3) ? FILL_UNIFORM : FILL_SMALL_INT;
-    const bool is_whole = t.fill == FILL_SMALL_INT || !is_float;
-    t.alpha = random_below(&random, 2) ? 1 : is_whole ? -2 : 0.7;
-    t.beta = random_below(&random, 2) ? 0 : is_whole ? 3 : -1.3;
-    t.misalign = (int)random_below(&random, 3) * oracle_bits(tcgemm_type_info(type)->d) / 8;
+    testcase_draw(&t, &random);
     return t;
 }
 

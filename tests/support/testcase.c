@@ -17,6 +17,18 @@ testcase_t testcase_make(const char *kernel, tcgemm_problem_t p, uint64_t seed) 
     return (testcase_t){.kernel = kernel, .p = p, .alpha = 1.0, .seed = seed};
 }
 
+void testcase_draw(testcase_t *t, uint64_t *random) {
+    const tcgemm_dtype_t d = tcgemm_type_info(t->p.type)->d;
+    t->p.op_a = random_below(random, 2) ? TCGEMM_OP_T : TCGEMM_OP_N;
+    t->p.op_b = random_below(random, 2) ? TCGEMM_OP_T : TCGEMM_OP_N;
+    t->p.order = random_below(random, 2) ? TCGEMM_COL_MAJOR : TCGEMM_ROW_MAJOR;
+    t->fill = random_below(random, 3) ? FILL_UNIFORM : FILL_SMALL_INT;
+    const bool is_whole = t->fill == FILL_SMALL_INT || !oracle_is_float(d);
+    t->alpha = random_below(random, 2) ? 1 : is_whole ? -2 : 0.7;
+    t->beta = random_below(random, 2) ? 0 : is_whole ? 3 : -1.3;
+    t->misalign = (int)random_below(random, 3) * oracle_bits(d) / 8;
+}
+
 void testcase_print(const testcase_t *t, char *line, size_t size) {
     const tcgemm_problem_t *p = &t->p;
     (void)snprintf(

@@ -18,6 +18,9 @@ typedef struct testcase {
 /* A case of uniform data with alpha 1, beta 0. */
 testcase_t testcase_make(const char *kernel, tcgemm_problem_t p, uint64_t seed);
 
+/* Any layout and order, data, factors that are whole where data or D are, and alignment. */
+void testcase_draw(testcase_t *t, uint64_t *random);
+
 /* The one line that reproduces it. */
 void testcase_print(const testcase_t *t, char *line, size_t size);
 
