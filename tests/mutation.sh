@@ -49,7 +49,7 @@ defect "only the first panel of a unit is left by its tile" cpu/gemm.c \
     's/if (copies \&\& i == 0)/if (copies \&\& i == 0 \&\& j == own->j0)/' \
     'check/caches'
 defect "of panels packed at once the second one is the first one again" cpu/kernels/pack_tmpl.h \
-    's/source + (int64_t)i \* bytes + at, 32/source + at, 32/' \
+    's/source + (int64_t)i \* bytes + at, piece/source + at, piece/' \
     'unit/cpu/pack|check/threads'
 defect "odd k: A is padded with zero, B with what was there" cpu/kernels/pack_tmpl.h \
     's/if (count & 1)$/if ((count \& 1) \&\& width <= 8)/' \

@@ -69,17 +69,20 @@ tcgemm_pack_t tcgemm_pack_of_b(const tcgemm_canonical_t *g, tcgemm_family_t fami
 }
 
 int tcgemm_panels_at_once(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pack) {
-    if (!tcgemm_can_copy(u) || pack->is_b || pack->k_stride == 1)
+    const bool is_avx2 = tcgemm_is_avx2(u);
+    if (pack->is_b || pack->k_stride == 1 || !(tcgemm_can_copy(u) || is_avx2))
         return 1;
+    /* Panels of AVX2 are half as many lines, so twice as many of f32 fill two lines of memory; its
+     * bytes are not packed as they are. */
     switch (u->family) {
     case TCGEMM_FAMILY_F32:
-        return pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32 ? 4 : 1;
+        return pack->dtype != TCGEMM_DTYPE_F32 || pack->round_to_tf32 ? 1 : is_avx2 ? 8 : 4;
     case TCGEMM_FAMILY_F64:
         return 4;
     case TCGEMM_FAMILY_BF16:
         return pack->dtype == TCGEMM_DTYPE_BF16 ? 4 : 1;
     case TCGEMM_FAMILY_U8S8:
-        return pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8 ? 8 : 1;
+        return !is_avx2 && tcgemm_dtype_bits(pack->dtype) == 8 ? 8 : 1;
     default:
         return 1;
     }

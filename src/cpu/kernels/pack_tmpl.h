@@ -397,19 +397,31 @@ static void copy_steps(const char *source, int64_t stride, int64_t steps, int li
     }
 }
 
-#ifdef __AVX512F__
-/* So many whole panels, `panel_bytes` long, at a time, whose lines have 32 or 64 bytes of a step:
- * what is fetched is used up while it is near. */
-static TCGEMM_NEVER_INLINE void copy_panels(const char *source, int64_t stride, int64_t steps,
-                                            int panels, int bytes, char *out, int64_t panel_bytes) {
-    enum { FAR_AHEAD = 24 }; /* rows: they may come from the last cache */
+#ifdef __AVX2__
+/* So many whole panels, `panel_bytes` long, at a time, whose lines have `bytes` of a step, a
+ * multiple of `piece`: what is fetched is used up while it is near. */
+static TCGEMM_ALWAYS_INLINE void copy_panels_by(const char *source, int64_t stride, int64_t steps,
+                                                int panels, int bytes, char *out,
+                                                int64_t panel_bytes, const size_t piece) {
+    enum {
+        FAR_AHEAD = 24, /* rows: they may come from the last cache, and ... */
+        WORD = 4        /* ... are as long as those of panels of B, so fetched to the second, too */
+    };
     for (int64_t p = 0; p < steps; ++p, source += stride, out += bytes) {
         if (stride >= LEAST_FETCHED_STRIDE)
-            fetch_row(source, FAR_AHEAD, stride, panels, bytes);
+            fetch_row(source, FAR_AHEAD, stride, panels * bytes / WORD, WORD);
         for (int i = 0; i < panels; ++i)
-            for (int at = 0; at < bytes; at += 32)
-                memcpy(out + i * panel_bytes + at, source + (int64_t)i * bytes + at, 32);
+            for (size_t at = 0; at < (size_t)bytes; at += piece)
+                memcpy(out + i * panel_bytes + at, source + (int64_t)i * bytes + at, piece);
     }
+}
+
+static TCGEMM_NEVER_INLINE void copy_panels(const char *source, int64_t stride, int64_t steps,
+                                            int panels, int bytes, char *out, int64_t panel_bytes) {
+    if (bytes % 32)
+        copy_panels_by(source, stride, steps, panels, 16, out, panel_bytes, 16);
+    else
+        copy_panels_by(source, stride, steps, panels, bytes, out, panel_bytes, 32);
 }
 #endif
 
@@ -1014,7 +1026,7 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
                     uint32_t *terms) {
     float *out = panel;
     (void)terms;
-#ifdef __AVX512F__
+#ifdef __AVX2__
     if (lines > width) {
         copy_panels((const char *)((const float *)pack->source + line_start(pack, first, 0)),
                     pack->k_stride * 4, pack->k, lines / width, width * 4, panel,
@@ -1075,7 +1087,7 @@ bool PACK_NAME(f64)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     const double *source = pack->source;
     double *out = panel;
     (void)terms;
-#ifdef __AVX512F__
+#ifdef __AVX2__
     if (lines > width) {
         copy_panels((const char *)(source + line_start(pack, first, 0)), pack->k_stride * 8,
                     pack->k, lines / width, width * 8, panel, pack->k * width * 8);
