@@ -51,6 +51,12 @@ defect "only the first panel of a unit is left by its tile" cpu/gemm.c \
 defect "of panels packed at once the second one is the first one again" cpu/kernels/pack_tmpl.h \
     's/source + (int64_t)i \* bytes + at, piece/source + at, piece/' \
     'unit/cpu/pack|check/threads'
+defect "short vectors take the last bytes of a line one too early" cpu/kernels/avx2_dots.c \
+    's/places + BYTES_AT_ONCE - (steps - p)/places + BYTES_AT_ONCE - 1 - (steps - p)/' \
+    'unit/cpu/dots|check/kernels'
+defect "short vectors take all bytes of lines for s8" cpu/kernels/avx2_dots.c \
+    's/if (t->dtype == TCGEMM_DTYPE_S8)/if (t->dtype != TCGEMM_DTYPE_F16)/' \
+    'unit/cpu/dots|check/kernels'
 defect "odd k: A is padded with zero, B with what was there" cpu/kernels/pack_tmpl.h \
     's/if (count & 1)$/if ((count \& 1) \&\& width <= 8)/' \
     'unit/cpu/pack|check/kernels'

@@ -68,7 +68,8 @@ static bool has_rows(const struct tcgemm_plan *plan) {
 /* Whole vectors and one more, so that rows do not share a set of the first-level cache. */
 static int64_t pitch_of_rows(const struct tcgemm_plan *plan) {
     enum { VECTOR = 64 };
-    const int element = plan->cpu.inner ? tcgemm_sum_bytes(plan->kernel->cpu) : 1;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const int element = plan->cpu.inner ? tcgemm_sum_bytes(u) : u->x_bytes;
     return round_up(plan->g.k * element, VECTOR) + VECTOR;
 }
 

@@ -150,9 +150,9 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
     .dots = tcgemm_dots_##kernel, .across = tcgemm_across_##kernel,                                \
     .inner = tcgemm_inner_##kernel, .turn = tcgemm_turn_##kernel, .dots_width = (rows),            \
     .across_width = (rows_across), .dots_features = (needs), .pack_x = tcgemm_pack_##pack,
-#define BYTE_DOTS(kernel, rows, needs, pack)                                                       \
+#define BYTE_DOTS(kernel, rows, needs, pack, bytes)                                                \
     .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
-    .pack_x = tcgemm_pack_##pack,
+    .pack_x = tcgemm_pack_##pack, .x_bytes = (bytes),
 #define LANES_ALONG(kernel) .lane_dots = tcgemm_dots_##kernel,
 #define LANES(kernel)       LANES_ALONG(kernel).lane_across = tcgemm_across_##kernel,
 #define NO_DOTS
@@ -171,18 +171,22 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define DOTS_amx_f16x32                                                                            \
     DOTS(avx512_f32, 16, 16, TCGEMM_CPU_AVX512, avx512_f32) LANES_ALONG(amx_f16x32)
 #define DOTS_any_u8s8    NO_DOTS
-#define DOTS_avx2_u8s8   NO_DOTS
+#define DOTS_avx2_u8s8   BYTE_DOTS(avx2_bytes, 16, 0, avx2_s16, 2)
 #define DOTS_neon_u8s8   NO_DOTS
-#define DOTS_avx512_u8s8 BYTE_DOTS(avx512_bytes, 16, 0, avx512_u8s8) LANES(avx512_quads)
+#define DOTS_avx512_u8s8 BYTE_DOTS(avx512_bytes, 16, 0, avx512_u8s8, 1) LANES(avx512_quads)
 #define DOTS_amx_i8x64                                                                             \
-    BYTE_DOTS(avx512_bytes, 16, TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI, avx512_u8s8)           \
+    BYTE_DOTS(avx512_bytes, 16, TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI, avx512_u8s8, 1)        \
     LANES_ALONG(amx_i8x64)
+#define DOTS_any_s16    NO_DOTS
+#define DOTS_avx2_s16   BYTE_DOTS(avx2_bytes, 16, 0, avx2_s16, 2)
+#define DOTS_avx512_s16 BYTE_DOTS(avx2_bytes, 16, 0, avx2_s16, 2)
+#define DOTS_neon_s16   NO_DOTS
 
 #define DOTS_OF_f32(kernels)     DOTS_##kernels##_f32
 #define DOTS_OF_f64(kernels)     DOTS_##kernels##_f64
 #define DOTS_OF_bf16(kernels)    DOTS_##kernels##_bf16
 #define DOTS_OF_u8s8(kernels)    DOTS_##kernels##_u8s8
-#define DOTS_OF_s16(kernels)     NO_DOTS
+#define DOTS_OF_s16(kernels)     DOTS_##kernels##_s16
 #define DOTS_OF_b1(kernels)      NO_DOTS
 #define DOTS_OF_bf16x32(kernels) DOTS_##kernels##_bf16x32
 #define DOTS_OF_f16x32(kernels)  DOTS_##kernels##_f16x32

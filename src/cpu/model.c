@@ -240,6 +240,11 @@ static bool has_lane_across(const struct tcgemm_plan *plan) {
     return has_lane_dots(plan) && plan->kernel->cpu->lane_across;
 }
 
+/* Whether vectors multiply rows of bytes as s16. */
+static bool widens_bytes(const tcgemm_cpu_ukernel_t *u) {
+    return u->x_bytes == 2;
+}
+
 static bool is_fp8(const tcgemm_canonical_t *g) {
     return g->a.dtype == TCGEMM_DTYPE_E4M3 || g->a.dtype == TCGEMM_DTYPE_E5M2;
 }
@@ -251,7 +256,8 @@ static bool has_dots_type(const struct tcgemm_plan *plan) {
     if (!has_vector_dots(u) && !has_lane_dots(plan))
         return false;
     const bool is_bf16 = is_fp8(g) || g->a.dtype == TCGEMM_DTYPE_BF16;
-    if (u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_I8X64)
+    if (u->family == TCGEMM_FAMILY_U8S8 || u->family == TCGEMM_FAMILY_I8X64 ||
+        u->family == TCGEMM_FAMILY_S16)
         return has_bytes(g);
     if (u->family == TCGEMM_FAMILY_F32 || u->family == TCGEMM_FAMILY_F64)
         return true; /* of all types that they compute */
@@ -383,6 +389,7 @@ static const near_rule_t near_rows_of_pairs[] = {{4, 2048}, {0, 0}};
 /* Bytes along k. */
 static const near_rule_t near_columns_of_bytes[] = {{2, 1024}, {4, 2048}, {0, 0}};
 static const near_rule_t near_rows_of_bytes[] = {{1, 3072}, {4, 8192}, {0, 0}};
+static const near_rule_t near_widened[] = {{2, 500}, {4, 8000}, {0, 0}};
 static const near_rule_t near_none[] = {{0, 0}};
 
 static const near_rule_t *near_rules(const struct tcgemm_plan *plan, bool of_rows) {
@@ -390,9 +397,10 @@ static const near_rule_t *near_rules(const struct tcgemm_plan *plan, bool of_row
     const tcgemm_type_t type = plan->g.type->type;
     const int bits = tcgemm_dtype_bits(plan->g.a.dtype);
     if (has_bytes(&plan->g))
-        return family != TCGEMM_FAMILY_U8S8 ? near_none
-               : of_rows                    ? near_rows_of_bytes
-                                            : near_columns_of_bytes;
+        return family == TCGEMM_FAMILY_S16                                       ? near_widened
+               : family != TCGEMM_FAMILY_U8S8 || widens_bytes(plan->kernel->cpu) ? near_none
+               : of_rows ? near_rows_of_bytes
+                         : near_columns_of_bytes;
     if (family == TCGEMM_FAMILY_F32 && bits == 16)
         return of_rows ? near_rows_of_halves : near_columns_of_halves;
     if (family == TCGEMM_FAMILY_BF16 && bits == 16)
@@ -464,12 +472,38 @@ static int64_t far_lines_bytes(void) {
     return min_i64((int64_t)tcgemm_far_bytes(), FAR_LINES_BYTES);
 }
 
-/* Rows of bytes beside a B along k. */
+/* Rows or columns of bytes beside `many` lines along k where pairs of them, widened, are multiplied
+ * by vectors whose lanes are added up for each element of D: more from longer k on; and fewer where
+ * they lie across k, if there are too few lines to be worth turning them. Where tiles multiply
+ * bytes by quads they are sooner with two already, by pairs in long vectors with more than eight.
+ * (Measured on a Zen 4 and a Xeon.) */
+static int64_t most_widened(const struct tcgemm_plan *plan, int64_t many, bool along) {
+    enum { SOME_STEPS = 512, MANY_STEPS = 600, LINES_FOR_EACH = 96 };
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const int64_t k = plan->g.k;
+    if (u->family == TCGEMM_FAMILY_U8S8)
+        return 1;
+    const int64_t by_steps = k >= MANY_STEPS ? MOST_BYTE_ROWS : k >= SOME_STEPS ? 8 : 4;
+    const int64_t most = tcgemm_is_wide(u) ? min_i64(by_steps, 8) : by_steps;
+    return along ? most : min_i64(most, many < 2 * LINES_FOR_EACH ? 2 : many / LINES_FOR_EACH);
+}
+
+/* Rows of bytes beside a B along k, ... */
 static int64_t most_byte_rows(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
+    if (widens_bytes(plan->kernel->cpu))
+        return most_widened(plan, g->n, g->a.col_stride == 1);
     if (tcgemm_is_wide(plan->kernel->cpu) && (double)g->n * (double)g->k > (double)far_rows_bytes())
         return MOST_FAR_BYTE_ROWS;
     return most_bytes(plan, g->n, MOST_BYTE_ROWS, MOST_NEAR_BYTES);
+}
+
+/* ... and columns beside an A. */
+static int64_t most_byte_columns(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    return widens_bytes(plan->kernel->cpu)
+               ? most_widened(plan, g->m, g->b.row_stride == 1)
+               : most_bytes(plan, g->m, MOST_BYTE_COLUMNS, 2 * MOST_NEAR_BYTES);
 }
 
 /* Columns of what needs no conversion beside an A along k. Tiles beside panels of it are sooner
@@ -662,8 +696,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
                                                 : most_dots(plan, g->n),
                                       most_beside_swift(plan, max_threads));
     /* What needs no conversion is read in place by tiles, too, once and not twice. */
-    const int64_t most_cols = of_bytes
-                                  ? most_bytes(plan, g->m, MOST_BYTE_COLUMNS, 2 * MOST_NEAR_BYTES)
+    const int64_t most_cols = of_bytes                           ? most_byte_columns(plan)
                               : tcgemm_cpu_lanes_are_elements(g) ? most_columns_along(plan)
                               : is_bf16                          ? MOST_BF16_COLUMNS
                                                                  : most_dots(plan, g->m);
@@ -717,8 +750,9 @@ static double most_near_bytes(const struct tcgemm_plan *plan, int max_threads) {
 /* Lines of a unit of work, of a few rows or columns of D. */
 static int64_t lines_of_unit(const struct tcgemm_plan *plan, int num_threads) {
     const int64_t lines = tcgemm_dots_lines(plan);
+    const bool share_near = num_threads > 1 && widens_bytes(plan->kernel->cpu); /* slower ones */
     if (!plan->cpu.across)
-        return plan->cpu.fetches
+        return plan->cpu.fetches || share_near
                    ? DOTS_OF_UNIT
                    : even_part(lines, num_threads == 1 ? NEAR_DOTS_OF_UNIT : 4 * DOTS_OF_UNIT,
                                DOTS_OF_UNIT);

@@ -335,3 +335,118 @@ void tcgemm_turn_avx2_f32(const tcgemm_dots_t *t, const void *sums, int64_t pitc
 void tcgemm_turn_avx2_f64(const tcgemm_dots_t *t, const void *sums, int64_t pitch, int lines) {
     turn_f64(t, sums, pitch, 0, lines);
 }
+
+/* ---- bytes along k ---- */
+
+/* x as rows of s16, so that pairs of products are exact in 32 bits: bytes of a line are widened
+ * once for all rows. ROWS x LINES sums at a time, each a vector. */
+enum { SUMS = 8, BYTES_AT_ONCE = 16, LINE_OF_MEMORY = 64, BYTES_AHEAD = 8 * LINE_OF_MEMORY };
+
+static TCGEMM_ALWAYS_INLINE __m128i load_bytes(const uint8_t *bytes) {
+    return _mm_loadu_si128((const __m128i *)(const void *)bytes);
+}
+
+/* Bytes from p to the end, fewer than a vector's, then anything: of a long line moved there. */
+static TCGEMM_ALWAYS_INLINE __m128i last_bytes(const uint8_t *line, int64_t p, int64_t steps) {
+    static const uint8_t places[2 * BYTES_AT_ONCE] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                      8, 9, 10, 11, 12, 13, 14, 15};
+    if (steps >= BYTES_AT_ONCE)
+        return _mm_shuffle_epi8(load_bytes(line + steps - BYTES_AT_ONCE),
+                                load_bytes(places + BYTES_AT_ONCE - (steps - p)));
+    uint8_t left[BYTES_AT_ONCE] = {0};
+    for (int64_t i = 0; i < steps; ++i) /* no call of memcpy */
+        left[i] = line[i];
+    return load_bytes(left);
+}
+
+static TCGEMM_ALWAYS_INLINE __m256i widen(__m128i raw, const bool is_signed) {
+    return is_signed ? _mm256_cvtepi8_epi16(raw) : _mm256_cvtepu8_epi16(raw);
+}
+
+static TCGEMM_ALWAYS_INLINE void add_bytes(const int16_t *const x, int64_t pitch, __m256i line,
+                                           const int rows, __m256i *sum, const int lines) {
+    TCGEMM_UNROLL
+    for (int i = 0; i < rows; ++i) {
+        const __m256i row = _mm256_loadu_si256((const __m256i *)(const void *)(x + i * pitch));
+        sum[i * lines] = _mm256_add_epi32(sum[i * lines], _mm256_madd_epi16(row, line));
+    }
+}
+
+/* D's elements of rows row .. and lines first .., of which it may lack some. */
+static TCGEMM_NEVER_INLINE void store_bytes(const tcgemm_dots_t *t, const __m256i sum[SUMS],
+                                            int row, int rows, int first, int lines) {
+    uint32_t sums[SUMS];
+    for (int i = 0; i < SUMS; i += 4) {
+        const __m256i all = _mm256_hadd_epi32(_mm256_hadd_epi32(sum[i], sum[i + 1]),
+                                              _mm256_hadd_epi32(sum[i + 2], sum[i + 3]));
+        const __m128i four =
+            _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
+        _mm_storeu_si128((__m128i *)(void *)(sums + i),
+                         _mm_mullo_epi32(_mm_set1_epi32((int)t->alpha.s32), four));
+    }
+    for (int i = 0; i < rows && row + i < t->num_rows; ++i) {
+        uint32_t *const d = (uint32_t *)t->d + (row + i) * t->d_row + first * t->d_line;
+        const uint32_t *const c =
+            t->c ? (const uint32_t *)t->c + (row + i) * t->c_row + first * t->c_line : NULL;
+        for (int l = 0; l < lines && first + l < t->num_lines; ++l)
+            d[l * t->d_line] = sums[i * lines + l] + (c ? t->beta.s32 * c[l * t->c_line] : 0u);
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void some_bytes_along(const tcgemm_dots_t *t, int row, int first,
+                                                  const int rows, const bool is_signed) {
+    const int lines = SUMS / rows;
+    const int64_t pitch = t->x_pitch / (int64_t)sizeof(int16_t);
+    const int16_t *const x = (const int16_t *)t->x + row * pitch;
+    const uint8_t *line[SUMS];
+    __m256i sum[SUMS];
+    TCGEMM_UNROLL
+    for (int i = 0; i < SUMS; ++i)
+        sum[i] = _mm256_setzero_si256();
+    TCGEMM_UNROLL
+    for (int l = 0; l < lines; ++l)
+        line[l] = (const uint8_t *)t->lines +
+                  (first + l < t->num_lines ? first + l : first) * t->line_stride;
+    const bool fetches = t->fetches && row == 0;
+    int64_t p = 0;
+    for (; p + BYTES_AT_ONCE <= t->steps; p += BYTES_AT_ONCE) {
+        if (fetches && p % LINE_OF_MEMORY == 0) {
+            TCGEMM_UNROLL
+            for (int l = 0; l < lines; ++l)
+                __builtin_prefetch(line[l] + p + BYTES_AHEAD);
+        }
+        TCGEMM_UNROLL
+        for (int l = 0; l < lines; ++l)
+            add_bytes(x + p, pitch, widen(load_bytes(line[l] + p), is_signed), rows, sum + l,
+                      lines);
+    }
+    if (p < t->steps) { /* x has zeros there */
+        TCGEMM_UNROLL
+        for (int l = 0; l < lines; ++l)
+            add_bytes(x + p, pitch, widen(last_bytes(line[l], p, t->steps), is_signed), rows,
+                      sum + l, lines);
+    }
+    store_bytes(t, sum, row, rows, first, lines);
+}
+
+/* One row beside eight lines, two beside four, or four beside two, while these are near. */
+static TCGEMM_ALWAYS_INLINE void all_bytes_along(const tcgemm_dots_t *t, const bool is_signed) {
+    enum { MOST_LINES = 8, MOST_ROWS = 4 };
+    if (t->num_rows == 1)
+        for (int first = 0; first < t->num_lines; first += MOST_LINES)
+            some_bytes_along(t, 0, first, 1, is_signed);
+    else if (t->num_rows == 2)
+        for (int first = 0; first < t->num_lines; first += MOST_LINES / 2)
+            some_bytes_along(t, 0, first, 2, is_signed);
+    else
+        for (int first = 0; first < t->num_lines; first += MOST_LINES / MOST_ROWS)
+            for (int row = 0; row < t->num_rows; row += MOST_ROWS)
+                some_bytes_along(t, row, first, MOST_ROWS, is_signed);
+}
+
+void tcgemm_dots_avx2_bytes(const tcgemm_dots_t *t) {
+    if (t->dtype == TCGEMM_DTYPE_S8)
+        all_bytes_along(t, true);
+    else
+        all_bytes_along(t, false);
+}

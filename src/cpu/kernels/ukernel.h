@@ -200,7 +200,8 @@ typedef struct tcgemm_cpu_ukernel {
     int dots_width;            /* rows that they do at a time, ... */
     int across_width;          /* ... and best across k, where one instruction widens elements */
     uint64_t dots_features;    /* TCGEMM_CPU_* that they need beside the row's */
-    tcgemm_pack_fn *pack_x;    /* for them */
+    tcgemm_pack_fn *pack_x;    /* for them, and ... */
+    int x_bytes;               /* ... what an element of bytes becomes: one, or an s16 */
     tcgemm_dots_fn *lane_dots; /* of more rows and lines along k: x packed as lanes, nr of matrix
                                 * tiles or dots_width of vectors at a time; NULL: none */
     tcgemm_dots_fn *lane_across; /* the same of lines across k */

@@ -1,6 +1,6 @@
 /* Kernels of a few rows times lines along or across k, called directly: lines that end at a page
  * that may not be touched have the bits that ukernel.h promises, also fetched ahead and crowded;
- * and pairs and lanes of matrix tiles those of the kernel's tiles.
+ * pairs and lanes of matrix tiles those of the kernel's tiles; and bytes are summed exactly.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cpu/kernels/ukernel.h"
+#include "host/features.h"
 #include "support/guard.h"
 #include "support/oracle.h"
 #include "support/support.h"
@@ -444,6 +445,108 @@ static void pairs_have_the_bits_of_tiles(void **state) {
     assert_no_failures();
 }
 
+/* ---- bytes along k ---- */
+
+enum { MOST_BYTE_ROWS = 16, BYTE_PITCH = (MOST_STEPS / 64 + 2) * 64 };
+
+static int byte_at(tcgemm_dtype_t dtype, const uint8_t *bytes, int64_t at) {
+    return dtype == TCGEMM_DTYPE_S8 ? (int8_t)bytes[at] : bytes[at];
+}
+
+/* Rows of x as dots.c packs them: elements of one or two bytes, zeros behind them and below them,
+ * and what undoes that one factor is flipped. */
+static void pack_byte_rows(const tcgemm_cpu_ukernel_t *u, const uint8_t *from, int64_t steps,
+                           tcgemm_dtype_t of_x, tcgemm_dots_t *t, uint8_t *x, uint32_t *term) {
+    memset(x, 0, (size_t)MOST_BYTE_ROWS * BYTE_PITCH * 2);
+    t->x = x;
+    t->x_pitch = (int64_t)BYTE_PITCH * u->x_bytes;
+    t->x_is_signed = of_x == TCGEMM_DTYPE_S8;
+    t->flip = t->x_is_signed == (t->dtype == TCGEMM_DTYPE_S8) ? 0x80 : 0;
+    t->term = term;
+    const uint32_t factor = t->flip == 0 ? 0u : t->x_is_signed ? 0u - 128u : 128u;
+    for (int row = 0; row < MOST_BYTE_ROWS; ++row) {
+        term[row] = 0;
+        for (int64_t k = 0; row < t->num_rows && k < steps; ++k) {
+            const int value = byte_at(of_x, from, row * steps + k);
+            memcpy(x + row * t->x_pitch + k * u->x_bytes, &value, (size_t)u->x_bytes);
+            term[row] += factor * (uint32_t)value;
+        }
+    }
+}
+
+static void check_bytes(const tcgemm_kernel_t *kernel, uint64_t seed) {
+    enum { SIDE = MOST_LINES + 2 };
+    static _Alignas(64) uint8_t x[MOST_BYTE_ROWS * BYTE_PITCH * 2];
+    static uint8_t from[MOST_BYTE_ROWS * MOST_STEPS];
+    static uint32_t d[SIDE * SIDE], was[SIDE * SIDE], c[SIDE * SIDE], term[MOST_BYTE_ROWS];
+    uint64_t random = seed;
+    const tcgemm_dtype_t of_lines = random_below(&random, 2) ? TCGEMM_DTYPE_S8 : TCGEMM_DTYPE_U8;
+    const tcgemm_dtype_t of_x = random_below(&random, 2) ? TCGEMM_DTYPE_S8 : TCGEMM_DTYPE_U8;
+    const int64_t steps = 1 + random_below(&random, random_below(&random, 3) ? 70 : MOST_STEPS);
+    const int num_lines = some_lines(&random);
+    const int64_t pitch = steps + random_below(&random, PAD);
+    const int64_t count = (num_lines - 1) * pitch + steps;
+    uint8_t *const lines = guard_place(&lines_guard, (size_t)count, random_below(&random, 2) != 0);
+    const bool is_columns = random_below(&random, 2), has_c = random_below(&random, 2);
+    const bool is_extreme = random_below(&random, 4) == 0;
+    for (int64_t i = 0; i < count; ++i)
+        lines[i] = is_extreme ? 0x80 : (uint8_t)random_next(&random);
+    for (size_t i = 0; i < sizeof from; ++i)
+        from[i] = is_extreme ? 0x80 : (uint8_t)random_next(&random);
+    for (int i = 0; i < SIDE * SIDE; ++i)
+        c[i] = (uint32_t)random_next(&random), d[i] = (uint32_t)random_next(&random);
+    tcgemm_dots_t t = {.dtype = of_lines,
+                       .steps = steps,
+                       .num_rows = 1 + (int)random_below(&random, MOST_BYTE_ROWS),
+                       .lines = lines,
+                       .line_stride = pitch,
+                       .k_stride = 1,
+                       .num_lines = num_lines,
+                       .d = d,
+                       .d_row = is_columns ? 1 : SIDE,
+                       .d_line = is_columns ? SIDE : 1,
+                       .fetches = random_below(&random, 2) != 0};
+    t.c = has_c ? c : NULL;
+    t.c_row = t.d_line; /* C is turned */
+    t.c_line = t.d_row;
+    t.alpha.s32 = (uint32_t)random_next(&random);
+    t.beta.s32 = (uint32_t)random_next(&random);
+    pack_byte_rows(kernel->cpu, from, steps, of_x, &t, x, term);
+    memcpy(was, d, sizeof was);
+    (void)snprintf(current, sizeof current, "%s bytes %d by %d, %d rows, %d lines, %d steps",
+                   kernel->name, (int)of_x, (int)of_lines, t.num_rows, num_lines, (int)steps);
+    kernel->cpu->dots(&t);
+    for (int row = 0; row < t.num_rows; ++row)
+        for (int line = 0; line < num_lines; ++line) {
+            uint32_t sum = 0;
+            for (int64_t k = 0; k < steps; ++k)
+                sum += (uint32_t)(byte_at(of_x, from, row * steps + k) *
+                                  byte_at(of_lines, lines, line * pitch + k));
+            sum *= t.alpha.s32;
+            if (has_c)
+                sum += t.beta.s32 * c[row * t.c_row + line * t.c_line];
+            was[row * t.d_row + line * t.d_line] = sum;
+        }
+    if (memcmp(was, d, sizeof was) != 0)
+        report_failure("%s: another D", current);
+}
+
+static void bytes_along_k_are_exact(void **state) {
+    (void)state;
+    lines_guard = guard_make((size_t)MOST_STEPS * (MOST_LINES + PAD) * 2);
+    (void)signal(SIGSEGV, on_fault);
+    for (int row = 0; row < tcgemm_num_kernels(); ++row) {
+        const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
+        if (kernel->cpu && kernel->cpu->x_bytes > 0 && kernel->family->fits(kernel, NULL) &&
+            (kernel->cpu->dots_features & ~tcgemm_cpu_features()) == 0)
+            for (int64_t seed = 1; seed <= at_level(200, 1000, 5000); ++seed)
+                check_bytes(kernel, (uint64_t)seed);
+    }
+    (void)signal(SIGSEGV, SIG_DFL);
+    guard_free(&lines_guard);
+    assert_no_failures();
+}
+
 /* ---- matrix tiles ---- */
 
 enum { MATRIX = 32, MATRIX_STEPS = (MOST_STEPS + MATRIX - 1) / MATRIX, GROUPS = 2 };
@@ -564,6 +667,7 @@ int main(void) {
         cmocka_unit_test(crowded_lines_have_the_same_bits),
         cmocka_unit_test(lanes_of_k_add_up),
         cmocka_unit_test(pairs_have_the_bits_of_tiles),
+        cmocka_unit_test(bytes_along_k_are_exact),
         cmocka_unit_test(lines_on_matrix_tiles_have_the_bits_of_panels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
