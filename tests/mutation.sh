@@ -57,6 +57,12 @@ defect "short vectors take the last bytes of a line one too early" cpu/kernels/a
 defect "short vectors take all bytes of lines for s8" cpu/kernels/avx2_dots.c \
     's/if (t->dtype == TCGEMM_DTYPE_S8)/if (t->dtype != TCGEMM_DTYPE_F16)/' \
     'unit/cpu/dots|check/kernels'
+defect "short vectors across k begin anew after sixteen steps" cpu/kernels/avx2_dots.c \
+    's/sum\[v\] = t->resumes ?/sum[v] = t->resumes \&\& t->width > 16 ?/' \
+    'unit/cpu/lanes|check/kernels'
+defect "short vectors take the first lines of a short piece for all of it" cpu/kernels/avx2_dots.c \
+    's/some_bytes(one + l, left - l)/some_bytes(one, left - l)/' \
+    'unit/cpu/lanes|check/kernels'
 defect "odd k: A is padded with zero, B with what was there" cpu/kernels/pack_tmpl.h \
     's/if (count & 1)$/if ((count \& 1) \&\& width <= 8)/' \
     'unit/cpu/pack|check/kernels'

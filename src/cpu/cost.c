@@ -176,9 +176,11 @@ static const costs_t *costs_of_this(void) {
     return tcgemm_cpu_is_zen4() ? &costs_of_zen4 : &costs_of_zen5;
 }
 
-/* Bytes in lanes across k have what they take on a Zen 4 in the other two tables as well, lanes of
- * k what they take on a Zen 5. VDPBF16PS, which is slow on Intel's, was not measured there, nor
- * products of f16 on matrix tiles: they are those of bf16 but for what looks for subnormals. */
+/* Bytes in lanes across k have what they take on a Zen 4 in the other two tables as well, and with
+ * AVX2 those along k on a Zen 5; lanes of k have what they take on a Zen 5. What 4-bit numbers take
+ * to be packed on Intel's is of another Xeon, as its multiply-adds are to this one's. VDPBF16PS,
+ * which is slow on Intel's, was not measured there, nor products of f16 on matrix tiles: they are
+ * those of bf16 but for what looks for subnormals. */
 const double *tcgemm_cpu_costs(const struct tcgemm_plan *plan) {
     const tcgemm_kernel_t *row = plan->kernel;
     const costs_t *const costs = costs_of_this();

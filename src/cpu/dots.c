@@ -32,7 +32,7 @@ enum { X_OF_ITEM = 512, LEAST_QUADS = 8 };
 /* Bytes as lanes of four, or rows of them one behind the other. (Matrix tiles take any signs.) */
 static bool is_of_quads(const struct tcgemm_plan *plan) {
     return tcgemm_dots_are_integers(plan) && plan->cpu.dots_in_lanes &&
-           !tcgemm_is_matrix(plan->kernel->cpu);
+           plan->kernel->cpu->x_bytes == 1 && !tcgemm_is_matrix(plan->kernel->cpu);
 }
 
 static bool is_of_bytes(const struct tcgemm_plan *plan) {

@@ -153,8 +153,9 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
 #define BYTE_DOTS(kernel, rows, needs, pack, bytes)                                                \
     .dots = tcgemm_dots_##kernel, .dots_width = (rows), .dots_features = (needs),                  \
     .pack_x = tcgemm_pack_##pack, .x_bytes = (bytes),
-#define LANES_ALONG(kernel) .lane_dots = tcgemm_dots_##kernel,
-#define LANES(kernel)       LANES_ALONG(kernel).lane_across = tcgemm_across_##kernel,
+#define LANES_ALONG(kernel)  .lane_dots = tcgemm_dots_##kernel,
+#define LANES_ACROSS(kernel) .lane_across = tcgemm_across_##kernel,
+#define LANES(kernel)        LANES_ALONG(kernel) LANES_ACROSS(kernel)
 #define NO_DOTS
 #define DOTS_any_f32     NO_DOTS
 #define DOTS_any_f64     NO_DOTS
@@ -178,8 +179,8 @@ _Static_assert(TCGEMM_NUM_TYPES < 31, "a set of types is an enumerator here");
     BYTE_DOTS(avx512_bytes, 16, TCGEMM_CPU_AVX512 | TCGEMM_CPU_AVX512_VNNI, avx512_u8s8, 1)        \
     LANES_ALONG(amx_i8x64)
 #define DOTS_any_s16    NO_DOTS
-#define DOTS_avx2_s16   BYTE_DOTS(avx2_bytes, 16, 0, avx2_s16, 2)
-#define DOTS_avx512_s16 BYTE_DOTS(avx2_bytes, 16, 0, avx2_s16, 2)
+#define DOTS_avx2_s16   BYTE_DOTS(avx2_bytes, 16, 0, avx2_s16, 2) LANES_ACROSS(avx2_bytes)
+#define DOTS_avx512_s16 DOTS_avx2_s16
 #define DOTS_neon_s16   NO_DOTS
 
 #define DOTS_OF_f32(kernels)     DOTS_##kernels##_f32

@@ -80,6 +80,7 @@ enum {
     MOST_BF16_ROWS_ACROSS = 8, /* ... across k, where fp8 is more work */
     MOST_FP8_ROWS_ACROSS = 4,
     MOST_LANE_ROWS = 16,      /* across k, interleaved to lanes: more are worth packing B, ... */
+    MOST_NEAR_LANE_ROWS = 4,  /* ... of pairs of s16 that stay near, ... */
     MOST_LANE_COLUMNS = 64,   /* ... and columns A */
     MOST_SHORT_ACROSS = 32,   /* rows or columns, with short vectors */
     MOST_SLOW_COLUMNS = 64,   /* columns beside an A of halves that become f32: slow to pack */
@@ -237,7 +238,8 @@ static bool has_lane_dots(const struct tcgemm_plan *plan) {
 
 /* ... and from lines across it. */
 static bool has_lane_across(const struct tcgemm_plan *plan) {
-    return has_lane_dots(plan) && plan->kernel->cpu->lane_across;
+    return plan->kernel->cpu->lane_across &&
+           (tcgemm_dtype_bits(plan->g.a.dtype) == 16 || has_bytes(&plan->g));
 }
 
 /* Whether vectors multiply rows of bytes as s16. */
@@ -347,8 +349,9 @@ static int64_t most_across(const struct tcgemm_plan *plan) {
 /* ... rows, ... */
 static int64_t most_rows_across(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const bool are_far = (double)plan->g.n * (double)plan->g.k >= LEAST_FAR_LINES;
     if (gain_by_lanes(plan))
-        return MOST_LANE_ROWS;
+        return widens_bytes(u) && !are_far ? MOST_NEAR_LANE_ROWS : MOST_LANE_ROWS;
     if (plan->g.type->type == TCGEMM_TF32_F32 && tcgemm_is_wide(u))
         return most_across(plan) / 2; /* which vectors half as long multiply */
     if (u->family == TCGEMM_FAMILY_BF16)

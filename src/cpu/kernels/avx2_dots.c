@@ -450,3 +450,113 @@ void tcgemm_dots_avx2_bytes(const tcgemm_dots_t *t) {
     else
         all_bytes_along(t, false);
 }
+
+/* ---- bytes across k ---- */
+
+/* Two rows of k as pairs of s16, each beside x's pair of a row: those of a piece of lines and of
+ * all steps lie in the first-level cache between what makes them and what multiplies them. */
+enum {
+    PIECE = TCGEMM_LINES_ACROSS,
+    VECTORS = PIECE / 8,
+    MOST_PAIRS = TCGEMM_STEPS_ACROSS / 2,
+    PIECES_AHEAD = 16 * LINE_OF_MEMORY
+};
+
+typedef struct pairs {
+    __m256i at[MOST_PAIRS][VECTORS];
+} pairs_t;
+
+/* Sixteen bytes, or those that there are, and zeros. */
+static TCGEMM_ALWAYS_INLINE __m128i some_bytes(const uint8_t *from, int count) {
+    if (count >= BYTES_AT_ONCE)
+        return load_bytes(from);
+    uint8_t some[BYTES_AT_ONCE] = {0};
+    for (int i = 0; i < count; ++i) /* no call of memcpy */
+        some[i] = from[i];
+    return load_bytes(some);
+}
+
+/* Of rows `one` and `two` of k, of which there may be no second; of `left` lines, or whole pieces.
+ */
+static TCGEMM_ALWAYS_INLINE void make_pair(const uint8_t *one, const uint8_t *two, int left,
+                                           const bool is_whole, const bool is_signed,
+                                           __m256i to[VECTORS]) {
+    TCGEMM_UNROLL
+    for (int l = 0; l < PIECE; l += BYTES_AT_ONCE) {
+        const __m128i r0 = is_whole ? load_bytes(one + l) : some_bytes(one + l, left - l);
+        const __m128i r1 = is_whole ? load_bytes(two + l)
+                           : two    ? some_bytes(two + l, left - l)
+                                    : _mm_setzero_si128();
+        to[l / 8] = widen(_mm_unpacklo_epi8(r0, r1), is_signed);
+        to[l / 8 + 1] = widen(_mm_unpackhi_epi8(r0, r1), is_signed);
+    }
+}
+
+static TCGEMM_ALWAYS_INLINE void make_pairs(const tcgemm_dots_t *t, int first, const bool is_signed,
+                                            pairs_t *to) {
+    const int left = t->num_lines - first;
+    const uint8_t *one = (const uint8_t *)t->lines + first;
+    int64_t k = 0;
+    for (; left >= PIECE && k + 2 <= t->steps; k += 2, one += 2 * t->k_stride) {
+        if (t->fetches) {
+            TCGEMM_PREFETCH_FAR(one + PIECES_AHEAD);
+            TCGEMM_PREFETCH_FAR(one + t->k_stride + PIECES_AHEAD);
+        }
+        make_pair(one, one + t->k_stride, left, true, is_signed, to->at[k / 2]);
+    }
+    for (; k < t->steps; k += 2, one += 2 * t->k_stride)
+        make_pair(one, k + 1 < t->steps ? one + t->k_stride : NULL, left, false, is_signed,
+                  to->at[k / 2]);
+}
+
+/* Sums of a row of x and a piece of lines, from and to memory. */
+static TCGEMM_NEVER_INLINE void add_pairs(const tcgemm_dots_t *t, const pairs_t *pairs, int row,
+                                          uint32_t *partial) {
+    const uint32_t *x = (const uint32_t *)t->x + row;
+    __m256i *const sums = (__m256i *)(void *)partial;
+    __m256i sum[VECTORS];
+    TCGEMM_UNROLL
+    for (int v = 0; v < VECTORS; ++v)
+        sum[v] = t->resumes ? _mm256_loadu_si256(sums + v) : _mm256_setzero_si256();
+    for (int64_t k = 0; k < t->steps; k += 2, x += t->width) {
+        const __m256i one = _mm256_set1_epi32((int)*x);
+        TCGEMM_UNROLL
+        for (int v = 0; v < VECTORS; ++v)
+            sum[v] = _mm256_add_epi32(sum[v], _mm256_madd_epi16(one, pairs->at[k / 2][v]));
+    }
+    TCGEMM_UNROLL
+    for (int v = 0; v < VECTORS; ++v)
+        _mm256_storeu_si256(sums + v, sum[v]);
+}
+
+/* D's elements of a row and a piece of lines. */
+static TCGEMM_NEVER_INLINE void store_pairs(const tcgemm_dots_t *t, int row, int first,
+                                            const uint32_t *sums) {
+    const uint32_t alpha = t->alpha.s32, beta = t->beta.s32;
+    const int count = t->num_lines - first < PIECE ? t->num_lines - first : PIECE;
+    uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
+    const uint32_t *const c =
+        t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
+    if (t->d_line == 1 && !c)
+        for (int l = 0; l < count; ++l)
+            d[l] = alpha * sums[l];
+    else
+        for (int l = 0; l < count; ++l)
+            d[l * t->d_line] = alpha * sums[l] + (c ? beta * c[l * t->c_line] : 0u);
+}
+
+void tcgemm_across_avx2_bytes(const tcgemm_dots_t *t) {
+    for (int first = 0; first < t->num_lines; first += PIECE) {
+        uint32_t *const partial = (uint32_t *)t->partial + (ptrdiff_t)first * t->width;
+        pairs_t pairs;
+        if (t->dtype == TCGEMM_DTYPE_S8)
+            make_pairs(t, first, true, &pairs);
+        else
+            make_pairs(t, first, false, &pairs);
+        for (int row = 0; row < t->num_rows; ++row) {
+            add_pairs(t, &pairs, row, partial + (ptrdiff_t)row * PIECE);
+            if (!t->pauses)
+                store_pairs(t, row, first, partial + (ptrdiff_t)row * PIECE);
+        }
+    }
+}

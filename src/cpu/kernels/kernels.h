@@ -60,7 +60,8 @@ tcgemm_tile_fn tcgemm_tile_avx2_f64, tcgemm_tile_avx2_f64_strided;
 tcgemm_tile_fn tcgemm_tile_avx2_s16, tcgemm_tile_avx2_s16_strided, tcgemm_tile_avx2_u8s8,
     tcgemm_tile_avx2_u8s8_strided, tcgemm_tile_avx2_b1;
 
-tcgemm_dots_fn tcgemm_dots_avx2_f32, tcgemm_dots_avx2_f64, tcgemm_dots_avx2_bytes;
+tcgemm_dots_fn tcgemm_dots_avx2_f32, tcgemm_dots_avx2_f64, tcgemm_dots_avx2_bytes,
+    tcgemm_across_avx2_bytes;
 tcgemm_dots_fn tcgemm_dots_avx512_f32, tcgemm_dots_avx512_f64;
 tcgemm_dots_fn tcgemm_dots_avx512_pairs, tcgemm_dots_avx512_quads;
 tcgemm_dots_fn tcgemm_dots_amx_bf16x32, tcgemm_dots_amx_f16x32, tcgemm_dots_amx_i8x64;

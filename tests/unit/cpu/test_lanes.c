@@ -35,7 +35,7 @@ static char current[160];
 typedef struct product {
     tcgemm_dots_t t;
     bool across;
-    int bytes;          /* of an element */
+    int bytes, x_bytes; /* of an element of a line, and of x */
     uint8_t *lines, *x; /* the same, to be written */
     uint32_t terms[MOST_WIDTH];
     uint32_t c[MOST_WIDTH * MOST_LINES];
@@ -51,25 +51,26 @@ static void on_fault(int number) {
 
 /* Where element k of row i of x is, and of a line. */
 static uint8_t *x_at(const product_t *p, int64_t k, int i) {
-    const int of_lane = 4 / p->bytes;
-    return p->x + ((k / of_lane * p->t.width + i) * of_lane + k % of_lane) * p->bytes;
+    const int of_lane = 4 / p->x_bytes;
+    return p->x + ((k / of_lane * p->t.width + i) * of_lane + k % of_lane) * p->x_bytes;
 }
 
 static uint8_t *line_at(const product_t *p, int64_t k, int64_t line) {
     return p->lines + (line * p->t.line_stride + k * p->t.k_stride) * p->bytes;
 }
 
-static void draw(product_t *p, uint64_t *random, int bytes, int width, bool across) {
+static void draw(product_t *p, uint64_t *random, int bytes, int x_bytes, int width, bool across) {
     const int64_t steps = 1 + random_below(random, MOST_STEPS);
     const int num_lines = 1 + (int)random_below(random, across ? MOST_LINES : 32);
     const int64_t length = across ? num_lines : steps;
     const int64_t pitch = length + random_below(random, PAD);
     const int64_t count = ((across ? steps : num_lines) - 1) * pitch + length;
-    const int64_t x_count = round_up(steps * bytes, 4) * width;
+    const int64_t x_count = round_up(steps * x_bytes, 4) * width;
     const bool by_lines = random_below(random, 3) == 0; /* D's lines do not lie side by side */
     memset(p, 0, sizeof *p);
     p->across = across;
     p->bytes = bytes;
+    p->x_bytes = x_bytes;
     p->lines = guard_place(&lines_guard, (size_t)(count * bytes), true);
     p->x = guard_place(&x_guard, (size_t)x_count, true);
     memset(p->x, 0, (size_t)x_count);
@@ -114,10 +115,16 @@ static void run(const tcgemm_cpu_ukernel_t *u, product_t *p) {
     }
 }
 
-/* ---- quads ---- */
+/* ---- quads of bytes, and pairs of them that are s16 in x ---- */
 
 static int32_t value(uint8_t byte, bool is_signed) {
     return is_signed ? (int8_t)byte : byte;
+}
+
+static int32_t value_of_x(const product_t *p, int64_t k, int row) {
+    int16_t wide = 0;
+    memcpy(&wide, x_at(p, k, row), (size_t)p->x_bytes);
+    return p->x_bytes == 2 ? wide : value(*x_at(p, k, row), p->t.x_is_signed);
 }
 
 static void multiply_integers(product_t *p, bool lines_are_signed) {
@@ -128,8 +135,7 @@ static void multiply_integers(product_t *p, bool lines_are_signed) {
             const int64_t at = i * t->d_row + l * t->d_line;
             uint32_t sum = 0;
             for (int64_t k = 0; k < t->steps; ++k)
-                sum += (uint32_t)(value(*x_at(p, k, i), t->x_is_signed) *
-                                  value(*line_at(p, k, l), lines_are_signed));
+                sum += (uint32_t)(value_of_x(p, k, i) * value(*line_at(p, k, l), lines_are_signed));
             expected[at] = t->alpha.s32 * sum + (c ? t->beta.s32 * c[at] : 0);
         }
 }
@@ -143,15 +149,17 @@ static void check_quads(const tcgemm_kernel_t *kernel, int width, bool across) {
         const uint32_t shift = x_is_signed != lines_are_signed ? 0u
                                : x_is_signed                   ? 0u - 128u
                                                                : 128u;
-        draw(&p, &random, 1, width, across);
+        draw(&p, &random, 1, kernel->cpu->x_bytes, width, across);
         for (int64_t k = 0; k < p.t.steps; ++k) {
             for (int row = 0; row < width; ++row) {
-                *x_at(&p, k, row) = (uint8_t)random_next(&random);
-                p.terms[row] += shift * (uint32_t)value(*x_at(&p, k, row), x_is_signed);
+                const int32_t x = value((uint8_t)random_next(&random), x_is_signed);
+                memcpy(x_at(&p, k, row), &x, (size_t)p.x_bytes);
+                p.terms[row] += shift * (uint32_t)x;
             }
             for (int l = 0; l < p.t.num_lines; ++l)
                 *line_at(&p, k, l) = (uint8_t)random_next(&random);
         }
+        p.t.dtype = lines_are_signed ? TCGEMM_DTYPE_S8 : TCGEMM_DTYPE_U8;
         p.t.x_is_signed = x_is_signed;
         p.t.flip = shift ? 0x80 : 0;
         p.t.term = p.terms;
@@ -249,7 +257,7 @@ static void check_pairs(const tcgemm_kernel_t *kernel, int width) {
     uint64_t random = (uint64_t)width;
     for (int64_t i = 0; i < at_level(20, 100, 400); ++i) {
         static product_t p;
-        draw(&p, &random, 2, width, true);
+        draw(&p, &random, 2, 2, width, true);
         const bool some_subnormal = random_below(&random, 2) == 0;
         for (int64_t k = 0; k < p.t.steps; ++k) {
             for (int row = 0; row < width; ++row)
@@ -280,7 +288,7 @@ static void check_kernel(const tcgemm_kernel_t *kernel) {
             check_pairs(kernel, width);
         } else {
             check_quads(kernel, width, true);
-            if (width >= 8)
+            if (u->lane_dots && width >= 8)
                 check_quads(kernel, width, false);
         }
 }
