@@ -1,5 +1,5 @@
 /* avx2_dots.c - a few rows times lines along or across k with AVX2: 8 lines (of f64 4) a vector, up
- * to 8 rows.
+ * to 8 rows; of bytes pairs that are s16, up to 16 rows.
  */
 #include <immintrin.h>
 
@@ -339,28 +339,48 @@ void tcgemm_turn_avx2_f64(const tcgemm_dots_t *t, const void *sums, int64_t pitc
 /* ---- bytes along k ---- */
 
 /* x as rows of s16, so that pairs of products are exact in 32 bits: bytes of a line are widened
- * once for all rows. ROWS x LINES sums at a time, each a vector. */
+ * once for all rows, u8 as s8 that are 128 less, which the sum of a row makes up for: no second
+ * copy of all loops. rows x lines sums at a time, each a vector. */
 enum { SUMS = 8, BYTES_AT_ONCE = 16, LINE_OF_MEMORY = 64, BYTES_AHEAD = 8 * LINE_OF_MEMORY };
 
 static TCGEMM_ALWAYS_INLINE __m128i load_bytes(const uint8_t *bytes) {
     return _mm_loadu_si128((const __m128i *)(const void *)bytes);
 }
 
-/* Bytes from p to the end, fewer than a vector's, then anything: of a long line moved there. */
+/* Bytes from p to the end of a line of a vector's or more, moved there, and zeros. */
 static TCGEMM_ALWAYS_INLINE __m128i last_bytes(const uint8_t *line, int64_t p, int64_t steps) {
-    static const uint8_t places[2 * BYTES_AT_ONCE] = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                      8, 9, 10, 11, 12, 13, 14, 15};
-    if (steps >= BYTES_AT_ONCE)
-        return _mm_shuffle_epi8(load_bytes(line + steps - BYTES_AT_ONCE),
-                                load_bytes(places + BYTES_AT_ONCE - (steps - p)));
-    uint8_t left[BYTES_AT_ONCE] = {0};
-    for (int64_t i = 0; i < steps; ++i) /* no call of memcpy */
-        left[i] = line[i];
-    return load_bytes(left);
+    static const int8_t places[2 * BYTES_AT_ONCE] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                                     11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1,
+                                                     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    const uint8_t *const from = (const uint8_t *)places + BYTES_AT_ONCE - (steps - p);
+    return _mm_shuffle_epi8(load_bytes(line + steps - BYTES_AT_ONCE), load_bytes(from));
 }
 
-static TCGEMM_ALWAYS_INLINE __m256i widen(__m128i raw, const bool is_signed) {
-    return is_signed ? _mm256_cvtepi8_epi16(raw) : _mm256_cvtepu8_epi16(raw);
+/* Lines from `first` on that are shorter, with zeros behind them. */
+static TCGEMM_NEVER_INLINE void lengthen(const tcgemm_dots_t *t, int first, int lines,
+                                         uint8_t longer[][BYTES_AT_ONCE]) {
+    for (int l = 0; l < lines; ++l) {
+        const uint8_t *const line = (const uint8_t *)t->lines + (first + l) * t->line_stride;
+        for (int64_t i = 0; i < BYTES_AT_ONCE; ++i)
+            longer[l][i] = first + l < t->num_lines && i < t->steps ? line[i] : 0;
+    }
+}
+
+/* Of s8, or of u8 that a flip makes s8. */
+static TCGEMM_ALWAYS_INLINE __m256i flipped(__m128i raw, __m128i flip) {
+    return _mm256_cvtepi8_epi16(_mm_xor_si128(raw, flip));
+}
+
+/* The sum of a row of x, zero behind `steps`. */
+static TCGEMM_NEVER_INLINE uint32_t sum_of_row(const int16_t *x, int64_t steps) {
+    __m256i sum = _mm256_setzero_si256();
+    for (int64_t p = 0; p < steps; p += BYTES_AT_ONCE) {
+        const __m256i numbers = _mm256_loadu_si256((const __m256i *)(const void *)(x + p));
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(numbers, _mm256_set1_epi16(1)));
+    }
+    const __m256i twos = _mm256_hadd_epi32(sum, sum);
+    const __m256i fours = _mm256_hadd_epi32(twos, twos);
+    return (uint32_t)_mm256_extract_epi32(fours, 0) + (uint32_t)_mm256_extract_epi32(fours, 4);
 }
 
 static TCGEMM_ALWAYS_INLINE void add_bytes(const int16_t *const x, int64_t pitch, __m256i line,
@@ -372,44 +392,59 @@ static TCGEMM_ALWAYS_INLINE void add_bytes(const int16_t *const x, int64_t pitch
     }
 }
 
-/* D's elements of rows row .. and lines first .., of which it may lack some. */
+/* D's elements of a row and of lines first .., `count` of them or as many as there are. */
+static TCGEMM_NEVER_INLINE void store_integers(const tcgemm_dots_t *t, int row, int first,
+                                               int count, const uint32_t *sums, uint32_t term) {
+    const uint32_t alpha = t->alpha.s32, beta = t->beta.s32;
+    uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
+    const uint32_t *const c =
+        t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
+    if (count > t->num_lines - first)
+        count = t->num_lines - first;
+    for (int l = 0; l < count; ++l)
+        d[l * t->d_line] = alpha * (sums[l] + term) + (c ? beta * c[l * t->c_line] : 0u);
+}
+
+/* The lanes of sums of some rows and lines are added up. */
 static TCGEMM_NEVER_INLINE void store_bytes(const tcgemm_dots_t *t, const __m256i sum[SUMS],
-                                            int row, int rows, int first, int lines) {
+                                            int row, int rows, int first, int lines,
+                                            const uint32_t *terms) {
     uint32_t sums[SUMS];
     for (int i = 0; i < SUMS; i += 4) {
         const __m256i all = _mm256_hadd_epi32(_mm256_hadd_epi32(sum[i], sum[i + 1]),
                                               _mm256_hadd_epi32(sum[i + 2], sum[i + 3]));
-        const __m128i four =
-            _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
-        _mm_storeu_si128((__m128i *)(void *)(sums + i),
-                         _mm_mullo_epi32(_mm_set1_epi32((int)t->alpha.s32), four));
+        _mm_storeu_si128(
+            (__m128i *)(void *)(sums + i),
+            _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1)));
     }
-    for (int i = 0; i < rows && row + i < t->num_rows; ++i) {
-        uint32_t *const d = (uint32_t *)t->d + (row + i) * t->d_row + first * t->d_line;
-        const uint32_t *const c =
-            t->c ? (const uint32_t *)t->c + (row + i) * t->c_row + first * t->c_line : NULL;
-        for (int l = 0; l < lines && first + l < t->num_lines; ++l)
-            d[l * t->d_line] = sums[i * lines + l] + (c ? t->beta.s32 * c[l * t->c_line] : 0u);
-    }
+    for (int i = 0; i < rows && row + i < t->num_rows; ++i)
+        store_integers(t, row + i, first, lines, sums + (ptrdiff_t)i * lines, terms[row + i]);
 }
 
 static TCGEMM_ALWAYS_INLINE void some_bytes_along(const tcgemm_dots_t *t, int row, int first,
-                                                  const int rows, const bool is_signed) {
+                                                  const int rows, const uint32_t *terms) {
     const int lines = SUMS / rows;
+    const __m128i flip = _mm_set1_epi8((char)(t->dtype == TCGEMM_DTYPE_U8 ? 0x80 : 0));
     const int64_t pitch = t->x_pitch / (int64_t)sizeof(int16_t);
     const int16_t *const x = (const int16_t *)t->x + row * pitch;
+    uint8_t longer[SUMS][BYTES_AT_ONCE];
     const uint8_t *line[SUMS];
     __m256i sum[SUMS];
     TCGEMM_UNROLL
     for (int i = 0; i < SUMS; ++i)
         sum[i] = _mm256_setzero_si256();
+    const bool is_short = t->steps < BYTES_AT_ONCE;
+    const int64_t steps = is_short ? BYTES_AT_ONCE : t->steps;
+    if (is_short)
+        lengthen(t, first, lines, longer);
     TCGEMM_UNROLL
     for (int l = 0; l < lines; ++l)
-        line[l] = (const uint8_t *)t->lines +
-                  (first + l < t->num_lines ? first + l : first) * t->line_stride;
+        line[l] = is_short ? longer[l]
+                           : (const uint8_t *)t->lines +
+                                 (first + l < t->num_lines ? first + l : first) * t->line_stride;
     const bool fetches = t->fetches && row == 0;
     int64_t p = 0;
-    for (; p + BYTES_AT_ONCE <= t->steps; p += BYTES_AT_ONCE) {
+    for (; p + BYTES_AT_ONCE <= steps; p += BYTES_AT_ONCE) {
         if (fetches && p % LINE_OF_MEMORY == 0) {
             TCGEMM_UNROLL
             for (int l = 0; l < lines; ++l)
@@ -417,38 +452,34 @@ static TCGEMM_ALWAYS_INLINE void some_bytes_along(const tcgemm_dots_t *t, int ro
         }
         TCGEMM_UNROLL
         for (int l = 0; l < lines; ++l)
-            add_bytes(x + p, pitch, widen(load_bytes(line[l] + p), is_signed), rows, sum + l,
-                      lines);
+            add_bytes(x + p, pitch, flipped(load_bytes(line[l] + p), flip), rows, sum + l, lines);
     }
-    if (p < t->steps) { /* x has zeros there */
+    if (p < steps) { /* x has zeros there */
         TCGEMM_UNROLL
         for (int l = 0; l < lines; ++l)
-            add_bytes(x + p, pitch, widen(last_bytes(line[l], p, t->steps), is_signed), rows,
-                      sum + l, lines);
+            add_bytes(x + p, pitch, flipped(last_bytes(line[l], p, steps), flip), rows, sum + l,
+                      lines);
     }
-    store_bytes(t, sum, row, rows, first, lines);
+    store_bytes(t, sum, row, rows, first, lines, terms);
 }
 
 /* One row beside eight lines, two beside four, or four beside two, while these are near. */
-static TCGEMM_ALWAYS_INLINE void all_bytes_along(const tcgemm_dots_t *t, const bool is_signed) {
-    enum { MOST_LINES = 8, MOST_ROWS = 4 };
+void tcgemm_dots_avx2_bytes(const tcgemm_dots_t *t) {
+    enum { MOST_LINES = 8, MOST_ROWS = 4, MOST_X = 16 };
+    const int64_t pitch = t->x_pitch / (int64_t)sizeof(int16_t);
+    uint32_t terms[MOST_X] = {0};
+    for (int row = 0; t->dtype == TCGEMM_DTYPE_U8 && row < t->num_rows; ++row)
+        terms[row] = 128u * sum_of_row((const int16_t *)t->x + row * pitch, t->steps);
     if (t->num_rows == 1)
         for (int first = 0; first < t->num_lines; first += MOST_LINES)
-            some_bytes_along(t, 0, first, 1, is_signed);
+            some_bytes_along(t, 0, first, 1, terms);
     else if (t->num_rows == 2)
         for (int first = 0; first < t->num_lines; first += MOST_LINES / 2)
-            some_bytes_along(t, 0, first, 2, is_signed);
+            some_bytes_along(t, 0, first, 2, terms);
     else
         for (int first = 0; first < t->num_lines; first += MOST_LINES / MOST_ROWS)
             for (int row = 0; row < t->num_rows; row += MOST_ROWS)
-                some_bytes_along(t, row, first, MOST_ROWS, is_signed);
-}
-
-void tcgemm_dots_avx2_bytes(const tcgemm_dots_t *t) {
-    if (t->dtype == TCGEMM_DTYPE_S8)
-        all_bytes_along(t, true);
-    else
-        all_bytes_along(t, false);
+                some_bytes_along(t, row, first, MOST_ROWS, terms);
 }
 
 /* ---- bytes across k ---- */
@@ -466,8 +497,13 @@ typedef struct pairs {
     __m256i at[MOST_PAIRS][VECTORS];
 } pairs_t;
 
+/* Of u8, or, with a sign of 0x80, of s8. */
+static TCGEMM_ALWAYS_INLINE __m256i widen(__m128i raw, __m256i sign) {
+    return _mm256_sub_epi16(_mm256_xor_si256(_mm256_cvtepu8_epi16(raw), sign), sign);
+}
+
 /* Sixteen bytes, or those that there are, and zeros. */
-static TCGEMM_ALWAYS_INLINE __m128i some_bytes(const uint8_t *from, int count) {
+static TCGEMM_NEVER_INLINE __m128i some_bytes(const uint8_t *from, int count) {
     if (count >= BYTES_AT_ONCE)
         return load_bytes(from);
     uint8_t some[BYTES_AT_ONCE] = {0};
@@ -479,21 +515,20 @@ static TCGEMM_ALWAYS_INLINE __m128i some_bytes(const uint8_t *from, int count) {
 /* Of rows `one` and `two` of k, of which there may be no second; of `left` lines, or whole pieces.
  */
 static TCGEMM_ALWAYS_INLINE void make_pair(const uint8_t *one, const uint8_t *two, int left,
-                                           const bool is_whole, const bool is_signed,
-                                           __m256i to[VECTORS]) {
+                                           const bool is_whole, __m256i sign, __m256i to[VECTORS]) {
     TCGEMM_UNROLL
     for (int l = 0; l < PIECE; l += BYTES_AT_ONCE) {
         const __m128i r0 = is_whole ? load_bytes(one + l) : some_bytes(one + l, left - l);
         const __m128i r1 = is_whole ? load_bytes(two + l)
                            : two    ? some_bytes(two + l, left - l)
                                     : _mm_setzero_si128();
-        to[l / 8] = widen(_mm_unpacklo_epi8(r0, r1), is_signed);
-        to[l / 8 + 1] = widen(_mm_unpackhi_epi8(r0, r1), is_signed);
+        to[l / 8] = widen(_mm_unpacklo_epi8(r0, r1), sign);
+        to[l / 8 + 1] = widen(_mm_unpackhi_epi8(r0, r1), sign);
     }
 }
 
-static TCGEMM_ALWAYS_INLINE void make_pairs(const tcgemm_dots_t *t, int first, const bool is_signed,
-                                            pairs_t *to) {
+static TCGEMM_ALWAYS_INLINE void make_pairs(const tcgemm_dots_t *t, int first, pairs_t *to) {
+    const __m256i sign = _mm256_set1_epi16(t->dtype == TCGEMM_DTYPE_S8 ? 0x80 : 0);
     const int left = t->num_lines - first;
     const uint8_t *one = (const uint8_t *)t->lines + first;
     int64_t k = 0;
@@ -502,10 +537,10 @@ static TCGEMM_ALWAYS_INLINE void make_pairs(const tcgemm_dots_t *t, int first, c
             TCGEMM_PREFETCH_FAR(one + PIECES_AHEAD);
             TCGEMM_PREFETCH_FAR(one + t->k_stride + PIECES_AHEAD);
         }
-        make_pair(one, one + t->k_stride, left, true, is_signed, to->at[k / 2]);
+        make_pair(one, one + t->k_stride, left, true, sign, to->at[k / 2]);
     }
     for (; k < t->steps; k += 2, one += 2 * t->k_stride)
-        make_pair(one, k + 1 < t->steps ? one + t->k_stride : NULL, left, false, is_signed,
+        make_pair(one, k + 1 < t->steps ? one + t->k_stride : NULL, left, false, sign,
                   to->at[k / 2]);
 }
 
@@ -529,34 +564,15 @@ static TCGEMM_NEVER_INLINE void add_pairs(const tcgemm_dots_t *t, const pairs_t 
         _mm256_storeu_si256(sums + v, sum[v]);
 }
 
-/* D's elements of a row and a piece of lines. */
-static TCGEMM_NEVER_INLINE void store_pairs(const tcgemm_dots_t *t, int row, int first,
-                                            const uint32_t *sums) {
-    const uint32_t alpha = t->alpha.s32, beta = t->beta.s32;
-    const int count = t->num_lines - first < PIECE ? t->num_lines - first : PIECE;
-    uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
-    const uint32_t *const c =
-        t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
-    if (t->d_line == 1 && !c)
-        for (int l = 0; l < count; ++l)
-            d[l] = alpha * sums[l];
-    else
-        for (int l = 0; l < count; ++l)
-            d[l * t->d_line] = alpha * sums[l] + (c ? beta * c[l * t->c_line] : 0u);
-}
-
 void tcgemm_across_avx2_bytes(const tcgemm_dots_t *t) {
     for (int first = 0; first < t->num_lines; first += PIECE) {
         uint32_t *const partial = (uint32_t *)t->partial + (ptrdiff_t)first * t->width;
         pairs_t pairs;
-        if (t->dtype == TCGEMM_DTYPE_S8)
-            make_pairs(t, first, true, &pairs);
-        else
-            make_pairs(t, first, false, &pairs);
+        make_pairs(t, first, &pairs);
         for (int row = 0; row < t->num_rows; ++row) {
             add_pairs(t, &pairs, row, partial + (ptrdiff_t)row * PIECE);
             if (!t->pauses)
-                store_pairs(t, row, first, partial + (ptrdiff_t)row * PIECE);
+                store_integers(t, row, first, PIECE, partial + (ptrdiff_t)row * PIECE, 0);
         }
     }
 }
