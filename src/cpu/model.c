@@ -359,12 +359,18 @@ static int64_t most_rows_across(const struct tcgemm_plan *plan) {
     return most_across(plan);
 }
 
-/* ... and columns, beside an A that takes longer to pack. */
-static int64_t most_columns_across(const struct tcgemm_plan *plan) {
+/* ... and columns, beside an A that takes longer to pack; pairs of s16 are soon multiplied as fast
+ * by tiles, and by more threads that share what is packed. */
+static int64_t most_columns_across(const struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const double lines = (double)plan->g.m * (double)plan->g.k;
+    const bool are_far = lines >= LEAST_FAR_LINES;
+    if (has_lane_across(plan) && widens_bytes(u) && tcgemm_is_wide(u))
+        return are_far ? MOST_LANE_ROWS / 2 : MOST_NEAR_LANE_ROWS;
+    if (has_lane_across(plan) && widens_bytes(u) && max_threads > 1)
+        return are_far ? MOST_LANE_ROWS : MOST_NEAR_LANE_ROWS;
     if (has_lane_across(plan))
-        return lines >= LEAST_FAR_LINES ? MOST_LANE_COLUMNS : MOST_LANE_ROWS;
+        return are_far ? MOST_LANE_COLUMNS : MOST_LANE_ROWS;
     if (u->family == TCGEMM_FAMILY_F32 && tcgemm_dtype_bits(plan->g.a.dtype) == 16)
         return MOST_SLOW_COLUMNS;
     if (!tcgemm_is_wide(u) && !tcgemm_is_matrix(u))
@@ -723,7 +729,7 @@ static tcgemm_dots_of_t dots_of(const struct tcgemm_plan *plan, int max_threads,
          (!of_bytes && are_near_dots(plan, g->m, g->n, true))))
         return TCGEMM_DOTS_ROWS;
     if (g->a.row_stride == 1 &&
-        ((is_large && are_dots(plan, g->n, most_columns_across(plan), g->m)) ||
+        ((is_large && are_dots(plan, g->n, most_columns_across(plan, max_threads), g->m)) ||
          (!of_bytes && are_near_dots(plan, g->n, g->m, false) &&
           !is_sooner_turned(plan, max_threads))))
         return TCGEMM_DOTS_COLUMNS;
