@@ -80,7 +80,7 @@ enum {
     MOST_BF16_ROWS_ACROSS = 8, /* ... across k, where fp8 is more work */
     MOST_FP8_ROWS_ACROSS = 4,
     MOST_LANE_ROWS = 16,      /* across k, interleaved to lanes: more are worth packing B, ... */
-    MOST_NEAR_LANE_ROWS = 4,  /* ... of pairs of s16 that stay near, ... */
+    MOST_NEAR_LANE_ROWS = 3,  /* ... of pairs of s16 that stay near, ... */
     MOST_LANE_COLUMNS = 64,   /* ... and columns A */
     MOST_SHORT_ACROSS = 32,   /* rows or columns, with short vectors */
     MOST_SLOW_COLUMNS = 64,   /* columns beside an A of halves that become f32: slow to pack */
@@ -349,9 +349,11 @@ static int64_t most_across(const struct tcgemm_plan *plan) {
 /* ... rows, ... */
 static int64_t most_rows_across(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const bool are_far = (double)plan->g.n * (double)plan->g.k >= LEAST_FAR_LINES;
+    const double lines = (double)plan->g.n * (double)plan->g.k;
+    if (gain_by_lanes(plan) && widens_bytes(u) && lines < 4 * LEAST_FAR_LINES)
+        return lines < LEAST_FAR_LINES ? MOST_NEAR_LANE_ROWS : MOST_LANE_ROWS / 2;
     if (gain_by_lanes(plan))
-        return widens_bytes(u) && !are_far ? MOST_NEAR_LANE_ROWS : MOST_LANE_ROWS;
+        return MOST_LANE_ROWS;
     if (plan->g.type->type == TCGEMM_TF32_F32 && tcgemm_is_wide(u))
         return most_across(plan) / 2; /* which vectors half as long multiply */
     if (u->family == TCGEMM_FAMILY_BF16)
@@ -487,7 +489,7 @@ static int64_t far_lines_bytes(void) {
  * bytes by quads they are sooner with two already, by pairs in long vectors with more than eight.
  * (Measured on a Zen 4 and a Xeon.) */
 static int64_t most_widened(const struct tcgemm_plan *plan, int64_t many, bool along) {
-    enum { SOME_STEPS = 512, MANY_STEPS = 600, LINES_FOR_EACH = 96 };
+    enum { SOME_STEPS = 512, MANY_STEPS = 1000, LINES_FOR_EACH = 96 };
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const int64_t k = plan->g.k;
     if (u->family == TCGEMM_FAMILY_U8S8)

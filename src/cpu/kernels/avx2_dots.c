@@ -357,8 +357,8 @@ static TCGEMM_ALWAYS_INLINE __m128i last_bytes(const uint8_t *line, int64_t p, i
 }
 
 /* Lines from `first` on that are shorter, with zeros behind them. */
-static TCGEMM_NEVER_INLINE void lengthen(const tcgemm_dots_t *t, int first, int lines,
-                                         uint8_t longer[][BYTES_AT_ONCE]) {
+static TCGEMM_NEVER_INLINE TCGEMM_SHORT_CODE void
+lengthen(const tcgemm_dots_t *t, int first, int lines, uint8_t longer[][BYTES_AT_ONCE]) {
     for (int l = 0; l < lines; ++l) {
         const uint8_t *const line = (const uint8_t *)t->lines + (first + l) * t->line_stride;
         for (int64_t i = 0; i < BYTES_AT_ONCE; ++i)
@@ -392,17 +392,24 @@ static TCGEMM_ALWAYS_INLINE void add_bytes(const int16_t *const x, int64_t pitch
     }
 }
 
-/* D's elements of a row and of lines first .., `count` of them or as many as there are. */
-static TCGEMM_NEVER_INLINE void store_integers(const tcgemm_dots_t *t, int row, int first,
-                                               int count, const uint32_t *sums, uint32_t term) {
+/* D's elements of a row and of lines first .., `count` of them or as many as there are. Few beside
+ * what was multiplied for them: short code, not the quickest for each stride. */
+static TCGEMM_NEVER_INLINE TCGEMM_SHORT_CODE void store_integers(const tcgemm_dots_t *t, int row,
+                                                                 int first, int count,
+                                                                 const uint32_t *sums,
+                                                                 uint32_t term) {
     const uint32_t alpha = t->alpha.s32, beta = t->beta.s32;
     uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
     const uint32_t *const c =
         t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
     if (count > t->num_lines - first)
         count = t->num_lines - first;
-    for (int l = 0; l < count; ++l)
-        d[l * t->d_line] = alpha * (sums[l] + term) + (c ? beta * c[l * t->c_line] : 0u);
+    for (int l = 0; l < count; ++l) {
+        uint32_t number = alpha * (sums[l] + term);
+        if (c)
+            number += beta * c[l * t->c_line];
+        d[l * t->d_line] = number;
+    }
 }
 
 /* The lanes of sums of some rows and lines are added up. */

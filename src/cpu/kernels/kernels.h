@@ -20,6 +20,7 @@
 #else /* nor a copy for each call with constants */
 #define TCGEMM_NEVER_INLINE __attribute__((noinline, noclone))
 #endif
+#define TCGEMM_SHORT_CODE        __attribute__((cold)) /* compiled for its size */
 #define TCGEMM_PASTE_(x, y, z)   x##y##z
 #define TCGEMM_PASTE(x, y, z)    TCGEMM_PASTE_(x, y, z)
 #define TCGEMM_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
