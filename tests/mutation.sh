@@ -54,8 +54,8 @@ defect "of panels packed at once the second one is the first one again" cpu/kern
 defect "short vectors take the last bytes of a line one too early" cpu/kernels/avx2_dots.c \
     's/places + BYTES_AT_ONCE - (steps - p)/places + BYTES_AT_ONCE - 1 - (steps - p)/' \
     'unit/cpu/dots|check/kernels'
-defect "short vectors undo the flip of u8 by too little" cpu/kernels/avx2_dots.c \
-    's/128u \* sum_of_row/127u * sum_of_row/' \
+defect "short vectors do not undo the flip of u8" cpu/kernels/avx2_dots.c \
+    's/lines, t->term\[row + i\])/lines, 0)/' \
     'unit/cpu/dots|check/kernels'
 defect "short vectors across k begin anew after sixteen steps" cpu/kernels/avx2_dots.c \
     's/sum\[v\] = t->resumes ?/sum[v] = t->resumes \&\& t->width > 16 ?/' \
@@ -107,7 +107,7 @@ defect "rows that stay where they are: subnormals are looked for in the first pa
 defect "rows that stay where they are lie as many lanes apart as elements" cpu/gemm.c \
     's|row_stride / (x->a_stays ? x->u->ku : 1)|row_stride|' 'check/levels'
 defect "the terms of few rows of bytes are those of lines that were not flipped" cpu/dots.c \
-    's/is_signed ? 0u - 128u : 128u/is_signed ? 128u : 0u - 128u/' 'check/levels'
+    's/!widens ? 0u - 128u : 128u/!widens ? 128u : 0u - 128u/' 'check/levels'
 defect "few rows of bytes: the last bytes of a line are taken whole" cpu/kernels/avx512_vnni.c \
     's/((__mmask64)1 << (t->steps - p)) - 1/~(__mmask64)0/' 'check/memory|check/levels'
 defect "few rows of bytes: beyond the last line D is written" cpu/kernels/avx512_vnni.c \

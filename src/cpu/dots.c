@@ -238,8 +238,11 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         run.whole.alpha.s32 = tcgemm_integer_scalar(call->alpha);
         run.whole.beta.s32 = tcgemm_integer_scalar(call->beta);
         run.whole.x_is_signed = x_is_signed;
-        run.whole.flip = x_is_signed == (lines->dtype == TCGEMM_DTYPE_S8) ? 0x80 : 0;
-        run.pack_x.sum_factor = run.whole.flip == 0 ? 0 : x_is_signed ? 0u - 128u : 128u;
+        const bool lines_are_signed = lines->dtype == TCGEMM_DTYPE_S8;
+        const bool widens = plan->kernel->cpu->x_bytes == 2; /* and wants s8 beside x */
+        const bool flips = widens ? !lines_are_signed : x_is_signed == lines_are_signed;
+        run.whole.flip = flips ? 0x80 : 0;
+        run.pack_x.sum_factor = !flips ? 0 : x_is_signed && !widens ? 0u - 128u : 128u;
         run.whole.term = run.terms;
     } else if (is_double) {
         run.whole.alpha.f64 = call->alpha;
@@ -282,14 +285,25 @@ static int64_t next_dots(void *argument) {
                              : 0;
 }
 
+static int64_t sum_of(const int16_t *numbers, int64_t count) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; ++i)
+        sum += numbers[i];
+    return sum;
+}
+
 /* A row of bytes, and what its sums with flipped lines are to be corrected by: those that are s8
  * became 128 more, those that are u8 128 less. */
 static void pack_bytes(const dots_run_t *run, int64_t row) {
+    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
     const tcgemm_dots_t *t = &run->whole;
     uint8_t *const to = (uint8_t *)run->x + row * t->x_pitch;
     memset(to, 0, (size_t)t->x_pitch);
     if (row < run->num_rows)
-        (void)run->plan->kernel->cpu->pack_x(&run->pack_x, row, 1, 1, to, run->terms + row);
+        (void)u->pack_x(&run->pack_x, row, 1, 1, to, run->terms + row);
+    const uint32_t factor = run->pack_x.sum_factor;
+    if (u->x_bytes == 2) /* whose packing sums nothing */
+        run->terms[row] = factor ? factor * (uint32_t)sum_of((int16_t *)(void *)to, t->steps) : 0;
 }
 
 /* `count` numbers that lie `stride` apart. */

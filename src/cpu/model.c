@@ -230,16 +230,19 @@ static bool has_vectors_across(const tcgemm_cpu_ukernel_t *u) {
     return u->across && has_vector_dots(u);
 }
 
+/* Elements that lanes are made of where they lie. */
+static bool are_lanes_in_place(const tcgemm_canonical_t *g) {
+    return tcgemm_dtype_bits(g->a.dtype) == 16 || has_bytes(g);
+}
+
 /* Whether the kernel's own lanes are read in place from lines along k, ... */
 static bool has_lane_dots(const struct tcgemm_plan *plan) {
-    return plan->kernel->cpu->lane_dots &&
-           (tcgemm_dtype_bits(plan->g.a.dtype) == 16 || has_bytes(&plan->g));
+    return plan->kernel->cpu->lane_dots && are_lanes_in_place(&plan->g);
 }
 
 /* ... and from lines across it. */
 static bool has_lane_across(const struct tcgemm_plan *plan) {
-    return plan->kernel->cpu->lane_across &&
-           (tcgemm_dtype_bits(plan->g.a.dtype) == 16 || has_bytes(&plan->g));
+    return plan->kernel->cpu->lane_across && are_lanes_in_place(&plan->g);
 }
 
 /* Whether vectors multiply rows of bytes as s16. */
@@ -367,10 +370,10 @@ static int64_t most_columns_across(const struct tcgemm_plan *plan, int max_threa
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     const double lines = (double)plan->g.m * (double)plan->g.k;
     const bool are_far = lines >= LEAST_FAR_LINES;
-    if (has_lane_across(plan) && widens_bytes(u) && tcgemm_is_wide(u))
-        return are_far ? MOST_LANE_ROWS / 2 : MOST_NEAR_LANE_ROWS;
-    if (has_lane_across(plan) && widens_bytes(u) && max_threads > 1)
-        return are_far ? MOST_LANE_ROWS : MOST_NEAR_LANE_ROWS;
+    if (has_lane_across(plan) && widens_bytes(u) && (tcgemm_is_wide(u) || max_threads > 1))
+        return !are_far            ? MOST_NEAR_LANE_ROWS
+               : tcgemm_is_wide(u) ? MOST_LANE_ROWS / 2
+                                   : MOST_LANE_ROWS;
     if (has_lane_across(plan))
         return are_far ? MOST_LANE_COLUMNS : MOST_LANE_ROWS;
     if (u->family == TCGEMM_FAMILY_F32 && tcgemm_dtype_bits(plan->g.a.dtype) == 16)

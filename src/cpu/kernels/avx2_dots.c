@@ -339,8 +339,8 @@ void tcgemm_turn_avx2_f64(const tcgemm_dots_t *t, const void *sums, int64_t pitc
 /* ---- bytes along k ---- */
 
 /* x as rows of s16, so that pairs of products are exact in 32 bits: bytes of a line are widened
- * once for all rows, u8 as s8 that are 128 less, which the sum of a row makes up for: no second
- * copy of all loops. rows x lines sums at a time, each a vector. */
+ * once for all rows, u8 flipped to s8, which the term of a row undoes: no second copy of all loops.
+ * rows x lines sums at a time, each a vector. */
 enum { SUMS = 8, BYTES_AT_ONCE = 16, LINE_OF_MEMORY = 64, BYTES_AHEAD = 8 * LINE_OF_MEMORY };
 
 static TCGEMM_ALWAYS_INLINE __m128i load_bytes(const uint8_t *bytes) {
@@ -369,18 +369,6 @@ lengthen(const tcgemm_dots_t *t, int first, int lines, uint8_t longer[][BYTES_AT
 /* Of s8, or of u8 that a flip makes s8. */
 static TCGEMM_ALWAYS_INLINE __m256i flipped(__m128i raw, __m128i flip) {
     return _mm256_cvtepi8_epi16(_mm_xor_si128(raw, flip));
-}
-
-/* The sum of a row of x, zero behind `steps`. */
-static TCGEMM_NEVER_INLINE uint32_t sum_of_row(const int16_t *x, int64_t steps) {
-    __m256i sum = _mm256_setzero_si256();
-    for (int64_t p = 0; p < steps; p += BYTES_AT_ONCE) {
-        const __m256i numbers = _mm256_loadu_si256((const __m256i *)(const void *)(x + p));
-        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(numbers, _mm256_set1_epi16(1)));
-    }
-    const __m256i twos = _mm256_hadd_epi32(sum, sum);
-    const __m256i fours = _mm256_hadd_epi32(twos, twos);
-    return (uint32_t)_mm256_extract_epi32(fours, 0) + (uint32_t)_mm256_extract_epi32(fours, 4);
 }
 
 static TCGEMM_ALWAYS_INLINE void add_bytes(const int16_t *const x, int64_t pitch, __m256i line,
@@ -414,8 +402,7 @@ static TCGEMM_NEVER_INLINE TCGEMM_SHORT_CODE void store_integers(const tcgemm_do
 
 /* The lanes of sums of some rows and lines are added up. */
 static TCGEMM_NEVER_INLINE void store_bytes(const tcgemm_dots_t *t, const __m256i sum[SUMS],
-                                            int row, int rows, int first, int lines,
-                                            const uint32_t *terms) {
+                                            int row, int rows, int first, int lines) {
     uint32_t sums[SUMS];
     for (int i = 0; i < SUMS; i += 4) {
         const __m256i all = _mm256_hadd_epi32(_mm256_hadd_epi32(sum[i], sum[i + 1]),
@@ -425,13 +412,13 @@ static TCGEMM_NEVER_INLINE void store_bytes(const tcgemm_dots_t *t, const __m256
             _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1)));
     }
     for (int i = 0; i < rows && row + i < t->num_rows; ++i)
-        store_integers(t, row + i, first, lines, sums + (ptrdiff_t)i * lines, terms[row + i]);
+        store_integers(t, row + i, first, lines, sums + (ptrdiff_t)i * lines, t->term[row + i]);
 }
 
 static TCGEMM_ALWAYS_INLINE void some_bytes_along(const tcgemm_dots_t *t, int row, int first,
-                                                  const int rows, const uint32_t *terms) {
+                                                  const int rows) {
     const int lines = SUMS / rows;
-    const __m128i flip = _mm_set1_epi8((char)(t->dtype == TCGEMM_DTYPE_U8 ? 0x80 : 0));
+    const __m128i flip = _mm_set1_epi8((char)t->flip);
     const int64_t pitch = t->x_pitch / (int64_t)sizeof(int16_t);
     const int16_t *const x = (const int16_t *)t->x + row * pitch;
     uint8_t longer[SUMS][BYTES_AT_ONCE];
@@ -467,26 +454,22 @@ static TCGEMM_ALWAYS_INLINE void some_bytes_along(const tcgemm_dots_t *t, int ro
             add_bytes(x + p, pitch, flipped(last_bytes(line[l], p, steps), flip), rows, sum + l,
                       lines);
     }
-    store_bytes(t, sum, row, rows, first, lines, terms);
+    store_bytes(t, sum, row, rows, first, lines);
 }
 
 /* One row beside eight lines, two beside four, or four beside two, while these are near. */
 void tcgemm_dots_avx2_bytes(const tcgemm_dots_t *t) {
-    enum { MOST_LINES = 8, MOST_ROWS = 4, MOST_X = 16 };
-    const int64_t pitch = t->x_pitch / (int64_t)sizeof(int16_t);
-    uint32_t terms[MOST_X] = {0};
-    for (int row = 0; t->dtype == TCGEMM_DTYPE_U8 && row < t->num_rows; ++row)
-        terms[row] = 128u * sum_of_row((const int16_t *)t->x + row * pitch, t->steps);
+    enum { MOST_LINES = 8, MOST_ROWS = 4 };
     if (t->num_rows == 1)
         for (int first = 0; first < t->num_lines; first += MOST_LINES)
-            some_bytes_along(t, 0, first, 1, terms);
+            some_bytes_along(t, 0, first, 1);
     else if (t->num_rows == 2)
         for (int first = 0; first < t->num_lines; first += MOST_LINES / 2)
-            some_bytes_along(t, 0, first, 2, terms);
+            some_bytes_along(t, 0, first, 2);
     else
         for (int first = 0; first < t->num_lines; first += MOST_LINES / MOST_ROWS)
             for (int row = 0; row < t->num_rows; row += MOST_ROWS)
-                some_bytes_along(t, row, first, MOST_ROWS, terms);
+                some_bytes_along(t, row, first, MOST_ROWS);
 }
 
 /* ---- bytes across k ---- */

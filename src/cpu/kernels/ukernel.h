@@ -115,7 +115,8 @@ typedef struct tcgemm_dots {
      * lanes zero from `steps` to whole vectors, and as many as a multiple of 4, or 1 or 2. */
     int64_t x_pitch;
     bool x_is_signed;     /* s8, else u8 */
-    uint8_t flip;         /* xor to every byte of a line: then one factor is u8, the other s8 */
+    uint8_t flip;         /* xor to every byte of a line: then one factor is u8, the other s8, or,
+                           * beside rows of s16, the line is s8 */
     const uint32_t *term; /* of each row, added to its sums: undoes the flip */
     bool fetches;         /* lines are to be fetched ahead: they lie beyond the caches ... */
     bool is_crowded;      /* ... and share so few sets of the first one that few have room there, */

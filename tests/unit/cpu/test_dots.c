@@ -461,9 +461,10 @@ static void pack_byte_rows(const tcgemm_cpu_ukernel_t *u, const uint8_t *from, i
     t->x = x;
     t->x_pitch = (int64_t)BYTE_PITCH * u->x_bytes;
     t->x_is_signed = of_x == TCGEMM_DTYPE_S8;
-    t->flip = t->x_is_signed == (t->dtype == TCGEMM_DTYPE_S8) ? 0x80 : 0;
+    const bool widens = u->x_bytes == 2, lines_are_signed = t->dtype == TCGEMM_DTYPE_S8;
+    t->flip = (widens ? !lines_are_signed : t->x_is_signed == lines_are_signed) ? 0x80 : 0;
     t->term = term;
-    const uint32_t factor = t->flip == 0 ? 0u : t->x_is_signed ? 0u - 128u : 128u;
+    const uint32_t factor = t->flip == 0 ? 0u : t->x_is_signed && !widens ? 0u - 128u : 128u;
     for (int row = 0; row < MOST_BYTE_ROWS; ++row) {
         term[row] = 0;
         for (int64_t k = 0; row < t->num_rows && k < steps; ++k) {
