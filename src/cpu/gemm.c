@@ -959,6 +959,33 @@ static void multiply_and_copy(const product_t *x, const step_t *step, int64_t j,
     x->u->strided(&first);
 }
 
+/* A unit whose columns are one vector, where rows of A lie as kernels read them, and are not
+ * fetched bit by bit: one call multiplies them all. */
+static bool is_of_one_call(const product_t *x, const step_t *step, int64_t cols) {
+    return 3 * cols <= x->u->nr && reads_rows_of_a(x) && x->u->strided && !x->u->exact &&
+           !step->copies_b && !fetches_rows(x) && steps_ahead(x) == 0 &&
+           !(x->a_is_rows && x->plan->cpu.fetches);
+}
+
+/* The tiles along the columns of a unit: whole ones, and one or two from column `from` on. To ask
+ * anew for each tile how wide it is costs those of a few steps a tenth of their time. */
+typedef struct last_tiles {
+    int64_t from;
+    int n[2], width[2]; /* columns, and of the panel */
+} last_tiles_t;
+
+static last_tiles_t last_tiles(const product_t *x, int64_t j0, int64_t j1) {
+    const int64_t nr = x->u->nr, cols = j1 - j0;
+    last_tiles_t last = {.from = cols < 2 * nr ? j0 : j0 + (cols / nr - 1) * nr};
+    int64_t left = j1 - last.from;
+    for (int t = 0; t < 2 && left > 0; ++t) {
+        last.n[t] = (int)columns_of_tile(x, left);
+        last.width[t] = (int)width_of_panel(x, left);
+        left -= last.n[t];
+    }
+    return last;
+}
+
 /* As multiply_unit, with a panel of A that stays. */
 static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm_unit_t at) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
@@ -966,28 +993,42 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
     const int64_t j1 = min_i64(at.col + s->nb, step->block.cols);
     const parts_t a = parts_of_a(x, step, at.row);
     const parts_t b = parts_of_b(x, step);
-    const int64_t tile_rows = rows_of_tile(x, i1 - at.row), ahead = steps_ahead(x);
     const bool fetches = fetches_rows(x), are_close = fetches && has_close_rows(x);
+    const int64_t ahead = steps_ahead(x);
+    const int64_t rows = i1 - at.row;
+    const int64_t tile_rows = is_of_one_call(x, step, j1 - at.col) ? rows : rows_of_tile(x, rows);
+    const char *const first_a = panel_of_a(x, step, &a, at.row, 0);
+    const int64_t a_bytes = (const char *)panel_of_a(x, step, &a, at.row + tile_rows, 0) - first_a;
     const char *const first_b = panel_of_b(x, step, &b, at.col);
     const int64_t b_bytes = (const char *)panel_of_b(x, step, &b, at.col + 1) - first_b;
     const int64_t d_bytes = output_bytes(x);
+    const last_tiles_t last = last_tiles(x, at.col, j1);
     next_b_t next = next_b(x, step, &at, tile_rows);
     later_t later = later_rows(x, step, at.row, tile_rows);
     tcgemm_tile_t tile = tile_of_block(x, step);
+    tcgemm_tile_t first = {
+        .a = first_a, .row_term = x->signs.use_a_terms ? a.terms + at.row : NULL}; /* of a row */
+    place_output(x, step, at.row, at.col, &first);
+    tile.ldd = first.ldd;
+    tile.ldc = first.ldc;
+    const stride_t down = {a_bytes, tile_rows * tile.ldd * d_bytes, tile_rows * tile.ldc * d_bytes,
+                           tile_rows};
     for (int64_t i = at.row; i < i1; i += tile_rows) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
         if (later.share) {
             fetch_share(&later, 0);
             later.at += tile_rows * later.pitch;
         }
-        tile.a = panel_of_a(x, step, &a, i, 0);
-        tile.row_term = x->signs.use_a_terms ? a.terms + i : NULL;
         if (fetches && !are_close && i + tile_rows < i1)
             fetch_rows(x, step, i + tile_rows, min_i64(tile_rows, i1 - i - tile_rows), at.col,
                        j1 - at.col);
+        tile.a = first.a;
+        tile.row_term = first.row_term;
+        tile.c = first.c;
+        tile.d = first.d;
+        move_down(&down, &first);
         tile.b = first_b;
         tile.col_term = x->signs.use_b_terms ? b.terms + at.col - b.first : NULL;
-        place_output(x, step, i, at.col, &tile);
         tcgemm_tile_fn *function =
             tile_function(x, &a, i / x->u->mr, &b, (at.col - b.first) / x->u->nr);
         for (int64_t j = at.col; j < j1; j += tile.n) {
@@ -996,9 +1037,10 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
                                         tile.n};
                 move_right(&right, &tile);
             }
-            tile.n = (int)columns_of_tile(x, j1 - j);
+            const bool is_last = j >= last.from, is_second = j > last.from;
+            tile.n = is_last ? last.n[is_second] : x->u->nr;
             if (s->pack_b)
-                tile.b_step = width_of_panel(x, j1 - j);
+                tile.b_step = is_last ? last.width[is_second] : x->u->nr;
             if (ahead != 0)
                 fetch_b(&next, i == at.row ? ahead : 0, &tile);
             if (are_close)
