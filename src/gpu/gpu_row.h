@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "gpu/tensor_map.h"
 #include "table/family.h"
@@ -16,22 +17,24 @@ typedef enum tcgemm_streams {
     TCGEMM_STREAMS_B
 } tcgemm_streams_t;
 
+/* Short numbers, and names in place: a pointer would have to be put right when the library is
+ * loaded, and takes 32 bytes of it beside what it points to. */
 typedef struct tcgemm_gpu_row {
-    const char *entry;  /* the kernel's symbol without _nn, _nt, _tn, _tt */
-    const char *module; /* the .cu file that holds it: <family>_<type> */
-    const char *tag;
-    tcgemm_type_t type;
-    tcgemm_type_t code; /* the type whose code runs: its own, or one that operands are widened to */
-    int min_cc, max_cc; /* 10 x compute capability of the devices that it is offered on */
-    int bm, bn, bk;     /* block tile */
-    int wm, wn;         /* warp tile; of a warpgroup where that is what multiplies */
-    int im, in, ik;     /* instruction tile */
-    int threads;        /* per block */
-    int stages;
+    char entry[48];  /* the kernel's symbol without _nn, _nt, _tn, _tt */
+    char module[24]; /* the .cu file that holds it: <family>_<type> */
+    char tag[12];
+    uint8_t type;           /* a tcgemm_type_t; ... */
+    uint8_t code;           /* ... whose code runs: its own, or one that operands are widened to */
+    int16_t min_cc, max_cc; /* 10 x compute capability of the devices that it is offered on */
+    int16_t bm, bn, bk;     /* block tile */
+    int16_t wm, wn;         /* warp tile; of a warpgroup where that is what multiplies */
+    int16_t im, in, ik;     /* instruction tile */
+    int16_t threads;        /* per block */
+    int16_t stages;
+    int16_t blocks_per_sm;
     size_t smem_bytes; /* dynamic, per block */
-    int blocks_per_sm;
-    bool persistent; /* a block takes tiles gridDim.x apart until none is left */
-    int max_ranks; /* most blocks of a cluster that sum up a tile, each a share of k; 0, 1: none */
+    bool persistent;   /* a block takes tiles gridDim.x apart until none is left */
+    int16_t max_ranks; /* most blocks of a cluster that share the k of a tile; 0, 1: none */
     bool pairs; /* two blocks, one below the other, may share what they fetch of B: in clusters */
     bool splits_k;    /* the kernel knows parts of k (gpu_args.h) */
     bool pads_rows;   /* ... and rows that end in padding of zeros */
@@ -43,7 +46,7 @@ typedef struct tcgemm_gpu_row {
     tcgemm_takes_t takes_b;    /* B in these; in others they are turned round while they are packed;
                                   0: in all */
     bool gathers_a, gathers_b; /* threads bring it where no map can describe it */
-    int box_rows;              /* ... and D can leave by boxes of so many rows; 0: it cannot */
+    int16_t box_rows;          /* ... and D can leave by boxes of so many rows; 0: it cannot */
     bool boxes_of_c;           /* ... and C can come by such */
     bool items_a_warp;         /* a warp takes items of the batch by itself, D being one tile */
     tcgemm_streams_t streams;  /* the operand that passes once, where D is narrow */
@@ -94,11 +97,11 @@ static inline bool tcgemm_gpu_gathers(const tcgemm_gpu_row_t *row, bool is_b, bo
      .tile = {(tile_m), (tile_n), (tile_k)},                                                       \
      .needs = TCGEMM_SUMS_NEED_##sums,                                                             \
      .bound = (tcgemm_bound_t)(bound_),                                                            \
-     .gpu = &(const tcgemm_gpu_row_t){.entry = (entry_),                                           \
+     .gpu = &(const tcgemm_gpu_row_t){.entry = entry_,                                             \
                                       .module = #family_ "_" #code_,                               \
                                       .tag = #tag_,                                                \
-                                      .type = (tcgemm_type_t)TCGEMM_ID_##type_,                    \
-                                      .code = (tcgemm_type_t)TCGEMM_ID_##code_,                    \
+                                      .type = TCGEMM_ID_##type_,                                   \
+                                      .code = TCGEMM_ID_##code_,                                   \
                                       .min_cc = (min_cc_),                                         \
                                       .max_cc = (max_cc_),                                         \
                                       .bm = (bm_),                                                 \

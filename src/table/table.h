@@ -15,8 +15,8 @@ struct tcgemm_gpu_row;
 struct tcgemm_kernel_family;
 
 typedef struct tcgemm_kernel {
-    const char *name;
-    const char *isa;
+    char name[48]; /* in place, as gpu_row.h says */
+    char isa[8];
     const struct tcgemm_kernel_family *family;
     uint64_t types;       /* TCGEMM_TYPE_BIT of each type it can do */
     uint32_t features;    /* TCGEMM_CPU_* bits that it needs; 0: runs anywhere */

@@ -161,8 +161,8 @@ static void gpu_tiles_come_in_raster_order(void **state) {
         const tcgemm_tile_coord_t at =
             tcgemm_raster(i, tiles_m, tiles_n, tcgemm_plan_product(plan)->gpu.raster_group);
         const tcgemm_tile_info_t tile = tile_at(plan, i);
-        assert_int_equal(tile.row, at.m * (uint32_t)row->bm);
-        assert_int_equal(tile.col, at.n * (uint32_t)row->bn);
+        assert_int_equal(tile.row, (int64_t)at.m * row->bm);
+        assert_int_equal(tile.col, (int64_t)at.n * row->bn);
     }
     tcgemm_plan_destroy(plan);
     tcgemm_context_destroy(context);
