@@ -489,6 +489,13 @@ static int64_t rows_of_tile(const product_t *x, int64_t rows) {
     return x->plan->cpu.pack_a ? x->u->mr : tcgemm_even_tile_rows(x->u, rows);
 }
 
+/* Whether one call is to multiply so many rows by so many columns of a tile, which is some tiles
+ * below one another, instead of a call for each of them. */
+static bool are_worth_a_call(const tcgemm_cpu_ukernel_t *u, int64_t rows, int64_t cols) {
+    const int least_tiles = 3 * cols <= u->nr ? 4 : 8; /* of one vector, or more */
+    return rows >= least_tiles * u->mr && cols <= u->nr;
+}
+
 static void set_scalars(const tcgemm_canonical_t *g, double alpha, double beta,
                         tcgemm_tile_t *tile) {
     if (g->type->accumulator == TCGEMM_DTYPE_F64) {
@@ -517,6 +524,7 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
         .scale = g->flags & TCGEMM_FLAG_XOR ? 0u - 2u : 1u,
         .a_is_signed = x->signs.a_is_signed,
         .b_is_signed = x->signs.b_is_signed,
+        .stores_parts = s->stores_parts,
     };
     const double alpha = s->direct_output ? step->item.alpha : 1.0;
     const double beta = step->block.first ? step->item.beta : 1.0;
@@ -879,6 +887,14 @@ static tcgemm_unit_t unit_at(const product_t *x, int64_t unit) {
     return (tcgemm_unit_t){.row = t.col, .col = t.row};
 }
 
+/* Whether one call multiplies all rows of a unit beside `cols` columns: rows of A lie as kernels
+ * read them, and nothing is fetched or left bit by bit. */
+static bool takes_all_rows(const product_t *x, const step_t *step, int64_t rows, int64_t cols) {
+    return reads_rows_of_a(x) && x->u->strided && !x->u->exact && !step->copies_b &&
+           are_worth_a_call(x->u, rows, cols) && !fetches_rows(x) && steps_ahead(x) == 0 &&
+           !(x->a_is_rows && x->plan->cpu.fetches);
+}
+
 static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t at) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     const int64_t i0 = at.row;
@@ -889,7 +905,10 @@ static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t 
     const parts_t b = parts_of_b(x, step);
     tcgemm_tile_t tile = tile_of_block(x, step);
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
-    const int64_t tile_rows = rows_of_tile(x, i1 - i0), ahead = steps_ahead(x);
+    const bool is_one_call = takes_all_rows(x, step, i1 - i0, min_i64(x->u->nr, j1 - j0)) &&
+                             !later_a(x, step, i0, 1).share;
+    const int64_t tile_rows = is_one_call ? i1 - i0 : rows_of_tile(x, i1 - i0);
+    const int64_t ahead = steps_ahead(x);
     const bool are_close = fetches_rows(x) && has_close_rows(x);
     next_b_t next = next_b(x, step, &at, tile_rows);
     const char *const first_a = panel_of_a(x, step, &a, i0, 0);
@@ -959,14 +978,6 @@ static void multiply_and_copy(const product_t *x, const step_t *step, int64_t j,
     x->u->strided(&first);
 }
 
-/* A unit whose columns are one vector, where rows of A lie as kernels read them, and are not
- * fetched bit by bit: one call multiplies them all. */
-static bool is_of_one_call(const product_t *x, const step_t *step, int64_t cols) {
-    return 3 * cols <= x->u->nr && reads_rows_of_a(x) && x->u->strided && !x->u->exact &&
-           !step->copies_b && !fetches_rows(x) && steps_ahead(x) == 0 &&
-           !(x->a_is_rows && x->plan->cpu.fetches);
-}
-
 /* The tiles along the columns of a unit: whole ones, and one or two from column `from` on. To ask
  * anew for each tile how wide it is costs those of a few steps a tenth of their time. */
 typedef struct last_tiles {
@@ -996,7 +1007,8 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
     const bool fetches = fetches_rows(x), are_close = fetches && has_close_rows(x);
     const int64_t ahead = steps_ahead(x);
     const int64_t rows = i1 - at.row;
-    const int64_t tile_rows = is_of_one_call(x, step, j1 - at.col) ? rows : rows_of_tile(x, rows);
+    const bool is_one_call = takes_all_rows(x, step, rows, j1 - at.col);
+    const int64_t tile_rows = is_one_call ? rows : rows_of_tile(x, rows);
     const char *const first_a = panel_of_a(x, step, &a, at.row, 0);
     const int64_t a_bytes = (const char *)panel_of_a(x, step, &a, at.row + tile_rows, 0) - first_a;
     const char *const first_b = panel_of_b(x, step, &b, at.col);
@@ -1358,6 +1370,7 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     tile->row_term = tile->col_term = NULL;
     tile->a_is_signed = tile->b_is_signed = false;
     tile->continues = tile->streams = tile->resumes = tile->pauses = false;
+    tile->stores_parts = plan->cpu.stores_parts;
     tile->finish = NULL;
     tile->partial = NULL;
     set_scalars(g, call->alpha, call->beta, tile);
@@ -1489,12 +1502,9 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
     return panels_of_small_a(x, &pack, p, tile_rows);
 }
 
-/* Rows that a kernel multiplies by one call: all, if they are some tiles, where the columns are one
- * vector. */
+/* Rows that a kernel multiplies by one call: all, if they are some tiles. */
 static int64_t rows_of_call(const small_t *x, int64_t rows) {
-    enum { LEAST_TILES = 4 };
-    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
-    return 3 * x->tile.n <= u->nr && rows >= LEAST_TILES * u->mr ? rows : x->plan->cpu.small_rows;
+    return are_worth_a_call(x->plan->kernel->cpu, rows, x->tile.n) ? rows : x->plan->cpu.small_rows;
 }
 
 /* So many rows of A, C and D. */

@@ -367,15 +367,17 @@ static int64_t most_rows_across(const struct tcgemm_plan *plan) {
 }
 
 /* Columns of D are written one by one, which takes as long as the steps of k that so many columns
- * are worth: more than these are left to tiles. (Measured on a Zen 4, up to four times as fast.) */
+ * are worth: more than these are left to tiles. (Measured on a Zen 4, up to four times as fast;
+ * pairs of bf16 on a Xeon, too.) */
 static int64_t most_columns_of_steps(const struct tcgemm_plan *plan) {
-    enum { OF_BYTES = 2, OF_PAIRS = 6, OF_F32 = 30, OF_SHORT_F32 = 60 };
+    enum { OF_BYTES = 2, OF_PAIRS = 6, OF_OTHERS = 30, OF_SHORT_OTHERS = 60 };
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const int64_t worth = has_bytes(&plan->g)               ? OF_BYTES
-                          : u->family == TCGEMM_FAMILY_BF16 ? OF_PAIRS
-                          : tcgemm_is_wide(u)               ? OF_F32
-                                                            : OF_SHORT_F32;
-    return (int64_t)sqrt((double)worth * (double)plan->g.k);
+    const bool is_slow = u->family == TCGEMM_FAMILY_BF16 && !is_roomy();
+    const int worth = has_bytes(&plan->g) ? OF_BYTES
+                      : is_slow           ? OF_PAIRS
+                      : tcgemm_is_wide(u) ? OF_OTHERS
+                                          : OF_SHORT_OTHERS;
+    return (int64_t)sqrt(worth * (double)plan->g.k);
 }
 
 /* ... and columns, beside an A that takes longer to pack; pairs of s16 are soon multiplied as fast
@@ -894,13 +896,22 @@ static int64_t line_bytes(const struct tcgemm_plan *plan) {
     return ceil_div(depth, u->ku) * u->lane_bytes;
 }
 
+/* Rows of a unit of work that is not over as soon as it has begun; its panel of A is no larger than
+ * others are. */
+static int64_t rows_of_brief_unit(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const double cols = (double)min_i64(plan->cpu.nc, plan->g.n), kc = (double)plan->cpu.kc;
+    const double rows = fmin(BRIEF_UNIT_VOLUME / fmax(1.0, cols * (double)plan->g.k),
+                             (double)u->mc * (double)u->kc / kc);
+    return (int64_t)fmin(rows, MAX_ROWS) / u->mr * u->mr;
+}
+
 /* Rows of a unit of work. */
 static int64_t most_rows(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (!tcgemm_is_matrix(u)) {
-        const double row = fmax(1.0, (double)min_i64(plan->cpu.nc, plan->g.n) * (double)plan->g.k);
-        const int64_t brief = (int64_t)fmin(MAX_ROWS, BRIEF_UNIT_VOLUME / row);
-        return brief > u->mc ? brief / u->mr * u->mr : u->mc;
+        const int64_t brief = rows_of_brief_unit(plan);
+        return brief > u->mc ? brief : u->mc;
     }
     return min_i64(u->mc, MATRIX_PANEL_BYTES / line_bytes(plan) / u->mr * u->mr);
 }
@@ -1042,6 +1053,7 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
         s->mt = even_part(g->m, more * (s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS), u->mr);
     }
     s->split_batch = s->overlaps = s->packs_a_late = s->packs_both = false;
+    s->stores_parts = tcgemm_cpu_stores_by_masks_slowly();
     choose_packing(plan, max_threads);
 }
 

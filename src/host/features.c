@@ -50,6 +50,11 @@ double tcgemm_cpu_bf16_dots_per_cycle(void) {
     return strcmp(tcgemm_cpuid()->vendor, "GenuineIntel") == 0 ? 0.5 : 0.0;
 }
 
+/* Measured on a Zen 4; A. Fog's tables list them as microcode on every Zen. */
+bool tcgemm_cpu_stores_by_masks_slowly(void) {
+    return strcmp(tcgemm_cpuid()->vendor, "AuthenticAMD") == 0;
+}
+
 /* Sources: those of multiply-adds. A Zen 4 has two of half the width, Intel's processors one, on
  * port 5. */
 double tcgemm_cpu_shuffles_per_cycle(void) {

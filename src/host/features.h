@@ -59,6 +59,9 @@ double tcgemm_cpu_shuffles_per_cycle(void);
 /* Whether its prefetchers follow sixteen streams of which one line of memory at a time is read. */
 bool tcgemm_cpu_follows_streams(void);
 
+/* Whether a masked store of AVX2 takes as long as many plain ones. */
+bool tcgemm_cpu_stores_by_masks_slowly(void);
+
 /* Whether it is of AMD's family 19h: with AVX-512 a Zen 4, without a Zen 3. */
 bool tcgemm_cpu_is_zen4(void);
 

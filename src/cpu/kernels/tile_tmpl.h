@@ -18,7 +18,7 @@
  *   TILE_BVEC                      a vector of lanes of B, or of one broadcast lane of A
  *   TILE_AVEC                      what TILE_BROADCAST gives, if that is no TILE_BVEC
  *   TILE_ZERO(), TILE_LOAD(p), TILE_BROADCAST(p), TILE_MAC(sum, a, b)
- *   TILE_MASK, TILE_TAIL(n), TILE_LOAD_MASKED(p, mask)
+ *   TILE_MASK, TILE_TAIL(n), TILE_LOAD_MASKED(p, mask)   TILE_TAIL where `t` is the tile
  *   TILE_SCALAR                    the accumulator's C type
  *   TILE_GET(p, mask), TILE_PUT(p, mask, x)   masked access to C and D
  *   TILE_SET1(x), TILE_MUL(x, y), TILE_ADD(x, y), TILE_FMA(x, y, z)   in the accumulator type: x*y,
@@ -339,21 +339,19 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         TILE_LOCAL(body)(t, mr, 3, packed);                                                        \
         break;
 #if TILE_MR == 8
-#define TILE_ALL_CASES(packed)                                                                     \
+#define TILE_PART_CASES(packed)                                                                    \
     TILE_CASES(1, packed)                                                                          \
     TILE_CASES(2, packed)                                                                          \
     TILE_CASES(3, packed)                                                                          \
     TILE_CASES(4, packed)                                                                          \
     TILE_CASES(5, packed)                                                                          \
     TILE_CASES(6, packed)                                                                          \
-    TILE_CASES(7, packed)                                                                          \
-    TILE_CASES(8, packed)
+    TILE_CASES(7, packed)
 #elif TILE_MR == 4
-#define TILE_ALL_CASES(packed)                                                                     \
+#define TILE_PART_CASES(packed)                                                                    \
     TILE_CASES(1, packed)                                                                          \
     TILE_CASES(2, packed)                                                                          \
-    TILE_CASES(3, packed)                                                                          \
-    TILE_CASES(4, packed)
+    TILE_CASES(3, packed)
 #else
 #error "tile_tmpl.h: TILE_MR must be 4 or 8"
 #endif
@@ -361,19 +359,39 @@ _Static_assert(TILE_NV == 3, "TILE_CASES lists the copies for 1 to 3 vectors");
 
 void TILE_PACKED(const tcgemm_tile_t *t) {
     switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
-        TILE_ALL_CASES(TILE_IS_PACKED)
+        TILE_PART_CASES(TILE_IS_PACKED)
+        TILE_CASES(TILE_MR, TILE_IS_PACKED)
     default:
         break;
     }
 }
 
 #ifdef TILE_STRIDED
-/* Tiles of one vector below one another. */
-static TCGEMM_NEVER_INLINE void TILE_LOCAL(tall)(const tcgemm_tile_t *t) {
+/* By strides a function for tiles of all rows and each number of vectors, and one for the others:
+ * none has to save what another one needs. */
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(rows_by_1)(const tcgemm_tile_t *t) {
+    TILE_LOCAL(body)(t, TILE_MR, 1, false);
+}
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(rows_by_2)(const tcgemm_tile_t *t) {
+    TILE_LOCAL(body)(t, TILE_MR, 2, false);
+}
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(rows_by_3)(const tcgemm_tile_t *t) {
+    TILE_LOCAL(body)(t, TILE_MR, 3, false);
+}
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(fewer_rows)(const tcgemm_tile_t *t) {
+    switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
+        TILE_PART_CASES(false)
+    default:
+        break;
+    }
+}
+
+/* Tiles of all rows below one another, and one of what is left. */
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(tall)(const tcgemm_tile_t *t, tcgemm_tile_fn *rows) {
     tcgemm_tile_t tile = *t;
     tile.m = TILE_MR;
     for (int i = 0; i + TILE_MR <= t->m; i += TILE_MR) {
-        TILE_LOCAL(body)(&tile, TILE_MR, 1, false);
+        rows(&tile);
         tile.a = (const TILE_LANE *)tile.a + TILE_MR * tile.a_row;
         tile.d = (TILE_SCALAR *)tile.d + TILE_MR * tile.ldd;
         if (tile.c)
@@ -383,24 +401,24 @@ static TCGEMM_NEVER_INLINE void TILE_LOCAL(tall)(const tcgemm_tile_t *t) {
     }
     tile.m = t->m % TILE_MR;
     if (tile.m > 0)
-        TILE_STRIDED(&tile);
+        TILE_LOCAL(fewer_rows)(&tile);
 }
 
 void TILE_STRIDED(const tcgemm_tile_t *t) {
-    if (t->m > TILE_MR) {
-        TILE_LOCAL(tall)(t);
-        return;
-    }
-    switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
-        TILE_ALL_CASES(false)
-    default:
-        break;
-    }
+    tcgemm_tile_fn *const rows = t->n <= TILE_LANES       ? TILE_LOCAL(rows_by_1)
+                                 : t->n <= 2 * TILE_LANES ? TILE_LOCAL(rows_by_2)
+                                                          : TILE_LOCAL(rows_by_3);
+    if (t->m == TILE_MR)
+        rows(t);
+    else if (t->m < TILE_MR)
+        TILE_LOCAL(fewer_rows)(t);
+    else
+        TILE_LOCAL(tall)(t, rows);
 }
 #endif
 
 #undef TILE_CASES
-#undef TILE_ALL_CASES
+#undef TILE_PART_CASES
 #undef TILE_LOCAL
 #undef TILE_PASTE
 #undef TILE_PASTE_

@@ -58,7 +58,7 @@ typedef struct tcgemm_tile {
     void *d;
     const void *c; /* NULL: beta is 0 */
     int64_t ldd, ldc;
-    int m, n; /* 1..mr, by strides more if n is at most a vector's; 1..nr */
+    int m, n; /* 1..mr, by strides any number; 1..nr */
     union tcgemm_tile_scalar {
         float f32;
         double f64;
@@ -68,8 +68,9 @@ typedef struct tcgemm_tile {
     const uint32_t *row_term; /* NULL: none */
     const uint32_t *col_term;
     bool a_is_signed, b_is_signed; /* of i8x..: the bytes are s8, else u8 */
-    bool continues; /* C holds this product's own sums so far, alpha and beta are 1 */
-    bool streams;   /* D is larger than caches are: past them */
+    bool continues;    /* C holds this product's own sums so far, alpha and beta are 1 */
+    bool streams;      /* D is larger than caches are: past them */
+    bool stores_parts; /* AVX2: what a mask would store, by some plain stores */
     const struct tcgemm_finish *finish; /* the sums become this narrow D, and D is not written */
     /* Tiles may stop and go on later (tcgemm_can_pause): mr x nr sums on a 64-byte boundary. */
     void *partial;

@@ -147,17 +147,17 @@ static void set_operands(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_t *t, bool p
     t->next_step = 48;
 }
 
-static void set_scalars(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_t *t) {
+static void set_scalars(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_t *t, int alpha, int beta) {
     t->scale = 1;
     if (is_f64(u)) {
-        t->alpha.f64 = 2;
-        t->beta.f64 = 3;
+        t->alpha.f64 = alpha;
+        t->beta.f64 = beta;
     } else if (is_integer(u)) {
-        t->alpha.s32 = 2;
-        t->beta.s32 = 3;
+        t->alpha.s32 = (uint32_t)alpha;
+        t->beta.s32 = (uint32_t)beta;
     } else {
-        t->alpha.f32 = 2;
-        t->beta.f32 = 3;
+        t->alpha.f32 = (float)alpha;
+        t->beta.f32 = (float)beta;
     }
 }
 
@@ -179,16 +179,26 @@ static void run_in_parts(const tcgemm_cpu_ukernel_t *u, tcgemm_tile_fn *function
     }
 }
 
+/* How a tile is done, and all combinations of it. */
+enum { WITH_C = 1, PLAIN = 2, STORES_PARTS = 4, IN_PARTS = 8, ALL_WAYS = 16 };
+
 static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, int m, int n,
-                       bool packed, bool with_c, bool in_parts) {
+                       bool packed, int way) {
+    const bool with_c = way & WITH_C;
+    const int alpha = way & PLAIN ? 1 : 2, beta = way & PLAIN ? 1 : 3;
     const tcgemm_cpu_ukernel_t *u = kernel->cpu;
     const tcgemm_dtype_t dtype = output_dtype(u);
     const int bytes = oracle_bits(dtype) / 8;
-    tcgemm_tile_t t = {.steps = STEPS, .m = m, .n = n, .ldd = n + 3, .ldc = n + 1};
+    tcgemm_tile_t t = {.steps = STEPS,
+                       .m = m,
+                       .n = n,
+                       .ldd = n + 3,
+                       .ldc = n + 1,
+                       .stores_parts = way & STORES_PARTS};
     t.a_is_signed = m & 1; /* of either sign the elements are the same */
     t.b_is_signed = u->family == TCGEMM_FAMILY_I8X4 ? t.a_is_signed : n & 1;
     set_operands(u, &t, packed);
-    set_scalars(u, &t);
+    set_scalars(u, &t, alpha, beta);
     uint8_t *d = guard_place(&guards[3], (size_t)(((m - 1) * t.ldd + n) * bytes), true);
     uint8_t *c = guard_place(&guards[2], (size_t)(((m - 1) * t.ldc + n) * bytes), true);
     memset(d - 64, 0x5A, (size_t)(64 + ((m - 1) * t.ldd + n) * bytes));
@@ -198,7 +208,7 @@ static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, 
     t.c = with_c ? c : NULL;
     if (u->begin)
         u->begin();
-    if (in_parts)
+    if (way & IN_PARTS)
         run_in_parts(u, function, &t);
     else
         function(&t);
@@ -206,8 +216,8 @@ static void check_tile(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, 
         u->end();
     for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
-            const double expected = 2.0 * (double)exact_sum(u, i, j) +
-                                    (with_c ? 3.0 * (double)((i * t.ldc + j) % 5) : 0.0);
+            const double expected = alpha * (double)exact_sum(u, i, j) +
+                                    (with_c ? beta * (double)((i * t.ldc + j) % 5) : 0.0);
             const double got = oracle_get(dtype, d, i * t.ldd + j);
             if (got != expected) {
                 report_failure("%s: (%lld, %lld) is %g, expected %g", current, (long long)i,
@@ -229,31 +239,40 @@ static bool is_tried(int size, int most) {
     return most <= MAX_ALL || size % 5 == 0 || size % 16 <= 1 || size % 16 == 15;
 }
 
+/* Tiles of m rows, and all columns, in so many of the ways. */
+static void check_rows(const tcgemm_kernel_t *kernel, tcgemm_tile_fn *function, const char *name,
+                       int m, bool packed, int ways) {
+    for (int n = 1; n <= kernel->nr; ++n)
+        for (int way = 0; way < ways; ++way) {
+            if (kernel->mr > MAX_ALL && !is_tried(n, kernel->nr))
+                continue;
+            (void)snprintf(current, sizeof current, "%s %s tile m=%d n=%d%s%s%s%s", kernel->name,
+                           name, m, n, way & WITH_C ? " with C" : "", way & PLAIN ? " plain" : "",
+                           way & STORES_PARTS ? ", stored in parts" : "",
+                           way & IN_PARTS ? ", in parts" : "");
+            check_tile(kernel, function, m, n, packed, way);
+        }
+}
+
 static void check_kernel(const tcgemm_kernel_t *kernel) {
+    const tcgemm_cpu_ukernel_t *u = kernel->cpu;
     const struct {
         const char *name;
         tcgemm_tile_fn *function;
         bool packed;
-    } functions[] = {
-        {"packed", kernel->cpu->packed, true},
-        {"strided", kernel->cpu->strided, false},
-        {"exact", kernel->cpu->exact, true},
-        {"exact, by strides", kernel->cpu->strided ? kernel->cpu->exact : NULL, false}};
+    } functions[] = {{"packed", u->packed, true},
+                     {"strided", u->strided, false},
+                     {"exact", u->exact, true},
+                     {"exact, by strides", u->strided ? u->exact : NULL, false}};
+    const int ways = tcgemm_can_pause(u->family) ? ALL_WAYS : IN_PARTS;
     for (int f = 0; f < 4; ++f)
         for (int m = 1; functions[f].function && m <= kernel->mr; ++m)
-            for (int n = 1; n <= kernel->nr; ++n)
-                for (int way = 0; way < (tcgemm_can_pause(kernel->cpu->family) ? 4 : 2); ++way) {
-                    const bool with_c = way & 1;
-                    const bool in_parts = way & 2;
-                    if (!is_tried(m, kernel->mr) ||
-                        (kernel->mr > MAX_ALL && !is_tried(n, kernel->nr)))
-                        continue;
-                    (void)snprintf(current, sizeof current, "%s %s tile m=%d n=%d beta=%d%s",
-                                   kernel->name, functions[f].name, m, n, with_c ? 3 : 0,
-                                   in_parts ? " in parts" : "");
-                    check_tile(kernel, functions[f].function, m, n, functions[f].packed, with_c,
-                               in_parts);
-                }
+            if (is_tried(m, kernel->mr))
+                check_rows(kernel, functions[f].function, functions[f].name, m, functions[f].packed,
+                           ways);
+    /* By strides of several tiles below one another. */
+    for (int m = 2 * kernel->mr - 1; u->strided && m <= MAX_MR; m += 3)
+        check_rows(kernel, u->strided, "strided", m, false, IN_PARTS);
 }
 
 static bool runs_here(const tcgemm_kernel_t *kernel) {
@@ -269,7 +288,7 @@ static void check_copy(const tcgemm_kernel_t *kernel, int n) {
     const int width = (n + lanes - 1) / lanes * lanes;
     tcgemm_tile_t t = {.steps = STEPS, .m = u->mr, .n = n, .ldd = n, .copy_step = width};
     set_operands(u, &t, false);
-    set_scalars(u, &t);
+    set_scalars(u, &t, 2, 1);
     t.d = guard_place(&guards[3], (size_t)(u->mr * n * bytes), true);
     t.copy = panel;
     memset(panel, 0x5A, sizeof panel);

@@ -62,6 +62,15 @@ static bool unit_is_too_wide(const struct tcgemm_plan *plan) {
            s->mc * s->nb * (u->family == TCGEMM_FAMILY_F64 ? 8 : 4) > 1 << 20;
 }
 
+/* Of A: units of a few columns and steps of k have more rows than others, but no more elements. */
+static bool panel_is_too_large(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_blocking_t *s = &plan->cpu;
+    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
+    const double cols = fmin((double)plan->g.n, (double)s->nc);
+    const double most = fmax(u->mc, (1 << 18) / (cols * (double)plan->g.k));
+    return (double)s->mc > most || (double)s->mc * (double)s->kc > (double)u->mc * (double)u->kc;
+}
+
 static void check_plan(const struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -70,7 +79,7 @@ static void check_plan(const struct tcgemm_plan *plan, int max_threads) {
         fail_plan(plan, "a block is empty");
     else if (s->mc % u->mr || s->mt % u->mr || s->nb % u->nr || s->nc % u->nr || s->kc % u->ku)
         fail_plan(plan, "a block is not a multiple of the register tile");
-    else if (s->mc > u->mc || unit_is_too_wide(plan) || s->kc > u->kc)
+    else if (panel_is_too_large(plan) || unit_is_too_wide(plan) || s->kc > u->kc)
         fail_plan(plan, "a block is larger than its cache");
     else if (!covers_once(g->m, s->mt, s->mc, u->mr) || !covers_once(g->n, s->nc, s->nb, u->nr))
         fail_plan(plan, "units do not cover D once");
