@@ -106,8 +106,8 @@ enum {
     INNER_STEPS = 16, /* ... not lie along it; steps for each of them; and bytes of both operands */
     MOST_INNER_BYTES = 12 << 20,
     MATRIX_PANEL_BYTES = 1 << 20, /* of A, mc x kc: half of the L2 cache of who has such a unit */
-    BRIEF_UNIT_VOLUME = 1 << 18, /* multiply-adds of a unit of so few columns and steps of k that it
-                                  * has more rows: its beginning and its end would show */
+    BRIEF_UNIT_VOLUME = 1 << 18, /* multiply-adds of a unit that has more rows than others: of so */
+    MOST_BRIEF_ROWS = 512,       /* few columns and steps of k that its beginning would show */
     FAR_ROWS_BYTES = 8 << 20,    /* of an operand whose rows tiles have fetched ahead, and of ... */
     FAR_LINES_BYTES = 48 << 20, /* ... one of f32 or f64 lines along k, or f64 across it, at most */
     TINY_VOLUME = 128 * 128 * 128, /* multiply-adds below which packing costs more than it gains */
@@ -281,13 +281,23 @@ static bool are_dots(const struct tcgemm_plan *plan, int64_t few, int64_t most, 
            (double)many * (double)g->k >= FEW_ROWS_LEAST_B;
 }
 
+/* Rows of f32 beside lines along k that ways (ways.h) say nothing of: if these are short, more are
+ * multiplied sooner by tiles. (16 x 20000 x 200 in 0.55 of the time on a Zen 4, 9 x 10000 x 400 in
+ * 0.6 on it and on a Xeon; there short vectors do 8 x 13333 x 300 in 1.15 to 1.3 times as long.) */
+static int64_t most_f32_dots(const struct tcgemm_plan *plan) {
+    enum { SHORT_LINES = 600, SOME_LINES = 1000 };
+    if (plan->g.k >= SOME_LINES || (is_roomy() && !tcgemm_is_wide(plan->kernel->cpu)))
+        return MOST_F32_DOTS;
+    return plan->g.k >= SHORT_LINES ? MOST_F32_DOTS / 2 : MOST_F32_DOTS / 4;
+}
+
 /* Rows, or columns, of D that are few beside `many` lines along k. */
 static int64_t most_dots(const struct tcgemm_plan *plan, int64_t many) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     if (tcgemm_is_matrix(u) && !has_lane_dots(plan))
         return MOST_MATRIX_ACROSS;
     if (!u->lane_dots)
-        return min_i64(plan->g.a.dtype == TCGEMM_DTYPE_F32 ? MOST_F32_DOTS : INT64_MAX,
+        return min_i64(plan->g.a.dtype == TCGEMM_DTYPE_F32 ? most_f32_dots(plan) : INT64_MAX,
                        2 * (int64_t)u->dots_width);
     return (double)many * (double)plan->g.k >= LEAST_FAR_LINES ? MOST_TILE_DOTS
                                                                : MOST_NEAR_TILE_DOTS;
@@ -367,16 +377,16 @@ static int64_t most_rows_across(const struct tcgemm_plan *plan) {
 }
 
 /* Columns of D are written one by one, which takes as long as the steps of k that so many columns
- * are worth: more than these are left to tiles. (Measured on a Zen 4, up to four times as fast;
- * pairs of bf16 on a Xeon, too.) */
+ * are worth: more than these are left to tiles. (Measured on a Zen 4, up to four times as fast; on
+ * a Xeon tiles of pairs of bf16 are slower.) */
 static int64_t most_columns_of_steps(const struct tcgemm_plan *plan) {
-    enum { OF_BYTES = 2, OF_PAIRS = 6, OF_OTHERS = 30, OF_SHORT_OTHERS = 60 };
+    enum { OF_BYTES = 2, OF_PAIRS = 6, OF_LONG_F32 = 30, OF_OTHERS = 60 };
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const bool is_slow = u->family == TCGEMM_FAMILY_BF16 && !is_roomy();
-    const int worth = has_bytes(&plan->g) ? OF_BYTES
-                      : is_slow           ? OF_PAIRS
-                      : tcgemm_is_wide(u) ? OF_OTHERS
-                                          : OF_SHORT_OTHERS;
+    const bool are_pairs = u->family == TCGEMM_FAMILY_BF16;
+    const int worth = has_bytes(&plan->g)               ? OF_BYTES
+                      : are_pairs && !is_roomy()        ? OF_PAIRS
+                      : !are_pairs && tcgemm_is_wide(u) ? OF_LONG_F32
+                                                        : OF_OTHERS;
     return (int64_t)sqrt(worth * (double)plan->g.k);
 }
 
@@ -903,7 +913,7 @@ static int64_t rows_of_brief_unit(const struct tcgemm_plan *plan) {
     const double cols = (double)min_i64(plan->cpu.nc, plan->g.n), kc = (double)plan->cpu.kc;
     const double rows = fmin(BRIEF_UNIT_VOLUME / fmax(1.0, cols * (double)plan->g.k),
                              (double)u->mc * (double)u->kc / kc);
-    return (int64_t)fmin(rows, MAX_ROWS) / u->mr * u->mr;
+    return (int64_t)fmin(rows, MOST_BRIEF_ROWS) / u->mr * u->mr;
 }
 
 /* Rows of a unit of work. */
@@ -1054,6 +1064,7 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     }
     s->split_batch = s->overlaps = s->packs_a_late = s->packs_both = false;
     s->stores_parts = tcgemm_cpu_stores_by_masks_slowly();
+    s->writes_rows = !is_roomy();
     choose_packing(plan, max_threads);
 }
 
