@@ -156,6 +156,7 @@ typedef struct panels {
     int width;
     int group;         /* panels that are packed together ... */
     bool is_one_call;  /* ... by one call, else some steps of each in turn */
+    int64_t share;     /* groups that a thread packs before it asks for more */
     int64_t even_from; /* the line from which panels are about as wide, those of the last unit */
     int64_t base;      /* the line with which `data` begins */
     char *data;
@@ -402,6 +403,27 @@ static void pack_all(const product_t *x, const panels_t *p) {
         pack_group(x, p, group);
 }
 
+/* To ask for the next group takes many threads as long as to pack a short one: each packs some
+ * then, but no thread all of them. */
+static int64_t share_of_panels(const product_t *x, const panels_t *p) {
+    enum { SHARE_BYTES = 1 << 14, LEAST_SHARES = 4 }; /* of each thread */
+    const int64_t steps = tcgemm_panel_steps(p->pack.k, x->u->ku);
+    const int64_t bytes = p->group * p->width * steps * x->u->lane_bytes;
+    const int64_t most = num_groups(p) / ((int64_t)LEAST_SHARES * x->plan->num_threads);
+    const int64_t share = bytes > 0 ? min_i64(most, SHARE_BYTES / bytes) : 1;
+    return share > 1 ? share : 1;
+}
+
+static int64_t num_shares(const panels_t *p) {
+    return ceil_div(num_groups(p), p->share);
+}
+
+static void pack_share(const product_t *x, const panels_t *p, int64_t share) {
+    const int64_t end = min_i64((share + 1) * p->share, num_groups(p));
+    for (int64_t group = share * p->share; group < end; ++group)
+        pack_group(x, p, group);
+}
+
 /* Long lanes whose lines lie side by side are packed some panels at a time. */
 static int group_of(const product_t *x, bool along_k) {
     return tcgemm_is_matrix(x->u) && !along_k ? PANELS_OF_GROUP : 1;
@@ -470,10 +492,10 @@ static panels_t panels_of_b(const product_t *x, const step_t *s, int64_t col, in
 
 /* Those of B first: they are the larger ones. */
 static void pack_item(const product_t *x, int64_t i) {
-    if (i < num_groups(&x->b_panels))
-        pack_group(x, &x->b_panels, i);
+    if (i < num_shares(&x->b_panels))
+        pack_share(x, &x->b_panels, i);
     else
-        pack_group(x, &x->a_panels, i - num_groups(&x->b_panels));
+        pack_share(x, &x->a_panels, i - num_shares(&x->b_panels));
 }
 
 /* ---- multiplying ---- */
@@ -971,7 +993,7 @@ static bool keeps_a_panel(const product_t *x, const step_t *step) {
     const int64_t cols = min_i64(x->plan->cpu.nb, step->block.cols);
     const bool are_near = 2 * cols * line <= L1_BYTES && cols >= LEAST_TILES * x->u->nr;
     const bool by_rows = x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u) ||
-                         (are_near && (x->plan->cpu.writes_rows || !reads_rows_of_a(x)));
+                         (are_near && x->plan->cpu.writes_rows);
     return x->u->mr * line <= L1_BYTES && by_rows && !x->u->finishes_tiles;
 }
 
@@ -1777,6 +1799,8 @@ static void choose_panels(product_t *x) {
     x->next.copies_b = x->plan->cpu.copies_b && !has_b && has_whole_rows(x, block);
     if (has_b || x->next.copies_b || x->plan->cpu.packs_units || x->plan->cpu.packs_both)
         x->b_panels.count = 0;
+    x->a_panels.share = share_of_panels(x, &x->a_panels);
+    x->b_panels.share = share_of_panels(x, &x->b_panels);
 }
 
 /* The units of the step whose panels are there, then the panels of the next one; but where packing
@@ -1797,7 +1821,7 @@ static int64_t next_phase(void *argument) {
         count = x->num_units;
         if (x->has_next) {
             choose_panels(x);
-            count += num_groups(&x->a_panels) + num_groups(&x->b_panels);
+            count += num_shares(&x->a_panels) + num_shares(&x->b_panels);
         }
     } while (count == 0 && x->has_next);
     return count;

@@ -378,15 +378,14 @@ static int64_t most_rows_across(const struct tcgemm_plan *plan) {
 
 /* Columns of D are written one by one, which takes as long as the steps of k that so many columns
  * are worth: more than these are left to tiles. (Measured on a Zen 4, up to four times as fast; on
- * a Xeon tiles of pairs of bf16 are slower.) */
-static int64_t most_columns_of_steps(const struct tcgemm_plan *plan) {
-    enum { OF_BYTES = 2, OF_PAIRS = 6, OF_LONG_F32 = 30, OF_OTHERS = 60 };
-    const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    const bool are_pairs = u->family == TCGEMM_FAMILY_BF16;
-    const int worth = has_bytes(&plan->g)               ? OF_BYTES
-                      : are_pairs && !is_roomy()        ? OF_PAIRS
-                      : !are_pairs && tcgemm_is_wide(u) ? OF_LONG_F32
-                                                        : OF_OTHERS;
+ * a Xeon tiles of pairs of bf16 are slower, and of f16 on eight threads.) */
+static int64_t most_columns_of_steps(const struct tcgemm_plan *plan, int max_threads) {
+    enum { OF_BYTES = 2, OF_PAIRS = 6, OF_OTHERS = 60 };
+    const bool are_bytes = has_bytes(&plan->g);
+    const bool are_pairs = plan->kernel->cpu->family == TCGEMM_FAMILY_BF16;
+    if (max_threads > 1 && !are_bytes && !are_pairs)
+        return INT64_MAX;
+    const int worth = are_bytes ? OF_BYTES : are_pairs && !is_roomy() ? OF_PAIRS : OF_OTHERS;
     return (int64_t)sqrt(worth * (double)plan->g.k);
 }
 
@@ -402,10 +401,10 @@ static int64_t most_columns_across(const struct tcgemm_plan *plan, int max_threa
                             : has_bytes(&plan->g) ? MOST_LANE_COLUMNS / 2
                                                   : MOST_LANE_COLUMNS;
         const int64_t near = are_swift ? MOST_NEAR_LANE_ROWS : MOST_LANE_ROWS;
-        return min_i64(are_far ? far : near, most_columns_of_steps(plan));
+        return min_i64(are_far ? far : near, most_columns_of_steps(plan, max_threads));
     }
     if (u->family == TCGEMM_FAMILY_F32 && tcgemm_dtype_bits(plan->g.a.dtype) == 16)
-        return min_i64(MOST_SLOW_COLUMNS, most_columns_of_steps(plan));
+        return min_i64(MOST_SLOW_COLUMNS, most_columns_of_steps(plan, max_threads));
     if (!tcgemm_is_wide(u) && !tcgemm_is_matrix(u))
         return MOST_SHORT_ACROSS;
     if (u->family != TCGEMM_FAMILY_BF16)
@@ -1047,6 +1046,15 @@ static void share_out_briefly(struct tcgemm_plan *plan, double cycles, int num_t
         }
 }
 
+/* Rows of D in flight, `usual` ones or, of several threads, more if k is short: where their panels
+ * and sums are small. Each step waits for all of them. */
+static int64_t rows_in_flight(const struct tcgemm_plan *plan, int64_t usual, int max_threads) {
+    enum { BYTES_OF_THREAD = 1 << 19 };
+    const int64_t sums = plan->cpu.direct_output ? 0 : plan->cpu.nc * (int64_t)sizeof(float);
+    const int64_t most = max_threads * (int64_t)BYTES_OF_THREAD / (line_bytes(plan) + sums);
+    return max_threads > 1 && most > usual ? most : usual;
+}
+
 static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
@@ -1056,11 +1064,12 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     s->kc = even_part(g->k, u->kc, step_of(plan));
     if (tcgemm_is_matrix(u)) {
         s->nc = even_part(g->n, MAX_MATRIX_COLS, u->nr);
-        s->mt = even_part(g->m, MAX_MATRIX_ROWS, u->mr);
+        s->mt = even_part(g->m, rows_in_flight(plan, MAX_MATRIX_ROWS, max_threads), u->mr);
     } else {
         const int more = max_threads >= MANY_THREADS ? 2 : 1;
         s->nc = even_part(g->n, more * (s->direct_output ? MAX_COLS : MAX_NARROW_COLS), u->nr);
-        s->mt = even_part(g->m, more * (s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS), u->mr);
+        const int64_t rows = more * (s->direct_output ? MAX_ROWS : MAX_NARROW_ROWS);
+        s->mt = even_part(g->m, rows_in_flight(plan, rows, max_threads), u->mr);
     }
     s->split_batch = s->overlaps = s->packs_a_late = s->packs_both = false;
     s->stores_parts = tcgemm_cpu_stores_by_masks_slowly();
