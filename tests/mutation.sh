@@ -45,6 +45,9 @@ defect "the last element of a row that is stored in parts is not" cpu/kernels/av
 defect "the last tile along the columns is as wide as the one before" cpu/gemm.c \
     's/is_last ? last.n\[is_second\] : x->u->nr/is_last ? last.n[0] : x->u->nr/' \
     'check/kernels|check/memory|check/semantics'
+defect "a share of several panels lacks the last one" cpu/gemm.c \
+    's/for (int64_t group = share \* p->share; group < end; ++group)/for (int64_t group = share * p->share; group + (p->share > 1) < end; ++group)/' \
+    'check/threads|check/kernels'
 defect "the copy of B's panel lacks its last vector" cpu/kernels/tile_tmpl.h \
     's/way == COPYING && v < nv; ++v/way == COPYING \&\& v + 1 < nv; ++v/' \
     'unit/cpu/tile|check/threads'

@@ -1049,9 +1049,10 @@ static void share_out_briefly(struct tcgemm_plan *plan, double cycles, int num_t
 /* Rows of D in flight, `usual` ones or, of several threads, more if k is short: where their panels
  * and sums are small. Each step waits for all of them. */
 static int64_t rows_in_flight(const struct tcgemm_plan *plan, int64_t usual, int max_threads) {
-    enum { BYTES_OF_THREAD = 1 << 19 };
+    enum { BYTES_OF_THREAD = 1 << 19, MOST_BYTES = 16 << 20 };
+    const int64_t bytes = min_i64(max_threads * (int64_t)BYTES_OF_THREAD, MOST_BYTES);
     const int64_t sums = plan->cpu.direct_output ? 0 : plan->cpu.nc * (int64_t)sizeof(float);
-    const int64_t most = max_threads * (int64_t)BYTES_OF_THREAD / (line_bytes(plan) + sums);
+    const int64_t most = bytes / (line_bytes(plan) + sums);
     return max_threads > 1 && most > usual ? most : usual;
 }
 
