@@ -700,6 +700,20 @@ static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64
     return reads_rows_of_a(x) && x->u->strided ? x->u->strided : x->u->packed;
 }
 
+/* Whether tiles of a unit want different functions: a panel of it has a bf16 subnormal. */
+static bool is_mixed(const product_t *x, const parts_t *a, const parts_t *b, tcgemm_unit_t at,
+                     int64_t i1, int64_t j1) {
+    if (!x->u->exact || !x->plan->cpu.pack_a || !x->plan->cpu.pack_b ||
+        x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE)
+        return false;
+    bool has_special = false;
+    for (int64_t i = at.row; i < i1; i += x->u->mr)
+        has_special |= a->special[i / x->u->mr];
+    for (int64_t j = at.col; j < j1; j += x->u->nr)
+        has_special |= b->special[(j - b->first) / x->u->nr];
+    return has_special;
+}
+
 /* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. All at
  * once, where they lie far apart. */
 static void fetch_rows(const product_t *x, const step_t *step, int64_t i, int64_t rows, int64_t j,
@@ -916,7 +930,7 @@ static tcgemm_unit_t unit_at(const product_t *x, int64_t unit) {
 static bool takes_all_rows(const product_t *x, const step_t *step, int64_t rows, int64_t cols) {
     enum { FEW_STEPS = 8 };
     const bool are_few = tcgemm_panel_steps(step->block.ks, x->u->ku) <= FEW_STEPS;
-    return reads_rows_of_a(x) && x->u->strided && !x->u->exact && !step->copies_b &&
+    return reads_rows_of_a(x) && x->u->strided && !step->copies_b &&
            (cols <= x->u->nr || are_few) && are_worth_a_call(x->u, rows, cols) &&
            !fetches_rows(x) && steps_ahead(x) == 0 && !(x->a_is_rows && x->plan->cpu.fetches);
 }
@@ -931,8 +945,11 @@ static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t 
     const parts_t b = parts_of_b(x, step);
     tcgemm_tile_t tile = tile_of_block(x, step);
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
-    const bool is_one_call =
-        takes_all_rows(x, step, i1 - i0, j1 - j0) && !later_a(x, step, i0, 1).share;
+    const bool mixed = is_mixed(x, &a, &b, at, i1, j1);
+    tcgemm_tile_fn *function = tile_function(x, &a, i0 / x->u->mr, &b, (j0 - b.first) / x->u->nr);
+    const bool is_one_call = !mixed && function == x->u->strided &&
+                             takes_all_rows(x, step, i1 - i0, j1 - j0) &&
+                             !later_a(x, step, i0, 1).share;
     const int64_t tile_rows = is_one_call ? i1 - i0 : rows_of_tile(x, i1 - i0);
     const int64_t ahead = steps_ahead(x);
     const bool are_close = fetches_rows(x) && has_close_rows(x);
@@ -954,8 +971,6 @@ static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t 
                                .d = tile_rows * tile.ldd * d_bytes,
                                .c = tile_rows * tile.ldc * d_bytes,
                                .terms = tile_rows};
-        tcgemm_tile_fn *function =
-            tile_function(x, &a, i0 / x->u->mr, &b, (j - b.first) / x->u->nr);
         for (int64_t i = i0; i < i1; i += tile_rows) {
             tile.m = (int)min_i64(tile_rows, i1 - i);
             if (i > i0)
@@ -969,7 +984,7 @@ static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t 
                 finish = finish_of(x, step, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
-            if (x->u->exact)
+            if (mixed)
                 function = tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr);
             if (later.share) {
                 later.rows = tile.m;
@@ -1040,7 +1055,11 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
     const int64_t ahead = steps_ahead(x);
     const int64_t rows = i1 - at.row;
     const int64_t cols = j1 - at.col;
-    const bool is_one_call = cols <= x->u->nr && takes_all_rows(x, step, rows, cols);
+    const bool mixed = is_mixed(x, &a, &b, at, i1, j1);
+    tcgemm_tile_fn *function =
+        tile_function(x, &a, at.row / x->u->mr, &b, (at.col - b.first) / x->u->nr);
+    const bool is_one_call = !mixed && function == x->u->strided && cols <= x->u->nr &&
+                             takes_all_rows(x, step, rows, cols);
     const int64_t tile_rows = is_one_call ? rows : rows_of_tile(x, rows);
     const char *const first_a = panel_of_a(x, step, &a, at.row, 0);
     const int64_t a_bytes = (const char *)panel_of_a(x, step, &a, at.row + tile_rows, 0) - first_a;
@@ -1058,8 +1077,6 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
     tile.ldc = first.ldc;
     const stride_t down = {a_bytes, tile_rows * tile.ldd * d_bytes, tile_rows * tile.ldc * d_bytes,
                            tile_rows};
-    tcgemm_tile_fn *function =
-        tile_function(x, &a, at.row / x->u->mr, &b, (at.col - b.first) / x->u->nr);
     for (int64_t i = at.row; i < i1; i += tile_rows) {
         tile.m = (int)min_i64(tile_rows, i1 - i);
         if (later.share) {
@@ -1090,7 +1107,7 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
                 fetch_b(&next, i == at.row ? ahead : 0, &tile);
             if (are_close)
                 fetch_next_rows(x, step, i, j - at.col, &at, &tile);
-            if (x->u->exact)
+            if (mixed)
                 function = tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr);
             if (step->copies_b && i == 0)
                 multiply_and_copy(x, step, j, 0, 0, &tile);
