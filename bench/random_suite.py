@@ -107,7 +107,7 @@ def gpu():
 
     def batch():
         kind = some_type()
-        m = max(16, size(8, 768, 16)) if kind in BYTES else size(8, 768)
+        m = size(8, 768, 16) if kind in BYTES else size(8, 768)
         is_cube = kind in BYTES or random.random() < 0.5
         n, k = (m, m) if is_cube else (size(8, 512), size(8, 512))
         return kind, ops_of(kind), m, n, k, random.choice([2, 4, 8, 16, 32, 64, 128, 256, 1024])

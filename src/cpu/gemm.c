@@ -398,9 +398,13 @@ static void pack_group(const product_t *x, const panels_t *p, int64_t group) {
         pack_panels(x, p, group * p->group, min_i64((group + 1) * p->group, p->count));
 }
 
-static void pack_all(const product_t *x, const panels_t *p) {
-    for (int64_t group = 0; group < num_groups(p); ++group)
+static void pack_groups(const product_t *x, const panels_t *p, int64_t first, int64_t end) {
+    for (int64_t group = first; group < end; ++group)
         pack_group(x, p, group);
+}
+
+static void pack_all(const product_t *x, const panels_t *p) {
+    pack_groups(x, p, 0, num_groups(p));
 }
 
 /* To ask for the next group takes many threads as long as to pack a short one: each packs some
@@ -419,9 +423,7 @@ static int64_t num_shares(const panels_t *p) {
 }
 
 static void pack_share(const product_t *x, const panels_t *p, int64_t share) {
-    const int64_t end = min_i64((share + 1) * p->share, num_groups(p));
-    for (int64_t group = share * p->share; group < end; ++group)
-        pack_group(x, p, group);
+    pack_groups(x, p, share * p->share, min_i64((share + 1) * p->share, num_groups(p)));
 }
 
 /* Long lanes whose lines lie side by side are packed some panels at a time. */
@@ -689,29 +691,34 @@ static const void *panel_of_b(const product_t *x, const step_t *step, const part
                                            x->u->lane_bytes);
 }
 
-static tcgemm_tile_fn *tile_function(const product_t *x, const parts_t *a, int64_t a_panel,
-                                     const parts_t *b, int64_t b_panel) {
+/* Special: of panels that hold a bf16 subnormal. */
+static tcgemm_tile_fn *tile_function(const product_t *x, bool is_special) {
     const tcgemm_cpu_blocking_t *s = &x->plan->cpu;
     if (!s->pack_a || !s->pack_b)
         return x->u->strided;
-    if (x->u->exact &&
-        (x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE || a->special[a_panel] || b->special[b_panel]))
+    if (x->u->exact && (is_special || x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE))
         return x->u->exact;
     return reads_rows_of_a(x) && x->u->strided ? x->u->strided : x->u->packed;
 }
 
-/* Whether tiles of a unit want different functions: a panel of it has a bf16 subnormal. */
-static bool is_mixed(const product_t *x, const parts_t *a, const parts_t *b, tcgemm_unit_t at,
-                     int64_t i1, int64_t j1) {
-    if (!x->u->exact || !x->plan->cpu.pack_a || !x->plan->cpu.pack_b ||
-        x->plan->g.flags & TCGEMM_FLAG_REPRODUCIBLE)
-        return false;
-    bool has_special = false;
+/* Row i and column j of the block are the first ones of the tile. */
+static tcgemm_tile_fn *function_of_tile(const product_t *x, const parts_t *a, int64_t i,
+                                        const parts_t *b, int64_t j) {
+    return tile_function(x, a->special[i / x->u->mr] || b->special[(j - b->first) / x->u->nr]);
+}
+
+/* The function of all tiles of a unit; NULL: some of its panels are special. */
+static tcgemm_tile_fn *function_of_unit(const product_t *x, const parts_t *a, const parts_t *b,
+                                        tcgemm_unit_t at, int64_t i1, int64_t j1) {
+    tcgemm_tile_fn *const function = tile_function(x, false);
+    if (function == tile_function(x, true))
+        return function;
+    bool is_special = false;
     for (int64_t i = at.row; i < i1; i += x->u->mr)
-        has_special |= a->special[i / x->u->mr];
+        is_special |= a->special[i / x->u->mr];
     for (int64_t j = at.col; j < j1; j += x->u->nr)
-        has_special |= b->special[(j - b->first) / x->u->nr];
-    return has_special;
+        is_special |= b->special[(j - b->first) / x->u->nr];
+    return is_special ? NULL : function;
 }
 
 /* The next rows of A, where it lies, and of D: pieces too short for prefetchers to follow. All at
@@ -927,10 +934,11 @@ static tcgemm_unit_t unit_at(const product_t *x, int64_t unit) {
  * lie as kernels read them, and nothing is fetched or left bit by bit. Beside several tiles that
  * gains with a few steps of k alone. (With AVX2 on a Zen 4 2000 x 2000 x 16 took 1.08 times as
  * long.) */
-static bool takes_all_rows(const product_t *x, const step_t *step, int64_t rows, int64_t cols) {
+static bool takes_all_rows(const product_t *x, const step_t *step, tcgemm_tile_fn *function,
+                           int64_t rows, int64_t cols) {
     enum { FEW_STEPS = 8 };
     const bool are_few = tcgemm_panel_steps(step->block.ks, x->u->ku) <= FEW_STEPS;
-    return reads_rows_of_a(x) && x->u->strided && !step->copies_b &&
+    return function && function == x->u->strided && reads_rows_of_a(x) && !step->copies_b &&
            (cols <= x->u->nr || are_few) && are_worth_a_call(x->u, rows, cols) &&
            !fetches_rows(x) && steps_ahead(x) == 0 && !(x->a_is_rows && x->plan->cpu.fetches);
 }
@@ -945,11 +953,9 @@ static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t 
     const parts_t b = parts_of_b(x, step);
     tcgemm_tile_t tile = tile_of_block(x, step);
     const bool finishes_tiles = step->block.last && !s->direct_output && x->u->finishes_tiles;
-    const bool mixed = is_mixed(x, &a, &b, at, i1, j1);
-    tcgemm_tile_fn *function = tile_function(x, &a, i0 / x->u->mr, &b, (j0 - b.first) / x->u->nr);
-    const bool is_one_call = !mixed && function == x->u->strided &&
-                             takes_all_rows(x, step, i1 - i0, j1 - j0) &&
-                             !later_a(x, step, i0, 1).share;
+    tcgemm_tile_fn *const function = function_of_unit(x, &a, &b, at, i1, j1);
+    const bool is_one_call =
+        takes_all_rows(x, step, function, i1 - i0, j1 - j0) && !later_a(x, step, i0, 1).share;
     const int64_t tile_rows = is_one_call ? i1 - i0 : rows_of_tile(x, i1 - i0);
     const int64_t ahead = steps_ahead(x);
     const bool are_close = fetches_rows(x) && has_close_rows(x);
@@ -984,14 +990,12 @@ static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t 
                 finish = finish_of(x, step, i, tile.m, j, tile.n);
                 tile.finish = &finish;
             }
-            if (mixed)
-                function = tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr);
             if (later.share) {
                 later.rows = tile.m;
                 fetch_share(&later, (j - j0) / x->u->nr);
                 later.at += tile_rows * later.pitch;
             }
-            function(&tile);
+            (function ? function : function_of_tile(x, &a, i, &b, j))(&tile);
         }
     }
     finish_unit(x, step, i0, i1 - i0, j0, j1 - j0);
@@ -1000,15 +1004,15 @@ static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t 
 /* Whose panel stays in the first-level cache while those of the other operand pass: A's where B's
  * is much the larger one, and cannot, or all of a unit's do, so that D is written along its rows;
  * of long vectors always, if it can. (With AVX2 on a Zen 4 1469 x 837 x 5 of s8 in half of the time
- * so, where D comes from memory, 63270 x 64 x 9 of f64 in 0.75; on a Xeon 1670 x 1488 x 3 of f32
- * took 1.2 times as long, where one call multiplies all rows.) */
+ * so, where D comes from memory, 63270 x 64 x 9 of f64 in 0.75; on a Xeon, whose first level is
+ * roomy, 1670 x 1488 x 3 of f32 takes 1.2 times as long.) */
 static bool keeps_a_panel(const product_t *x, const step_t *step) {
     enum { L1_BYTES = 40 << 10, LEAST_TILES = 3 };
     const int64_t line = tcgemm_panel_steps(step->block.ks, x->u->ku) * x->u->lane_bytes;
     const int64_t cols = min_i64(x->plan->cpu.nb, step->block.cols);
     const bool are_near = 2 * cols * line <= L1_BYTES && cols >= LEAST_TILES * x->u->nr;
-    const bool by_rows = x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u) ||
-                         (are_near && x->plan->cpu.writes_rows);
+    const bool by_rows =
+        x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u) || (are_near && !x->plan->cpu.is_roomy);
     return x->u->mr * line <= L1_BYTES && by_rows && !x->u->finishes_tiles;
 }
 
@@ -1055,11 +1059,8 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
     const int64_t ahead = steps_ahead(x);
     const int64_t rows = i1 - at.row;
     const int64_t cols = j1 - at.col;
-    const bool mixed = is_mixed(x, &a, &b, at, i1, j1);
-    tcgemm_tile_fn *function =
-        tile_function(x, &a, at.row / x->u->mr, &b, (at.col - b.first) / x->u->nr);
-    const bool is_one_call = !mixed && function == x->u->strided && cols <= x->u->nr &&
-                             takes_all_rows(x, step, rows, cols);
+    tcgemm_tile_fn *const function = function_of_unit(x, &a, &b, at, i1, j1);
+    const bool is_one_call = cols <= x->u->nr && takes_all_rows(x, step, function, rows, cols);
     const int64_t tile_rows = is_one_call ? rows : rows_of_tile(x, rows);
     const char *const first_a = panel_of_a(x, step, &a, at.row, 0);
     const int64_t a_bytes = (const char *)panel_of_a(x, step, &a, at.row + tile_rows, 0) - first_a;
@@ -1107,12 +1108,10 @@ static void multiply_unit_by_rows(const product_t *x, const step_t *step, tcgemm
                 fetch_b(&next, i == at.row ? ahead : 0, &tile);
             if (are_close)
                 fetch_next_rows(x, step, i, j - at.col, &at, &tile);
-            if (mixed)
-                function = tile_function(x, &a, i / x->u->mr, &b, (j - b.first) / x->u->nr);
             if (step->copies_b && i == 0)
                 multiply_and_copy(x, step, j, 0, 0, &tile);
             else
-                function(&tile);
+                (function ? function : function_of_tile(x, &a, i, &b, j))(&tile);
         }
     }
     finish_unit(x, step, at.row, i1 - at.row, at.col, j1 - at.col);

@@ -1074,7 +1074,6 @@ static void choose_blocks(struct tcgemm_plan *plan, int max_threads) {
     }
     s->split_batch = s->overlaps = s->packs_a_late = s->packs_both = false;
     s->stores_parts = tcgemm_cpu_stores_by_masks_slowly();
-    s->writes_rows = !is_roomy();
     choose_packing(plan, max_threads);
 }
 

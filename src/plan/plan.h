@@ -121,7 +121,6 @@ typedef struct tcgemm_cpu_blocking {
     bool fetches;          /* the larger operand lies beyond the caches: it is fetched ahead */
     bool copies_b;         /* B's panels are left by the first row of tiles, which reads B where it
                             * lies: of one thread, or of a unit that packs them */
-    bool writes_rows;      /* D along its rows, where B's panels of a unit stay near */
     bool stores_parts;     /* rows of D that end within a vector, by some plain stores, with AVX2 */
     bool packs_a_late;     /* A's panels of a row of units when the row begins: by one thread, where
                             * those of the last row were, in a cache near it */

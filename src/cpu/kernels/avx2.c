@@ -7,37 +7,29 @@
 
 #include "cpu/kernels/kernels.h"
 
-/* The first lanes of a vector: all-ones in them for what takes a mask, and how they are stored.
+/* The first lanes of a vector, of 32 bits; a double is two of them: all-ones in them for what takes
+ * a mask, and how they are stored.
  *
  * A masked store takes a Zen 4 13 cycles, a plain one 2 at most; there it is two or three of 4, 2
- * and 1 elements, and a tile of 4 x 12 by four steps of k takes 0.4 of the time. On a Xeon tiles
- * take 1.1 times as long so.
+ * and 1 lanes, and a tile of 4 x 12 by four steps of k takes 0.4 of the time. On a Xeon tiles take
+ * 1.1 times as long so.
  */
 typedef struct mask {
     __m256i lanes;
     int stored; /* ones for lanes that are stored piece by piece, or all; 0: by a masked store */
 } mask_t;
 
-enum { ALL_OF_8 = 0xff, ALL_OF_4 = 0xf };
-
-static TCGEMM_ALWAYS_INLINE int stored_lanes(int lanes, int all, bool in_parts) {
-    const int first = (1 << lanes) - 1;
-    return first == all || in_parts ? first : 0;
-}
+enum { ALL_LANES = 0xff };
 
 static TCGEMM_ALWAYS_INLINE mask_t tail32(int lanes, bool in_parts) {
+    const int first = (1 << lanes) - 1;
     return (mask_t){
         _mm256_cmpgt_epi32(_mm256_set1_epi32(lanes), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)),
-        stored_lanes(lanes, ALL_OF_8, in_parts)};
+        first == ALL_LANES || in_parts ? first : 0};
 }
 
-static TCGEMM_ALWAYS_INLINE mask_t tail64(int lanes, bool in_parts) {
-    return (mask_t){_mm256_cmpgt_epi64(_mm256_set1_epi64x(lanes), _mm256_setr_epi64x(0, 1, 2, 3)),
-                    stored_lanes(lanes, ALL_OF_4, in_parts)};
-}
-
-/* The first lanes, 1 to 7: bit i of `left` for lane i. */
-static TCGEMM_ALWAYS_INLINE void put_parts_ps(float *p, int left, __m256 x) {
+/* The first lanes, 1 to 7: bit i of `left` for lane i. Doubles are pairs of them. */
+static TCGEMM_ALWAYS_INLINE void put_parts(float *p, int left, __m256 x, const bool are_pairs) {
     __m128 part = _mm256_castps256_ps128(x);
     if (left & 8) {
         _mm_storeu_ps(p, part);
@@ -51,43 +43,31 @@ static TCGEMM_ALWAYS_INLINE void put_parts_ps(float *p, int left, __m256 x) {
         p += 2;
         left >>= 2;
     }
-    if (left & 1)
-        _mm_store_ss(p, part);
+    if (!are_pairs && left & 1) {
+        const float last = _mm_cvtss_f32(part);
+        memcpy(p, &last, sizeof last); /* to an integer, perhaps */
+    }
 }
 
-static TCGEMM_ALWAYS_INLINE void put_ps(float *p, mask_t mask, __m256 x) {
-    if (mask.stored == ALL_OF_8)
+static TCGEMM_ALWAYS_INLINE void put_lanes(float *p, mask_t mask, __m256 x, const bool are_pairs) {
+    if (mask.stored == ALL_LANES)
         _mm256_storeu_ps(p, x);
     else if (mask.stored == 0)
         _mm256_maskstore_ps(p, mask.lanes, x);
     else
-        put_parts_ps(p, mask.stored, x);
+        put_parts(p, mask.stored, x, are_pairs);
 }
 
-/* The first lanes, 1 to 3. */
-static TCGEMM_ALWAYS_INLINE void put_parts_pd(double *p, int left, __m256d x) {
-    __m128d part = _mm256_castpd256_pd128(x);
-    if (left & 2) {
-        _mm_storeu_pd(p, part);
-        part = _mm256_extractf128_pd(x, 1);
-        p += 2;
-        left >>= 2;
-    }
-    if (left & 1)
-        _mm_store_sd(p, part);
+static TCGEMM_ALWAYS_INLINE void put_ps(float *p, mask_t mask, __m256 x) {
+    put_lanes(p, mask, x, false);
 }
 
 static TCGEMM_ALWAYS_INLINE void put_pd(double *p, mask_t mask, __m256d x) {
-    if (mask.stored == ALL_OF_4)
-        _mm256_storeu_pd(p, x);
-    else if (mask.stored == 0)
-        _mm256_maskstore_pd(p, mask.lanes, x);
-    else
-        put_parts_pd(p, mask.stored, x);
+    put_lanes((float *)p, mask, _mm256_castpd_ps(x), true);
 }
 
 static TCGEMM_ALWAYS_INLINE void put_epi32(uint32_t *p, mask_t mask, __m256i x) {
-    put_ps((float *)p, mask, _mm256_castsi256_ps(x));
+    put_lanes((float *)p, mask, _mm256_castsi256_ps(x), false);
 }
 
 /* Ones in each 32-bit lane, by a table of nibbles in VPSHUFB (W. Mula, "Faster population counts
@@ -147,7 +127,7 @@ static TCGEMM_ALWAYS_INLINE __m256i popcount_epi32(__m256i x) {
 #define TILE_BROADCAST(p)         _mm256_broadcast_sd(p)
 #define TILE_MAC(sum, a, b)       _mm256_fmadd_pd(a, b, sum)
 #define TILE_MASK                 mask_t
-#define TILE_TAIL(n)              tail64(n, t->stores_parts)
+#define TILE_TAIL(n)              tail32(2 * (n), t->stores_parts)
 #define TILE_SCALAR               double
 #define TILE_GET(p, mask)         _mm256_maskload_pd(p, (mask).lanes)
 #define TILE_PUT(p, mask, x)      put_pd(p, mask, x)

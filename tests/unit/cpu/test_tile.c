@@ -288,7 +288,7 @@ static void check_copy(const tcgemm_kernel_t *kernel, int n) {
     const int width = (n + lanes - 1) / lanes * lanes;
     tcgemm_tile_t t = {.steps = STEPS, .m = u->mr, .n = n, .ldd = n, .copy_step = width};
     set_operands(u, &t, false);
-    set_scalars(u, &t, 2, 1);
+    set_scalars(u, &t, 2, 3);
     t.d = guard_place(&guards[3], (size_t)(u->mr * n * bytes), true);
     t.copy = panel;
     memset(panel, 0x5A, sizeof panel);
