@@ -81,8 +81,12 @@ static void measure(tcgemm_context_t *context, tcgemm_type_t type, const char *o
 
 int main(int argc, char **argv) {
     static const int few[] = {2, 3, 4, 5, 7, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32};
-    static const int many[] = {12, 40, 300, 1000}, steps[] = {20, 60, 130, 500, 2000};
-    enum { NUM_FEW = sizeof few / sizeof *few, NUM_MANY = 4, NUM_STEPS = 5 };
+    static const int many[] = {12, 40, 300, 1000, 3000, 12000}, steps[] = {20, 60, 130, 500, 2000};
+    enum {
+        NUM_FEW = sizeof few / sizeof *few,
+        NUM_MANY = sizeof many / sizeof *many,
+        NUM_STEPS = 5
+    };
     tcgemm_context_options_t options = tcgemm_context_options();
     tcgemm_context_t *context = NULL;
     options.device = TCGEMM_DEVICE_CPU;

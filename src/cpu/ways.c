@@ -130,6 +130,12 @@ static const line_t of_zen4[] = {
 static const line_t of_zen4_avx2[] = {
 #include "cpu/ways_zen4_avx2.def"
 };
+static const line_t of_zen5[] = {
+#include "cpu/ways_zen5.def"
+};
+static const line_t of_zen5_avx2[] = {
+#include "cpu/ways_zen5_avx2.def"
+};
 static const line_t of_xeon[] = {
 #include "cpu/ways_xeon.def"
 };
@@ -144,12 +150,14 @@ typedef struct lines {
 
 /* Those that were measured with such vectors on this processor; a Zen 3 is taken for a Zen 4. */
 static lines_t lines_of(const tcgemm_cpu_ukernel_t *u) {
-    if (tcgemm_cpu_is_zen4())
-        return tcgemm_is_wide(u)   ? LINES(of_zen4)
-               : tcgemm_is_avx2(u) ? LINES(of_zen4_avx2)
-                                   : (lines_t){NULL, 0};
-    return tcgemm_is_wide(u) && tcgemm_cpu_is_sapphire_rapids() ? LINES(of_xeon)
-                                                                : (lines_t){NULL, 0};
+    const bool is_wide = tcgemm_is_wide(u), is_short = tcgemm_is_avx2(u);
+    if (tcgemm_cpu_is_zen4() && (is_wide || is_short))
+        return is_wide ? LINES(of_zen4) : LINES(of_zen4_avx2);
+    if (tcgemm_cpu_is_zen5() && (is_wide || is_short))
+        return is_wide ? LINES(of_zen5) : LINES(of_zen5_avx2);
+    if (tcgemm_cpu_is_sapphire_rapids() && is_wide)
+        return LINES(of_xeon);
+    return (lines_t){NULL, 0};
 }
 
 /* NULL where nobody has measured that. */

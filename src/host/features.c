@@ -25,7 +25,7 @@ bool tcgemm_cpu_is_sapphire_rapids(void) {
     return strcmp(cpu->vendor, "GenuineIntel") == 0 && (cpu->features & TCGEMM_CPU_AMX_BF16) != 0;
 }
 
-static bool is_zen5(void) {
+bool tcgemm_cpu_is_zen5(void) {
     return is_of_amd(0x1A);
 }
 
@@ -35,7 +35,7 @@ static bool is_zen5(void) {
 double tcgemm_cpu_fma_per_cycle(int vector_bits) {
     const tcgemm_cpuid_t *const cpu = tcgemm_cpuid();
     const int wide = vector_bits == 512;
-    if (is_zen5())
+    if (tcgemm_cpu_is_zen5())
         return 2.0;
     if (strcmp(cpu->vendor, "AuthenticAMD") == 0 && (cpu->family == 0x17 || cpu->family == 0x19))
         return wide ? 1.0 : 2.0;
@@ -58,13 +58,13 @@ bool tcgemm_cpu_stores_by_masks_slowly(void) {
 /* Sources: those of multiply-adds. A Zen 4 has two of half the width, Intel's processors one, on
  * port 5. */
 double tcgemm_cpu_shuffles_per_cycle(void) {
-    return is_zen5() ? 2.0 : 1.0;
+    return tcgemm_cpu_is_zen5() ? 2.0 : 1.0;
 }
 
 /* Measured: 9 to 16 rows times lines across k take 1.25 to 2.5 times as long on a Zen 5 if these
  * are not fetched by software, and 0.77 to 1.0 times on a Xeon. */
 bool tcgemm_cpu_follows_streams(void) {
-    return !is_zen5();
+    return !tcgemm_cpu_is_zen5();
 }
 
 void tcgemm_cpu_brand(char *buffer, size_t size) {

@@ -65,6 +65,9 @@ bool tcgemm_cpu_stores_by_masks_slowly(void);
 /* Whether it is of AMD's family 19h: with AVX-512 a Zen 4, without a Zen 3. */
 bool tcgemm_cpu_is_zen4(void);
 
+/* Whether it is of AMD's family 1Ah: a Zen 5. */
+bool tcgemm_cpu_is_zen5(void);
+
 /* Whether it is an Intel server with matrix tiles: a Sapphire Rapids or later. */
 bool tcgemm_cpu_is_sapphire_rapids(void);
 

@@ -18,11 +18,11 @@
 /* The processor that is played; what its kernels need is this one's. */
 typedef struct processor {
     int ways; /* of the first cache */
-    bool is_zen4, is_sapphire_rapids;
+    bool is_zen4, is_zen5, is_sapphire_rapids;
 } processor_t;
 
-static const processor_t zen4 = {8, true, false}, zen5 = {12, false, false},
-                         xeon = {12, false, true};
+static const processor_t zen4 = {.ways = 8, .is_zen4 = true}, zen5 = {.ways = 12, .is_zen5 = true},
+                         xeon = {.ways = 12, .is_sapphire_rapids = true}, other = {.ways = 12};
 static processor_t played;
 
 tcgemm_ways_t __wrap_tcgemm_first_level(void);
@@ -33,6 +33,11 @@ tcgemm_ways_t __wrap_tcgemm_first_level(void) {
 bool __wrap_tcgemm_cpu_is_zen4(void);
 bool __wrap_tcgemm_cpu_is_zen4(void) {
     return played.is_zen4;
+}
+
+bool __wrap_tcgemm_cpu_is_zen5(void);
+bool __wrap_tcgemm_cpu_is_zen5(void) {
+    return played.is_zen5;
 }
 
 bool __wrap_tcgemm_cpu_is_sapphire_rapids(void);
@@ -73,6 +78,7 @@ static void all_ways_are_right(void **state) {
     all_ways_are_right_on(zen4);
     all_ways_are_right_on(zen5);
     all_ways_are_right_on(xeon);
+    all_ways_are_right_on(other);
 }
 
 /* So that what is taken for its speed does not change what comes out. */
