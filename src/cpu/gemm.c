@@ -189,7 +189,7 @@ typedef struct product {
     tcgemm_signs_t signs;
     atomic_ushort owner[TCGEMM_MOST_UNITS_APART]; /* of a unit: 1 + the thread (packs_both) */
     bool a_stays;                                 /* A is read where it lies after all */
-    bool a_is_rows; /* A's panels are rows of f32, which tiles read by strides */
+    bool a_is_rows; /* A's panels are rows of lanes, which tiles read by strides */
     bool a_is_late; /* packs_a_late, unless it stays */
     times_t *times; /* NULL: nobody asks */
 } product_t;
@@ -302,12 +302,9 @@ static void pack_panel(const product_t *x, const panels_t *p, int64_t i) {
     const int lines =
         (int)(is_even ? columns_of_tile(x, p->lines - first) : min_i64(p->width, p->lines - first));
     const int width = is_even ? (int)width_of_panel(x, p->lines - first) : p->width;
-    if (p->are_rows) {
-        (void)take_rows(x, p, i, panel);
-        return;
-    }
-    const bool found =
-        x->u->pack(&p->pack, first, lines, width, panel, p->terms ? p->terms + first : NULL);
+    const bool found = p->are_rows ? take_rows(x, p, i, panel)
+                                   : x->u->pack(&p->pack, first, lines, width, panel,
+                                                p->terms ? p->terms + first : NULL);
     if (x->u->exact)
         p->special[i] = found;
 }
@@ -541,7 +538,7 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
     tcgemm_tile_t tile = {
         .steps = tcgemm_panel_steps(step->block.ks, x->u->ku),
         .a_row = !reads_rows_of_a(x) ? 1
-                 : x->a_is_rows      ? step->block.ks
+                 : x->a_is_rows      ? tcgemm_panel_steps(step->block.ks, x->u->ku)
                                      : g->a.row_stride / (x->a_stays ? x->u->ku : 1),
         .a_step = reads_rows_of_a(x) ? g->a.col_stride : x->u->mr,
         .b_step = s->pack_b ? x->u->nr : g->b.row_stride,
@@ -1926,7 +1923,7 @@ static void set_up_product(product_t *x, const struct tcgemm_plan *plan, const t
     x->times = times;
     x->signs = tcgemm_signs_of(&plan->g, x->u->family);
     x->a_stays = tcgemm_cpu_leaves_a(plan) && is_on_lane(x->u, call->a);
-    x->a_is_rows = tcgemm_cpu_has_rows_of_f32(plan);
+    x->a_is_rows = !x->a_stays && tcgemm_cpu_has_rows_of_lanes(plan);
     x->a_is_late = plan->cpu.packs_a_late && !x->a_stays;
     if (x->plan->g.a.packed_bytes)
         x->a_all = tcgemm_cpu_prepacked(x->plan, false);

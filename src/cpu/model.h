@@ -36,7 +36,7 @@ bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan);
 bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan);
 
 /* True if the panels of A are rows of f32 as they lie in A, which tiles read by strides. */
-bool tcgemm_cpu_has_rows_of_f32(const struct tcgemm_plan *plan);
+bool tcgemm_cpu_has_rows_of_lanes(const struct tcgemm_plan *plan);
 
 /* True if who takes a unit (plan.h, packs_units) packs all panels of some elements of k before the
  * first tile. Vectors are multiplied from the first-level cache, so that others pack a panel when
