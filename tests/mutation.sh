@@ -195,8 +195,19 @@ defect "tall products: all rows are the first ones" cpu/gemm.c \
     's/ + x->row \* g->a.row_stride;/;/' 'check/levels|check/kernels'
 defect "4-bit numbers: the first one is always the low half of a byte" cpu/kernels/convert.h \
     's/((element \& 1) \* 4)/0/' 'unit/cpu/pack|check/kernels'
+defect "few rows of bytes across k: terms are those of the last elements alone" cpu/dots.c \
+    's/all_terms\[row + i\] += /all_terms[row + i] = /' 'unit/cpu/dots|check/ways'
+defect "few rows of bytes across k: what lies behind k is not cleared" cpu/dots.c \
+    's/if (end == run->whole.steps)/if (end < run->whole.steps)/' 'unit/cpu/dots|check/ways|check/kernels'
+defect "a row of signed bytes is summed as u8" cpu/kernels/pack_tmpl.h \
+    's/const uint8_t sign = is_signed ? 0x80 : 0;/const uint8_t sign = is_signed ? 0 : 0;/' 'unit/cpu/dots|check/ways'
+defect "four rows of bytes that are columns of D: two lines change places" cpu/kernels/avx512_vnni.c \
+    's/_mm_unpacklo_epi64(low\[0\], low\[1\]), _mm_unpackhi_epi64(low\[0\], low\[1\])/_mm_unpackhi_epi64(low[0], low[1]), _mm_unpacklo_epi64(low[0], low[1])/' \
+    'unit/cpu/dots|check/ways'
+defect "rows of pairs of bf16 lie as far apart as they have elements" cpu/gemm.c \
+    's/x->a_is_rows      ? tcgemm_panel_steps(step->block.ks, x->u->ku)/x->a_is_rows      ? step->block.ks/' 'check/levels|check/kernels'
 defect "few rows of quads: an item of x has no terms" cpu/dots.c \
-    's/int64_t i = widths; i < items_of_x(run)/int64_t i = 2 * widths; i < items_of_x(run)/' 'check/levels|check/prepack'
+    's/int64_t i = each; i < items_of_x(run)/int64_t i = 2 * each; i < items_of_x(run)/' 'check/levels|check/prepack'
 defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \
     's/subnormal |= (unsigned)((uint16_t)/subnormal |= 0u \& (unsigned)((uint16_t)/' \
     'unit/cpu/pack|amx/unit_cpu_pack|check/semantics'

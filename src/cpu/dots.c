@@ -59,6 +59,12 @@ static int64_t rows_of_bytes(const struct tcgemm_plan *plan) {
     return few <= 2 ? few : round_up(few, 4);
 }
 
+/* Whether x lies across k. */
+static bool x_is_across(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *g = &plan->g;
+    return (plan->cpu.dots == TCGEMM_DOTS_ROWS ? g->a.col_stride : g->b.row_stride) != 1;
+}
+
 /* ---- rows of bytes or, for `inner`, of numbers, one behind the other ---- */
 
 static bool has_rows(const struct tcgemm_plan *plan) {
@@ -109,6 +115,13 @@ static int64_t widths_of_x(const struct tcgemm_plan *plan) {
     return widths;
 }
 
+/* Terms of each item of x, by whoever packs it, if an item is some elements of k. */
+static int64_t terms_of_item(const struct tcgemm_plan *plan) {
+    return is_of_quads(plan)                        ? widths_of_x(plan)
+           : is_of_bytes(plan) && x_is_across(plan) ? rows_of_bytes(plan)
+                                                    : 0;
+}
+
 static int64_t x_bytes(const struct tcgemm_plan *plan) {
     if (x_is_in_place(plan))
         return 0;
@@ -118,12 +131,10 @@ static int64_t x_bytes(const struct tcgemm_plan *plan) {
     return widths_of_x(plan) * x_steps(plan) * x_element_bytes(plan);
 }
 
-/* Terms of bytes: of quads for each item of x, by whoever packs it. */
 static int64_t term_bytes(const struct tcgemm_plan *plan) {
-    const int64_t each = (int64_t)sizeof(uint32_t);
-    return is_of_quads(plan)   ? ceil_div(plan->g.k, X_OF_ITEM) * widths_of_x(plan) * each
-           : is_of_bytes(plan) ? rows_of_bytes(plan) * each
-                               : 0;
+    const int64_t terms = ceil_div(plan->g.k, X_OF_ITEM) * terms_of_item(plan);
+    const int64_t rows = is_of_bytes(plan) ? rows_of_bytes(plan) : 0;
+    return (terms > rows ? terms : rows) * (int64_t)sizeof(uint32_t);
 }
 
 /* Bytes of the sums of a unit of lines across k: of whole vectors. */
@@ -263,22 +274,23 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
 }
 
 static int64_t items_of_x(const dots_run_t *run) {
-    return is_of_bytes(run->plan) ? rows_of_bytes(run->plan)
-                                  : ceil_div(run->whole.steps, X_OF_ITEM);
+    return is_of_bytes(run->plan) && !x_is_across(run->plan)
+               ? rows_of_bytes(run->plan)
+               : ceil_div(run->whole.steps, X_OF_ITEM);
 }
 
-/* Of quads the terms of all items of x become those of the first one. */
+/* The terms of all items of x become those of the first one. */
 static void add_terms(const dots_run_t *run) {
-    const int64_t widths = widths_of_x(run->plan);
-    for (int64_t i = widths; i < items_of_x(run) * widths; ++i)
-        run->terms[i % widths] += run->terms[i];
+    const int64_t each = terms_of_item(run->plan);
+    for (int64_t i = each; i < items_of_x(run) * each; ++i)
+        run->terms[i % each] += run->terms[i];
 }
 
 /* x is packed, then all lines are multiplied. */
 static int64_t next_dots(void *argument) {
     dots_run_t *const run = argument;
     ++run->phase;
-    if (run->phase == 2 && is_of_quads(run->plan))
+    if (run->phase == 2)
         add_terms(run);
     return run->phase == 1   ? items_of_x(run)
            : run->phase == 2 ? ceil_div(run->num_lines, run->plan->cpu.lines)
@@ -292,24 +304,34 @@ static int64_t sum_of(const int16_t *numbers, int64_t count) {
     return sum;
 }
 
+/* What packing to s16 leaves out. */
+static uint32_t term_of_s16(const dots_run_t *run, const char *numbers, int64_t count) {
+    const uint32_t factor = run->pack_x.sum_factor;
+    return factor ? factor * (uint32_t)sum_of((const int16_t *)(const void *)numbers, count) : 0;
+}
+
 /* A row of bytes, and what its sums with flipped lines are to be corrected by: those that are s8
  * became 128 more, those that are u8 128 less. */
 static void pack_bytes(const dots_run_t *run, int64_t row) {
     const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
     const tcgemm_dots_t *t = &run->whole;
-    uint8_t *const to = (uint8_t *)run->x + row * t->x_pitch;
+    char *const to = run->x + row * t->x_pitch;
     memset(to, 0, (size_t)t->x_pitch);
     if (row < run->num_rows)
         (void)u->pack_x(&run->pack_x, row, 1, 1, to, run->terms + row);
-    const uint32_t factor = run->pack_x.sum_factor;
-    if (u->x_bytes == 2) /* whose packing sums nothing */
-        run->terms[row] = factor ? factor * (uint32_t)sum_of((int16_t *)(void *)to, t->steps) : 0;
+    if (u->x_bytes == 2)
+        run->terms[row] = term_of_s16(run, to, t->steps);
 }
 
 /* `count` numbers that lie `stride` apart. */
 static void gather_f32(const float *from, int64_t stride, int64_t count, float *to) {
     for (int64_t p = 0; p < count; ++p)
         to[p] = from[p * stride];
+}
+
+static void gather_words(const uint32_t *from, int64_t stride, int64_t count, char *to) {
+    for (int64_t p = 0; p < count; ++p)
+        memcpy(to + p * (int64_t)sizeof *from, from + p * stride, sizeof *from);
 }
 
 static void gather_f64(const double *from, int64_t stride, int64_t count, double *to) {
@@ -323,6 +345,41 @@ static tcgemm_pack_t part_of_x(const dots_run_t *run, int64_t k, int64_t count) 
     part.origin += k * part.k_stride;
     part.k = count;
     return part;
+}
+
+/* What lies behind k in rows of bytes counts as zeros, as do rows that fill up the last few. */
+static void clear_behind(const dots_run_t *run, int64_t bytes) {
+    const int64_t pitch = run->whole.x_pitch;
+    for (int64_t row = 0; row < rows_of_bytes(run->plan); ++row) {
+        const int64_t used = row < run->num_rows ? bytes : 0;
+        memset(run->x + row * pitch + used, 0, (size_t)(pitch - used));
+    }
+}
+
+/* The same of bytes that lie across k, an item of all rows: packed side by side as words, which are
+ * then put where their rows have them. */
+static void turn_bytes(const dots_run_t *run, int64_t item) {
+    enum { WIDTH = 16, STEPS = 128, WORD = 4 }; /* at a time */
+    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
+    const int64_t rows = rows_of_bytes(run->plan),
+                  end = min_i64((item + 1) * X_OF_ITEM, run->whole.steps);
+    uint32_t *const all_terms = run->terms + item * rows;
+    uint32_t panel[STEPS / 2 * WIDTH], terms[WIDTH];
+    memset(all_terms, 0, (size_t)rows * sizeof *all_terms);
+    for (int64_t k = item * X_OF_ITEM; k < end; k += STEPS) {
+        const tcgemm_pack_t part = part_of_x(run, k, min_i64(STEPS, end - k));
+        for (int row = 0; row < run->num_rows; row += WIDTH) {
+            const int some = (int)min_i64(WIDTH, run->num_rows - row);
+            (void)u->pack_x(&part, row, some, WIDTH, panel, terms);
+            for (int i = 0; i < some; ++i) {
+                char *const to = run->x + (row + i) * run->whole.x_pitch + k * u->x_bytes;
+                gather_words(panel + i, WIDTH, ceil_div(part.k * u->x_bytes, WORD), to);
+                all_terms[row + i] += u->x_bytes == 2 ? term_of_s16(run, to, part.k) : terms[i];
+            }
+        }
+    }
+    if (end == run->whole.steps)
+        clear_behind(run, round_up(end * u->x_bytes, WORD));
 }
 
 /* Element k of a row of x that is packed as numbers. */
@@ -640,7 +697,7 @@ static void do_dots(void *argument, int thread, int64_t item) {
     const int64_t line = unit * run->plan->cpu.lines;
     const int64_t end = min_i64(line + run->plan->cpu.lines, run->num_lines);
     if (run->phase == 1 && is_of_bytes(run->plan))
-        pack_bytes(run, item);
+        (x_is_across(run->plan) ? turn_bytes : pack_bytes)(run, item);
     else if (run->phase == 1)
         (run->plan->cpu.inner ? pack_numbers : pack_x)(run, item);
     else if (run->plan->cpu.across)

@@ -54,14 +54,13 @@ static TCGEMM_ALWAYS_INLINE void add_bytes(const tcgemm_dots_t *t,
     }
 }
 
-static TCGEMM_ALWAYS_INLINE void store_bytes(const tcgemm_dots_t *t, __m128i sums, int row,
+/* A row's sums become D's elements of some lines. */
+static TCGEMM_ALWAYS_INLINE void store_bytes(const tcgemm_dots_t *t, __m128i product, int row,
                                              int first) {
     const uint32_t *const c =
         t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
     uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
     const int count = t->num_lines - first;
-    const __m128i product = _mm_mullo_epi32(_mm_set1_epi32((int)t->alpha.s32),
-                                            _mm_add_epi32(sums, _mm_set1_epi32((int)t->term[row])));
     if (count >= DOTS_LINES && t->d_line == 1 && !c) {
         _mm_storeu_si128((__m128i *)(void *)d, product);
         return;
@@ -70,6 +69,21 @@ static TCGEMM_ALWAYS_INLINE void store_bytes(const tcgemm_dots_t *t, __m128i sum
     _mm_storeu_si128((__m128i *)(void *)numbers, product);
     for (int l = 0; l < DOTS_LINES && l < count; ++l)
         d[l * t->d_line] = c ? numbers[l] + t->beta.s32 * c[l * t->c_line] : numbers[l];
+}
+
+/* The same of four rows, which are columns of D: a line has four of its elements. */
+static TCGEMM_ALWAYS_INLINE void
+store_turned(const tcgemm_dots_t *t, const __m128i product[DOTS_ROWS], int row, int first) {
+    uint32_t *const d = (uint32_t *)t->d + row + first * t->d_line;
+    const __m128i low[2] = {_mm_unpacklo_epi32(product[0], product[1]),
+                            _mm_unpacklo_epi32(product[2], product[3])};
+    const __m128i high[2] = {_mm_unpackhi_epi32(product[0], product[1]),
+                             _mm_unpackhi_epi32(product[2], product[3])};
+    const __m128i line[DOTS_LINES] = {
+        _mm_unpacklo_epi64(low[0], low[1]), _mm_unpackhi_epi64(low[0], low[1]),
+        _mm_unpacklo_epi64(high[0], high[1]), _mm_unpackhi_epi64(high[0], high[1])};
+    for (int l = 0; l < DOTS_LINES && first + l < t->num_lines; ++l)
+        _mm_storeu_si128((__m128i *)(void *)(d + l * t->d_line), line[l]);
 }
 
 /* Rows first_row .. of D and lines first .. ; what is missing of them is not stored. */
@@ -99,19 +113,29 @@ static TCGEMM_ALWAYS_INLINE void dots_of_bytes(const tcgemm_dots_t *t, int first
     }
     if (p < t->steps)
         add_bytes(t, line, x, p, ((__mmask64)1 << (t->steps - p)) - 1, rows, x_is_signed, sum);
+    const __m128i alpha = _mm_set1_epi32((int)t->alpha.s32);
+    __m128i product[DOTS_ROWS];
+    TCGEMM_UNROLL
+    for (int i = 0; i < rows; ++i)
+        product[i] = _mm_mullo_epi32(
+            alpha, _mm_add_epi32(sums_of_4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]),
+                                 _mm_set1_epi32((int)t->term[first_row + i])));
+    if (rows == DOTS_ROWS && first_row + rows <= t->num_rows && t->d_row == 1 && !t->c) {
+        store_turned(t, product, first_row, first);
+        return;
+    }
     TCGEMM_UNROLL
     for (int i = 0; i < rows; ++i)
         if (first_row + i < t->num_rows)
-            store_bytes(t, sums_of_4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]), first_row + i,
-                        first);
+            store_bytes(t, product[i], first_row + i, first);
 }
 
 static TCGEMM_ALWAYS_INLINE void all_of_bytes(const tcgemm_dots_t *t, const bool x_is_signed) {
     for (int first = 0; first < t->num_lines; first += DOTS_LINES)
         for (int row = 0; row < t->num_rows; row += DOTS_ROWS)
-            if (t->num_rows == 1)
+            if (t->num_rows - row == 1)
                 dots_of_bytes(t, first, row, 1, x_is_signed);
-            else if (t->num_rows == 2)
+            else if (t->num_rows - row == 2)
                 dots_of_bytes(t, first, row, 2, x_is_signed);
             else
                 dots_of_bytes(t, first, row, DOTS_ROWS, x_is_signed);

@@ -822,11 +822,13 @@ static TCGEMM_NEVER_INLINE bool interleave_lines(const tcgemm_pack_t *pack, int6
 }
 #endif
 
-/* `count` bytes of a line and zeros behind them, to whole words. Returns their sum as u8, if
- * it is wanted. */
+/* `count` bytes of a line and zeros behind them, to whole words. Returns their sum, if it is
+ * wanted, as u8 or as s8. */
 static TCGEMM_ALWAYS_INLINE uint32_t copy_bytes(const uint8_t *source, int64_t count, uint8_t flip,
-                                                uint8_t *row, bool has_sum) {
+                                                uint8_t *row, bool has_sum, bool is_signed) {
+    const uint8_t sign = is_signed ? 0x80 : 0; /* its xor makes u8 of s8, each 128 more */
 #if defined(__AVX512BW__)
+    const __m512i signs = _mm512_set1_epi8((char)sign);
     __m512i sum = _mm512_setzero_si512();
     for (int64_t i = 0; i < count; i += 64) {
         const __mmask64 some = count - i < 64 ? (UINT64_C(1) << (count - i)) - 1u : UINT64_MAX;
@@ -834,9 +836,11 @@ static TCGEMM_ALWAYS_INLINE uint32_t copy_bytes(const uint8_t *source, int64_t c
                                            _mm512_maskz_set1_epi8(some, (char)flip));
         _mm512_storeu_si512(row + i, x);
         if (has_sum)
-            sum = _mm512_add_epi64(sum, _mm512_sad_epu8(x, _mm512_setzero_si512()));
+            sum = _mm512_add_epi64(
+                sum, _mm512_sad_epu8(_mm512_xor_si512(x, signs), _mm512_setzero_si512()));
     }
-    return has_sum ? (uint32_t)_mm512_reduce_add_epi64(sum) : 0;
+    const uint32_t added = sign * (uint32_t)((count + 63) / 64 * 64);
+    return has_sum ? (uint32_t)_mm512_reduce_add_epi64(sum) - added : 0;
 #else
     int64_t i = 0;
     uint32_t sum = 0;
@@ -855,7 +859,7 @@ static TCGEMM_ALWAYS_INLINE uint32_t copy_bytes(const uint8_t *source, int64_t c
         row[i] = source[i] ^ flip;
     memset(row + count, 0, (size_t)(-count & 3));
     for (i = 0; has_sum && i < count; ++i)
-        sum += row[i];
+        sum += (uint32_t)(row[i] ^ sign) - sign;
     return sum;
 #endif
 }
@@ -1174,6 +1178,14 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     uint32_t *out = panel;
     const int64_t num_steps = (pack->k + 3) / 4;
     const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
+    if (width == 1 && pack->k_stride == 1 && is_bytes) {
+        const uint8_t *const source = (const uint8_t *)pack->source + line_start(pack, first, 0);
+        const uint32_t sum =
+            copy_bytes(source, pack->k, pack->flip, panel, terms != NULL, pack->sum_is_signed);
+        if (terms)
+            put_term(pack, sum, terms);
+        return false;
+    }
 #ifdef __AVX512BW__
     if (pack->k_stride != 1 && is_bytes && interleave_lines(pack, first, lines, width, out, terms))
         return false;
@@ -1222,7 +1234,7 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
                 rows[line] = (const uint32_t *)(const void *)row;
                 if (is_bytes) {
                     (void)copy_bytes((const uint8_t *)pack->source + at, count, pack->flip, row,
-                                     false);
+                                     false, false);
                     continue;
                 }
                 convert_bytes(pack, at, count, row);
@@ -1342,7 +1354,8 @@ bool PACK_ROWS_NAME(u8s8)(const tcgemm_pack_t *pack, int lines, void *rows, uint
         const int64_t at = line_start(pack, line, 0);
         uint32_t sum = 0;
         if (is_bytes) {
-            sum = copy_bytes((const uint8_t *)pack->source + at, k, pack->flip, row, terms != NULL);
+            sum = copy_bytes((const uint8_t *)pack->source + at, k, pack->flip, row, terms != NULL,
+                             pack->sum_is_signed);
         } else {
             convert_bytes(pack, at, k, row);
             memset(row + k, 0, (size_t)(-k & 3));
