@@ -436,7 +436,8 @@ static int group_of_a(const product_t *x, const tcgemm_pack_t *pack, int64_t row
     const int at_once = tcgemm_panels_at_once(x->u, pack);
     const bool is_far = pack->line_stride == 1 && pack->k_stride * bits / 8 >= FAR_PITCH &&
                         x->plan->g.k >= LEAST_FAR_STEPS && x->u->ku > 1;
-    if (at_once > 1 && x->u->ku == 1) /* lanes as they are, that one thread alone needs */
+    const bool are_lanes = x->u->ku == 1 && pack->dtype == x->plan->g.type->accumulator;
+    if (at_once > 1 && are_lanes) /* that are copied as they are, and one thread alone needs */
         return x->a_is_late ? at_once : 1;
     if (at_once > 1)
         return is_far || x->a_is_late || x->plan->cpu.packs_both

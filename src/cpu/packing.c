@@ -76,7 +76,7 @@ int tcgemm_panels_at_once(const tcgemm_cpu_ukernel_t *u, const tcgemm_pack_t *pa
      * bytes are not packed as they are. */
     switch (u->family) {
     case TCGEMM_FAMILY_F32:
-        return pack->dtype != TCGEMM_DTYPE_F32 || pack->round_to_tf32 ? 1 : is_avx2 ? 8 : 4;
+        return is_avx2 ? 8 : 4;
     case TCGEMM_FAMILY_F64:
         return 4;
     case TCGEMM_FAMILY_BF16:

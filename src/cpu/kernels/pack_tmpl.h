@@ -1024,13 +1024,43 @@ static bool transpose_16_lines_bf16(const tcgemm_pack_t *pack, int64_t first, ui
 }
 #endif
 
+/* ---- numbers that become f32 ---- */
+
+#ifdef __AVX2__
+/* Whole panels of lines side by side, some rows of k of all of them at a time. */
+static TCGEMM_NEVER_INLINE void convert_panels(const tcgemm_pack_t *pack, int64_t first, int lines,
+                                               int width, char *out) {
+    enum { STEPS = 16, FAR_AHEAD = 32 };
+    float rows[STEPS][MAX_WIDTH];
+    const int64_t step_bytes = width * (int64_t)sizeof(float);
+    const int bytes = tcgemm_dtype_bits(pack->dtype) / 8;
+    const int64_t stride = pack->k_stride * bytes;
+    const char *source = (const char *)pack->source + line_start(pack, first, 0) * bytes;
+    for (int64_t p = 0; p < pack->k; p += STEPS) {
+        const int64_t steps = min_i64(STEPS, pack->k - p);
+        for (int64_t i = 0; i < steps; ++i, source += stride) {
+            if (stride >= LEAST_FETCHED_STRIDE)
+                fetch_row(source, FAR_AHEAD, stride, lines, bytes);
+            convert_f32(pack, line_start(pack, first, p + i), lines, rows[i]);
+        }
+        copy_panels((const char *)rows, sizeof rows[0], steps, lines / width, (int)step_bytes,
+                    out + p * step_bytes, pack->k * step_bytes);
+    }
+}
+#endif
+
 /* ---- one function for each family ---- */
 
 bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int width, void *panel,
                     uint32_t *terms) {
     float *out = panel;
     (void)terms;
+    const bool is_plain = pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32;
 #ifdef __AVX2__
+    if (lines > width && !is_plain) {
+        convert_panels(pack, first, lines, width, panel);
+        return false;
+    }
     if (lines > width) {
         copy_panels((const char *)((const float *)pack->source + line_start(pack, first, 0)),
                     pack->k_stride * 4, pack->k, lines / width, width * 4, panel,
@@ -1039,7 +1069,6 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     }
 #endif
     clear_missing_lines(panel, sizeof *out, pack->k, lines, width);
-    const bool is_plain = pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32;
     if (is_plain && pack->k_stride != 1) {
         const float *const source = (const float *)pack->source + line_start(pack, first, 0);
         copy_steps((const char *)source, pack->k_stride * 4, pack->k, lines, 4, panel,
