@@ -999,18 +999,27 @@ static void multiply_unit(const product_t *x, const step_t *step, tcgemm_unit_t 
     finish_unit(x, step, i0, i1 - i0, j0, j1 - j0);
 }
 
+/* Rows of D that are written to memory, and are long enough for its prefetchers. */
+static bool d_is_far(const tcgemm_canonical_t *g) {
+    enum { LEAST_ROW_BYTES = 512 };
+    const double row_bytes = (double)g->n * tcgemm_dtype_bits(g->type->d) / 8.0;
+    return row_bytes >= LEAST_ROW_BYTES &&
+           (double)g->m * row_bytes > 2.0 * (double)tcgemm_far_bytes();
+}
+
 /* Whose panel stays in the first-level cache while those of the other operand pass: A's where B's
  * is much the larger one, and cannot, or all of a unit's do, so that D is written along its rows;
  * of long vectors always, if it can. (With AVX2 on a Zen 4 1469 x 837 x 5 of s8 in half of the time
- * so, where D comes from memory, 63270 x 64 x 9 of f64 in 0.75; on a Xeon, whose first level is
- * roomy, 1670 x 1488 x 3 of f32 takes 1.2 times as long.) */
+ * so, where D comes from memory, 63270 x 64 x 9 of f64 in 0.75. Where the first level is roomy it
+ * is D alone that decides: on a Zen 5 6000 x 2000 x 8 of f32 in 0.66, 1670 x 1488 x 3, which stays
+ * in the last cache, in 1.1, on a Xeon in 1.2.) */
 static bool keeps_a_panel(const product_t *x, const step_t *step) {
     enum { L1_BYTES = 40 << 10, LEAST_TILES = 3 };
     const int64_t line = tcgemm_panel_steps(step->block.ks, x->u->ku) * x->u->lane_bytes;
     const int64_t cols = min_i64(x->plan->cpu.nb, step->block.cols);
     const bool are_near = 2 * cols * line <= L1_BYTES && cols >= LEAST_TILES * x->u->nr;
-    const bool by_rows =
-        x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u) || (are_near && !x->plan->cpu.is_roomy);
+    const bool by_rows = x->u->nr * line > L1_BYTES || tcgemm_is_wide(x->u) ||
+                         (are_near && (!x->plan->cpu.is_roomy || d_is_far(&x->plan->g)));
     return x->u->mr * line <= L1_BYTES && by_rows && !x->u->finishes_tiles;
 }
 
