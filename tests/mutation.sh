@@ -206,6 +206,8 @@ defect "four rows of bytes that are columns of D: two lines change places" cpu/k
     'unit/cpu/dots|check/ways'
 defect "rows of pairs of bf16 lie as far apart as they have elements" cpu/gemm.c \
     's/x->a_is_rows      ? tcgemm_panel_steps(step->block.ks, x->u->ku)/x->a_is_rows      ? step->block.ks/' 'check/levels|check/kernels'
+defect "panels converted at once: later rows of k overwrite the first ones" cpu/kernels/pack_tmpl.h \
+    's/out + p \* step_bytes, pack->k \* step_bytes/out, pack->k * step_bytes/' 'unit/cpu/pack|check/levels|check/kernels'
 defect "few rows of quads: an item of x has no terms" cpu/dots.c \
     's/int64_t i = each; i < items_of_x(run)/int64_t i = 2 * each; i < items_of_x(run)/' 'check/levels|check/prepack'
 defect "bf16 subnormals are not noticed" cpu/kernels/convert.h \

@@ -588,12 +588,17 @@ static void do_some_dots(const dots_run_t *run, int row, int64_t line, int num_l
 }
 
 /* Rows of k side by side. In a crowd half as many, where that does not cost more than it gains:
- * sums of long vectors that come and go twice as often. */
-static int64_t steps_across(const dots_run_t *run) {
-    const bool is_wide = tcgemm_is_wide(run->plan->kernel->cpu);
+ * sums of long vectors that come and go twice as often. All of them where there is nothing beside
+ * one vector of lines, and no other rows of x want what was read. */
+static int64_t steps_across(const dots_run_t *run, int num_lines) {
+    const tcgemm_cpu_ukernel_t *u = run->plan->kernel->cpu;
+    const bool is_wide = tcgemm_is_wide(u);
     const bool is_short = tcgemm_dtype_bits(run->whole.dtype) < 32;
     const bool gains = !is_wide || run->num_rows <= 4 || (run->num_rows > 8 && !is_short);
     const bool in_lanes = run->plan->cpu.dots_in_lanes;
+    if (!in_lanes && !tcgemm_is_matrix(u) && num_lines * run->sum_bytes <= tcgemm_vector_bytes(u) &&
+        run->num_rows <= tcgemm_dots_at_a_time(run->plan))
+        return run->whole.steps;
     return run->whole.is_crowded && gains && !in_lanes ? CROWDED_STEPS : TCGEMM_STEPS_ACROSS;
 }
 
@@ -606,7 +611,7 @@ static void add_across(const dots_run_t *run, int64_t line, int64_t k, int64_t s
     tcgemm_dots_fn *const across = run->plan->cpu.dots_in_lanes ? u->lane_across : u->across;
     char *const d = t->d;
     const char *const c = t->c;
-    const int64_t each = steps_across(run);
+    const int64_t each = steps_across(run, t->num_lines);
     for (int64_t p = 0; p < steps; p += each)
         for (int row = 0; row < run->num_rows; row += tcgemm_dots_at_a_time(run->plan)) {
             t->steps = min_i64(each, steps - p);
