@@ -192,14 +192,16 @@ static bool want_one_set(const tcgemm_operand_t *lines) {
 
 /* Whether the first tile of each panel of a unit reads B from memory and leaves the panel, which
  * spares packing it: on a Zen 4 a fifth of the time of 64 rows. (A Xeon, which follows more rows of
- * B at a time, takes 1.05 to 1.1 times as long.) Where B's next rows are fetched beside tiles they
- * are packed from a cache instead. */
+ * B at a time, takes 1.05 to 1.1 times as long.) Where B's next rows are fetched beside the tiles
+ * of few rows, they are packed from a cache instead; 96 rows take 1.3 times as long so on a Zen 5.
+ */
 static bool may_copy_units(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
-    return plan->cpu.fetches && !is_roomy() && tcgemm_cpu_follows_streams() &&
-           g->m >= LEAST_COPIED_ROWS && g->m <= MOST_COPIED_ROWS && g->k >= LEAST_COPIED_STEPS &&
-           tcgemm_can_copy(plan->kernel->cpu) && tcgemm_cpu_lanes_are_elements(g) &&
-           g->b.col_stride == 1;
+    const int64_t least = tcgemm_cpu_follows_streams() ? LEAST_COPIED_ROWS : MOST_FEW_ROWS + 1;
+    const bool gains = !is_roomy() || !tcgemm_cpu_follows_streams();
+    return plan->cpu.fetches && gains && g->m >= least && g->m <= MOST_COPIED_ROWS &&
+           g->k >= LEAST_COPIED_STEPS && tcgemm_can_copy(plan->kernel->cpu) &&
+           tcgemm_cpu_lanes_are_elements(g) && g->b.col_stride == 1;
 }
 
 /* Few rows against a B that no cache near the core holds: what counts is how B is read. Then units
