@@ -1167,10 +1167,10 @@ bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan) {
            g->a.row_stride % (BAD_PITCH * 8 / bits) != 0;
 }
 
-/* Numbers of an A along k are made f32, or pairs of bf16, as they lie instead of turned round into
- * panels, which takes four times as long. Not if they come from memory in pieces: turning reads
- * eight rows at a time, so that these do not wait for one another. With many panels of B it takes
- * as long either way. */
+/* Numbers of an A along k are made f32, or lanes of bf16 and bytes, as they lie instead of turned
+ * round into panels, which takes four times as long. Not if they come from memory in pieces:
+ * turning reads eight rows at a time, so that these do not wait for one another. With many panels
+ * of B it takes as long either way. */
 bool tcgemm_cpu_has_rows_of_lanes(const struct tcgemm_plan *plan) {
     enum { MOST_PANELS = 16 }; /* of B */
     const tcgemm_canonical_t *g = &plan->g;
@@ -1178,8 +1178,10 @@ bool tcgemm_cpu_has_rows_of_lanes(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const bool is_packed = s->pack_a && s->pack_b && !s->packs_units && !g->a.packed_bytes;
     const bool is_one_piece = g->a.row_stride == g->k && g->k <= s->kc;
-    const bool has_lanes = u->family == TCGEMM_FAMILY_BF16 ||
-                           (u->family == TCGEMM_FAMILY_F32 && g->type->type != TCGEMM_F32_F32);
+    const bool has_lanes =
+        u->family == TCGEMM_FAMILY_BF16 ||
+        (u->family == TCGEMM_FAMILY_F32 && g->type->type != TCGEMM_F32_F32) ||
+        (u->family == TCGEMM_FAMILY_U8S8 && !tcgemm_signs_of(g, u->family).use_a_terms);
     return is_packed && has_lanes && u->strided && u->pack_rows && g->a.col_stride == 1 &&
            g->n <= MOST_PANELS * u->nr && (!s->fetches || is_one_piece);
 }

@@ -834,7 +834,10 @@ static TCGEMM_ALWAYS_INLINE uint32_t copy_bytes(const uint8_t *source, int64_t c
         const __mmask64 some = count - i < 64 ? (UINT64_C(1) << (count - i)) - 1u : UINT64_MAX;
         const __m512i x = _mm512_xor_si512(_mm512_maskz_loadu_epi8(some, source + i),
                                            _mm512_maskz_set1_epi8(some, (char)flip));
-        _mm512_storeu_si512(row + i, x);
+        if (count - i > 60)
+            _mm512_storeu_si512(row + i, x);
+        else
+            _mm512_mask_storeu_epi32(row + i, first_words(count - i + 3), x);
         if (has_sum)
             sum = _mm512_add_epi64(
                 sum, _mm512_sad_epu8(_mm512_xor_si512(x, signs), _mm512_setzero_si512()));
@@ -1026,6 +1029,21 @@ static bool transpose_16_lines_bf16(const tcgemm_pack_t *pack, int64_t first, ui
 
 /* ---- numbers that become f32 ---- */
 
+/* Rows of k that are so near one another are converted as one, with what lies between. */
+enum { NEAR_PITCH = 16 /* elements */ };
+
+static TCGEMM_NEVER_INLINE void convert_near(const tcgemm_pack_t *pack, int64_t first, int lines,
+                                             int width, float *out) {
+    enum { STEPS = 32 };
+    float rows[STEPS * NEAR_PITCH];
+    for (int64_t p = 0; p < pack->k; p += STEPS) {
+        const int64_t steps = min_i64(STEPS, pack->k - p);
+        convert_f32(pack, line_start(pack, first, p), (steps - 1) * pack->k_stride + lines, rows);
+        copy_steps((const char *)rows, pack->k_stride * 4, steps, lines, 4,
+                   (char *)(out + p * width), (int64_t)width * 4);
+    }
+}
+
 #ifdef __AVX2__
 /* Whole panels of lines side by side, some rows of k of all of them at a time. */
 static TCGEMM_NEVER_INLINE void convert_panels(const tcgemm_pack_t *pack, int64_t first, int lines,
@@ -1077,6 +1095,10 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     }
     if (width == 1 && pack->k_stride == 1) {
         convert_f32(pack, line_start(pack, first, 0), pack->k, out);
+        return false;
+    }
+    if (pack->k_stride != 1 && pack->k_stride <= NEAR_PITCH) {
+        convert_near(pack, first, lines, width, out);
         return false;
     }
     if (pack->k_stride != 1) {

@@ -165,8 +165,8 @@ typedef bool tcgemm_pack_fn(const tcgemm_pack_t *pack, int64_t first, int lines,
                             void *panel, uint32_t *terms);
 
 /* Packs lines 0 .. lines - 1, which lie along k, as rows of lanes one behind the other, zero beyond
- * k. `terms` and what is returned as above. Up to 63 bytes behind the last row are overwritten,
- * too. Lines of bf16 that stay where they are, `rows` NULL, are only looked at. */
+ * k. `terms` and what is returned as above. Lines of bf16 that stay where they are, `rows` NULL,
+ * are only looked at. */
 typedef bool tcgemm_pack_rows_fn(const tcgemm_pack_t *pack, int lines, void *rows, uint32_t *terms);
 
 /* Writes rows x cols sums as f16 or bf16: D = epilogue(alpha * sums + beta * C), rounded once; of
