@@ -822,10 +822,16 @@ static TCGEMM_NEVER_INLINE bool interleave_lines(const tcgemm_pack_t *pack, int6
 }
 #endif
 
+#if defined(__AVX512BW__)
+#define COPY_BYTES_INLINE TCGEMM_ALWAYS_INLINE
+#else
+#define COPY_BYTES_INLINE TCGEMM_NEVER_INLINE /* it is long code */
+#endif
+
 /* `count` bytes of a line and zeros behind them, to whole words. Returns their sum, if it is
  * wanted, as u8 or as s8. */
-static TCGEMM_ALWAYS_INLINE uint32_t copy_bytes(const uint8_t *source, int64_t count, uint8_t flip,
-                                                uint8_t *row, bool has_sum, bool is_signed) {
+static COPY_BYTES_INLINE uint32_t copy_bytes(const uint8_t *source, int64_t count, uint8_t flip,
+                                             uint8_t *row, bool has_sum, bool is_signed) {
     const uint8_t sign = is_signed ? 0x80 : 0; /* its xor makes u8 of s8, each 128 more */
 #if defined(__AVX512BW__)
     const __m512i signs = _mm512_set1_epi8((char)sign);
