@@ -131,6 +131,7 @@ static int64_t x_bytes(const struct tcgemm_plan *plan) {
     return widths_of_x(plan) * x_steps(plan) * x_element_bytes(plan);
 }
 
+/* Of all items, or of bytes one for each row. */
 static int64_t term_bytes(const struct tcgemm_plan *plan) {
     const int64_t terms = ceil_div(plan->g.k, X_OF_ITEM) * terms_of_item(plan);
     const int64_t rows = is_of_bytes(plan) ? rows_of_bytes(plan) : 0;
