@@ -592,8 +592,7 @@ static int64_t most_beside_swift(const struct tcgemm_plan *plan, int max_threads
 /* Few rows or columns whose k is multiplied in vectors as it lies, where both operands lie along k,
  * or the lines do and the few are a small part to turn: from so many steps of k on for each of them
  * that the lanes are worth adding up; fewer where tiles would leave most of their lanes idle, or
- * pack halves. Measured on a Zen 5 with AVX-512 and AVX2; lines beyond the last cache are read
- * sooner the other way, many at a time. Not the bits of a tile. */
+ * pack halves. Measured on a Zen 5 with AVX-512 and AVX2. Not the bits of a tile. */
 static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many, bool along,
                       bool of_rows) {
     enum { SHORT_STEPS = 12, LEAST_MANY = 64 };
@@ -612,12 +611,34 @@ static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many,
     return g->k >= times * INNER_STEPS * (few > 2 ? few : 2);
 }
 
+/* The same where prefetchers do not follow sixteen lines at a time (a Zen 5), nor those of several
+ * sums' worth of multiply-adds: f16 and bf16 have to be widened either way. Half of the last cache
+ * is near enough for more rows. */
+static int64_t most_streams_inner(const struct tcgemm_plan *plan, tcgemm_dtype_t dtype,
+                                  bool in_one_set, double bytes) {
+    enum { SOME = 6, FEW = 3 };
+    const bool is_wide = tcgemm_is_wide(plan->kernel->cpu);
+    const bool is_near = bytes <= 2.0 * (double)tcgemm_far_bytes();
+    switch (dtype) {
+    case TCGEMM_DTYPE_F16:
+        return MOST_INNER;
+    case TCGEMM_DTYPE_BF16:
+        return !is_wide ? MOST_INNER : is_near ? SOME : FEW;
+    case TCGEMM_DTYPE_F32:
+        return is_near ? MOST_INNER : is_wide && in_one_set ? FEW : 1;
+    default: /* f64 */
+        return is_near ? SOME : is_wide ? FEW : 1;
+    }
+}
+
 /* So many rows or columns beside lines along k that are more than MOST_INNER_BYTES, where the first
  * level has eight ways (a Zen 4): eight lines at a time find room there although they are a power
  * of two apart, which sixteen, or parts of their bursts, do not; and one row needs no turning. */
 static int64_t most_far_inner(const struct tcgemm_plan *plan, const tcgemm_operand_t *lines,
                               double bytes) {
     const bool in_one_set = want_one_set(lines);
+    if (!tcgemm_cpu_follows_streams())
+        return most_streams_inner(plan, lines->dtype, in_one_set, bytes);
     if (is_roomy())
         return 0;
     switch (lines->dtype) {
