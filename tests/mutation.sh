@@ -185,7 +185,7 @@ defect "lanes of k: the last lines are four where they are five" cpu/kernels/inn
 defect "lanes of k: numbers across it become rows without their begin" cpu/dots.c \
     's/\.d = number_of_x(run, 0, k)/.d = number_of_x(run, 0, 0)/' 'check/kernels|check/ways'
 defect "lanes of k: rows that lie across it begin with those before" cpu/dots.c \
-    's/gather_f32(panel + i, WIDTH/gather_f32(panel, WIDTH/' 'check/kernels|check/levels'
+    's/gather_words(panel + i, WIDTH, part.k, number/gather_words(panel, WIDTH, part.k, number/' 'check/kernels|check/levels'
 defect "few rows of a batch: all items read the first B" cpu/dots.c \
     's/tcgemm_element_at(call->b, item \* g->b.batch_stride/tcgemm_element_at(call->b, 0 * g->b.batch_stride/' \
     'check/kernels|check/levels|check/epilogue'

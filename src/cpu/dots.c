@@ -59,10 +59,13 @@ static int64_t rows_of_bytes(const struct tcgemm_plan *plan) {
     return few <= 2 ? few : round_up(few, 4);
 }
 
-/* Whether x lies across k. */
-static bool x_is_across(const struct tcgemm_plan *plan) {
+static int64_t k_stride_of_x(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
-    return (plan->cpu.dots == TCGEMM_DOTS_ROWS ? g->a.col_stride : g->b.row_stride) != 1;
+    return plan->cpu.dots == TCGEMM_DOTS_ROWS ? g->a.col_stride : g->b.row_stride;
+}
+
+static bool x_is_across(const struct tcgemm_plan *plan) {
+    return k_stride_of_x(plan) != 1;
 }
 
 /* ---- rows of bytes or, for `inner`, of numbers, one behind the other ---- */
@@ -86,7 +89,7 @@ static bool x_is_in_place(const struct tcgemm_plan *plan) {
     const bool is_rows = plan->cpu.dots == TCGEMM_DOTS_ROWS;
     const int64_t few = tcgemm_dots_few(plan);
     const int64_t line_stride = is_rows ? g->a.row_stride : g->b.col_stride;
-    const int64_t k_stride = is_rows ? g->a.col_stride : g->b.row_stride;
+    const int64_t k_stride = k_stride_of_x(plan);
     if (g->type->type == TCGEMM_TF32_F32 ||
         (is_rows ? g->a.dtype : g->b.dtype) != g->type->accumulator)
         return false;
@@ -325,14 +328,10 @@ static void pack_bytes(const dots_run_t *run, int64_t row) {
 }
 
 /* `count` numbers that lie `stride` apart. */
-static void gather_f32(const float *from, int64_t stride, int64_t count, float *to) {
+static void gather_words(const void *from, int64_t stride, int64_t count, void *to) {
+    enum { WORD = 4 }; /* f32, or lanes of bytes */
     for (int64_t p = 0; p < count; ++p)
-        to[p] = from[p * stride];
-}
-
-static void gather_words(const uint32_t *from, int64_t stride, int64_t count, char *to) {
-    for (int64_t p = 0; p < count; ++p)
-        memcpy(to + p * (int64_t)sizeof *from, from + p * stride, sizeof *from);
+        memcpy((char *)to + p * WORD, (const char *)from + p * stride * WORD, WORD);
 }
 
 static void gather_f64(const double *from, int64_t stride, int64_t count, double *to) {
@@ -398,7 +397,7 @@ static void turn_numbers(const dots_run_t *run, int64_t k, int64_t count) {
             const int rows = (int)min_i64(WIDTH, run->num_rows - row);
             (void)run->plan->kernel->cpu->pack_x(&part, row, rows, WIDTH, panel, NULL);
             for (int i = 0; i < rows; ++i)
-                gather_f32(panel + i, WIDTH, part.k, number_of_x(run, row + i, k));
+                gather_words(panel + i, WIDTH, part.k, number_of_x(run, row + i, k));
         }
     }
 }
@@ -429,7 +428,7 @@ static void copy_numbers(const dots_run_t *run, int64_t k, int64_t count) {
         else if (run->sum_bytes == 8)
             gather_f64((const double *)part.source + at, part.k_stride, count, to);
         else
-            gather_f32((const float *)part.source + at, part.k_stride, count, to);
+            gather_words((const float *)part.source + at, part.k_stride, count, to);
     }
 }
 

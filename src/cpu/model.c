@@ -102,8 +102,7 @@ enum {
     LEAST_ACROSS_VOLUME = 1 << 15, /* less is read in place as fast by tiles, if it can be */
     LEAST_DOTS_STEPS = 64,         /* along k, and ... */
     LEAST_DOTS_VOLUME = 4096,      /* ... elements in all: less is done by tiles as fast */
-    MOST_INNER = 16, /* rows or columns whose lanes are elements of k, half of them if the few do */
-    INNER_STEPS = 16, /* ... not lie along it; steps for each of them; and bytes of both operands */
+    INNER_STEPS = 16, /* of k for each row or column whose lanes it fills; bytes of both operands */
     MOST_INNER_BYTES = 12 << 20,
     MATRIX_PANEL_BYTES = 1 << 20, /* of A, mc x kc: half of the L2 cache of who has such a unit */
     BRIEF_UNIT_VOLUME = 1 << 18, /* multiply-adds of a unit that has more rows than others: of so */
@@ -197,8 +196,8 @@ static bool want_one_set(const tcgemm_operand_t *lines) {
  */
 static bool may_copy_units(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
-    const int64_t least = tcgemm_cpu_follows_streams() ? LEAST_COPIED_ROWS : MOST_FEW_ROWS + 1;
-    const bool gains = !is_roomy() || !tcgemm_cpu_follows_streams();
+    const bool follows = tcgemm_cpu_follows_streams(), gains = !follows || !is_roomy();
+    const int64_t least = follows ? LEAST_COPIED_ROWS : MOST_FEW_ROWS + 1;
     return plan->cpu.fetches && gains && g->m >= least && g->m <= MOST_COPIED_ROWS &&
            g->k >= LEAST_COPIED_STEPS && tcgemm_can_copy(plan->kernel->cpu) &&
            tcgemm_cpu_lanes_are_elements(g) && g->b.col_stride == 1;
@@ -600,7 +599,8 @@ static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many,
     const bool is_slow = g->a.dtype == TCGEMM_DTYPE_BF16; /* beside tiles of pairs */
     const bool is_double = g->a.dtype == TCGEMM_DTYPE_F64;
     const int64_t least = is_slow ? 4 : 3;
-    if (few < 1 || few > (along && !is_slow && !is_double ? MOST_INNER : MOST_INNER / 2))
+    if (few < 1 ||
+        few > (along && !is_slow && !is_double ? TCGEMM_MOST_INNER : TCGEMM_MOST_INNER / 2))
         return false;
     if (!along)
         return g->k >= INNER_STEPS * (few > least ? few : least) &&
@@ -611,9 +611,9 @@ static bool are_inner(const struct tcgemm_plan *plan, int64_t few, int64_t many,
     return g->k >= times * INNER_STEPS * (few > 2 ? few : 2);
 }
 
-/* The same where prefetchers do not follow sixteen lines at a time (a Zen 5), nor those of several
- * sums' worth of multiply-adds: f16 and bf16 have to be widened either way. Half of the last cache
- * is near enough for more rows. */
+/* most_far_inner where prefetchers do not follow sixteen lines at a time, as transposing reads them
+ * (a Zen 5). More rows of what half of the last cache holds, and of f16 and, by short vectors,
+ * bf16, whose lines take longest to transpose. */
 static int64_t most_streams_inner(const struct tcgemm_plan *plan, tcgemm_dtype_t dtype,
                                   bool in_one_set, double bytes) {
     enum { SOME = 6, FEW = 3 };
@@ -621,11 +621,11 @@ static int64_t most_streams_inner(const struct tcgemm_plan *plan, tcgemm_dtype_t
     const bool is_near = bytes <= 2.0 * (double)tcgemm_far_bytes();
     switch (dtype) {
     case TCGEMM_DTYPE_F16:
-        return MOST_INNER;
+        return TCGEMM_MOST_INNER;
     case TCGEMM_DTYPE_BF16:
-        return !is_wide ? MOST_INNER : is_near ? SOME : FEW;
+        return !is_wide ? TCGEMM_MOST_INNER : is_near ? SOME : FEW;
     case TCGEMM_DTYPE_F32:
-        return is_near ? MOST_INNER : is_wide && in_one_set ? FEW : 1;
+        return is_near ? TCGEMM_MOST_INNER : is_wide && in_one_set ? FEW : 1;
     default: /* f64 */
         return is_near ? SOME : is_wide ? FEW : 1;
     }
@@ -665,7 +665,7 @@ static int64_t most_inner_bytes(const struct tcgemm_plan *plan, int64_t few) {
     const double row_bytes = (double)plan->g.k * tcgemm_sum_bytes(plan->kernel->cpu);
     if (few > AT_ONCE && (double)few * row_bytes > (double)(l1.ways * l1.way_bytes))
         return 0;
-    const bool is_late = few > MOST_INNER / 2 || !tcgemm_is_wide(plan->kernel->cpu);
+    const bool is_late = few > TCGEMM_MOST_INNER / 2 || !tcgemm_is_wide(plan->kernel->cpu);
     return is_late && tcgemm_cpu_lanes_are_elements(&plan->g) ? (int64_t)tcgemm_near_bytes() : most;
 }
 

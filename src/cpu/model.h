@@ -27,6 +27,10 @@ bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan);
 /* What a tile multiplies lies in memory as it is: f32 and f64, not tf32, which are rounded. */
 bool tcgemm_cpu_lanes_are_elements(const tcgemm_canonical_t *g);
 
+/* Rows or columns of floating types, at most, that may be summed in lanes of k: of more an operand
+ * packed ahead leaves D its bits. */
+enum { TCGEMM_MOST_INNER = 16 };
+
 /* True if rows of A are whole lanes of the kernel as they lie, where they begin with one: bf16 in
  * pairs, u8 in fours. */
 bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan);
@@ -35,7 +39,8 @@ bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan);
  * There is room for them all the same, for an A that does not begin with a lane. */
 bool tcgemm_cpu_leaves_a(const struct tcgemm_plan *plan);
 
-/* True if the panels of A are rows of f32 as they lie in A, which tiles read by strides. */
+/* True if the panels of A are rows of lanes, made of A's as they lie, which tiles read by strides.
+ */
 bool tcgemm_cpu_has_rows_of_lanes(const struct tcgemm_plan *plan);
 
 /* True if who takes a unit (plan.h, packs_units) packs all panels of some elements of k before the

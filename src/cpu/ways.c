@@ -14,7 +14,6 @@ tcgemm_cpu_way_t tcgemm_forced_way = TCGEMM_NUM_WAYS;
 
 enum {
     MOST_FEW = 32,             /* rows or columns that were measured */
-    MOST_INNER = 16,           /* of these, beside which sums may have another order */
     MOST_WAY_BYTES = 10 << 20, /* of both operands: what no cache holds is another matter, ... */
     MOST_SHORT_BYTES = 8 << 20 /* ... sooner where lines of a few steps lie across k */
 };
@@ -191,7 +190,7 @@ static bool has_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu
     case TCGEMM_WAY_ACROSS:
         return few.across;
     case TCGEMM_WAY_INNER:
-        return !few.across && u->inner && num_few(g, few) <= MOST_INNER &&
+        return !few.across && u->inner && num_few(g, few) <= TCGEMM_MOST_INNER &&
                !(g->flags & TCGEMM_FLAG_REPRODUCIBLE);
     default:
         return !few.across && (way == TCGEMM_WAY_PARTS) == are_parts;

@@ -1035,7 +1035,8 @@ static bool transpose_16_lines_bf16(const tcgemm_pack_t *pack, int64_t first, ui
 
 /* ---- numbers that become f32 ---- */
 
-/* Rows of k that are so near one another are converted as one, with what lies between. */
+/* Rows of k that are so near one another are converted as one, with what lies between: no row is
+ * longer than they are apart. */
 enum { NEAR_PITCH = 16 /* elements */ };
 
 static TCGEMM_NEVER_INLINE void convert_near(const tcgemm_pack_t *pack, int64_t first, int lines,
@@ -1081,14 +1082,13 @@ bool PACK_NAME(f32)(const tcgemm_pack_t *pack, int64_t first, int lines, int wid
     (void)terms;
     const bool is_plain = pack->dtype == TCGEMM_DTYPE_F32 && !pack->round_to_tf32;
 #ifdef __AVX2__
-    if (lines > width && !is_plain) {
-        convert_panels(pack, first, lines, width, panel);
-        return false;
-    }
     if (lines > width) {
-        copy_panels((const char *)((const float *)pack->source + line_start(pack, first, 0)),
-                    pack->k_stride * 4, pack->k, lines / width, width * 4, panel,
-                    pack->k * width * 4);
+        if (!is_plain)
+            convert_panels(pack, first, lines, width, panel);
+        else
+            copy_panels((const char *)((const float *)pack->source + line_start(pack, first, 0)),
+                        pack->k_stride * 4, pack->k, lines / width, width * 4, panel,
+                        pack->k * width * 4);
         return false;
     }
 #endif
@@ -1236,12 +1236,9 @@ bool PACK_NAME(u8s8)(const tcgemm_pack_t *pack, int64_t first, int lines, int wi
     const int64_t num_steps = (pack->k + 3) / 4;
     const bool is_bytes = pack->dtype == TCGEMM_DTYPE_S8 || pack->dtype == TCGEMM_DTYPE_U8;
     if (width == 1 && pack->k_stride == 1 && is_bytes) {
-        const uint8_t *const source = (const uint8_t *)pack->source + line_start(pack, first, 0);
-        const uint32_t sum =
-            copy_bytes(source, pack->k, pack->flip, panel, terms != NULL, pack->sum_is_signed);
-        if (terms)
-            put_term(pack, sum, terms);
-        return false;
+        tcgemm_pack_t line = *pack;
+        line.origin = line_start(pack, first, 0);
+        return PACK_ROWS_NAME(u8s8)(&line, 1, panel, terms);
     }
 #ifdef __AVX512BW__
     if (pack->k_stride != 1 && is_bytes && interleave_lines(pack, first, lines, width, out, terms))
