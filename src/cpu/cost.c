@@ -9,7 +9,6 @@
 #include "cpu/dots.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
-#include "host/cpuid.h"
 #include "host/features.h"
 
 enum {
@@ -171,7 +170,7 @@ static const costs_t costs_of_zen4 = {
 
 /* A Zen 3 is of the family of a Zen 4; what is neither this nor Intel's counts as a Zen 5. */
 static const costs_t *costs_of_this(void) {
-    if (strcmp(tcgemm_cpuid()->vendor, "GenuineIntel") == 0)
+    if (tcgemm_cpu_is_intel())
         return &costs_of_intel;
     return tcgemm_cpu_is_zen4() ? &costs_of_zen4 : &costs_of_zen5;
 }

@@ -120,9 +120,11 @@ void tcgemm_count_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_c
 /* Cycles of each count; a way without a line is not there. */
 typedef struct line {
     uint8_t type, way;
-    double cycles[TCGEMM_NUM_WAY_COUNTS];
+    float cycles[TCGEMM_NUM_WAY_COUNTS]; /* with as many digits as it has: they are half as long */
 } line_t;
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-conversion"
 #define WAY(TYPE, WAY, ...) {TCGEMM_##TYPE, TCGEMM_WAY_##WAY, {__VA_ARGS__}},
 static const line_t of_zen4[] = {
 #include "cpu/ways_zen4.def"
@@ -139,7 +141,11 @@ static const line_t of_zen5_avx2[] = {
 static const line_t of_xeon[] = {
 #include "cpu/ways_xeon.def"
 };
+static const line_t of_xeon_avx2[] = {
+#include "cpu/ways_xeon_avx2.def"
+};
 #undef WAY
+#pragma GCC diagnostic pop
 
 typedef struct lines {
     const line_t *first;
@@ -148,20 +154,24 @@ typedef struct lines {
 
 #define LINES(array) ((lines_t){array, sizeof(array) / sizeof *(array)})
 
-/* Those that were measured with such vectors on this processor; a Zen 3 is taken for a Zen 4. */
+/* Those that were measured with such vectors on this processor; a Zen 3 is taken for a Zen 4, and
+ * all of Intel's for the Xeon. Tiles of AVX-VNNI, which were not, take half of what AVX2's do. */
 static lines_t lines_of(const tcgemm_cpu_ukernel_t *u) {
-    const bool is_wide = tcgemm_is_wide(u), is_short = tcgemm_is_avx2(u);
-    if (tcgemm_cpu_is_zen4() && (is_wide || is_short))
+    const bool is_wide = tcgemm_is_wide(u);
+    const bool is_short = tcgemm_is_avx2(u) && u->family != TCGEMM_FAMILY_U8S8;
+    if (!is_wide && !is_short)
+        return (lines_t){NULL, 0};
+    if (tcgemm_cpu_is_zen4())
         return is_wide ? LINES(of_zen4) : LINES(of_zen4_avx2);
-    if (tcgemm_cpu_is_zen5() && (is_wide || is_short))
+    if (tcgemm_cpu_is_zen5())
         return is_wide ? LINES(of_zen5) : LINES(of_zen5_avx2);
-    if (tcgemm_cpu_is_sapphire_rapids() && is_wide)
-        return LINES(of_xeon);
+    if (tcgemm_cpu_is_intel())
+        return is_wide ? LINES(of_xeon) : LINES(of_xeon_avx2);
     return (lines_t){NULL, 0};
 }
 
 /* NULL where nobody has measured that. */
-static const double *cycles_of_way(lines_t lines, tcgemm_type_t type, tcgemm_cpu_way_t way) {
+static const float *cycles_of_way(lines_t lines, tcgemm_type_t type, tcgemm_cpu_way_t way) {
     for (size_t i = 0; i < lines.count; ++i)
         if (lines.first[i].type == type && lines.first[i].way == way)
             return lines.first[i].cycles;
@@ -169,11 +179,11 @@ static const double *cycles_of_way(lines_t lines, tcgemm_type_t type, tcgemm_cpu
 }
 
 static double cycles_of(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t way,
-                        const double *each) {
+                        const float *each) {
     double count[TCGEMM_NUM_WAY_COUNTS], sum = 0.0;
     tcgemm_count_way(plan, few, way, count);
     for (int i = 0; i < TCGEMM_NUM_WAY_COUNTS; ++i)
-        sum += each[i] * count[i];
+        sum += (double)each[i] * count[i];
     return sum;
 }
 
@@ -220,7 +230,7 @@ bool tcgemm_soonest_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm
     double least = 0.0;
     *way = TCGEMM_NUM_WAYS;
     for (tcgemm_cpu_way_t w = TCGEMM_WAY_TILES; w < TCGEMM_NUM_WAYS; ++w) {
-        const double *const each = has_way(plan, few, w) ? cycles_of_way(lines, type, w) : NULL;
+        const float *const each = has_way(plan, few, w) ? cycles_of_way(lines, type, w) : NULL;
         const double cycles = each ? cycles_of(plan, few, w, each) : 0.0;
         if (each && (*way == TCGEMM_NUM_WAYS || cycles < least)) {
             least = cycles;

@@ -68,8 +68,8 @@ bool tcgemm_cpu_is_zen4(void);
 /* Whether it is of AMD's family 1Ah: a Zen 5. */
 bool tcgemm_cpu_is_zen5(void);
 
-/* Whether it is an Intel server with matrix tiles: a Sapphire Rapids or later. */
-bool tcgemm_cpu_is_sapphire_rapids(void);
+/* Whether it is Intel's: measured is a Xeon, an Emerald Rapids. */
+bool tcgemm_cpu_is_intel(void);
 
 /* The processor's own name, cut to `size` bytes. */
 void tcgemm_cpu_brand(char *buffer, size_t size);

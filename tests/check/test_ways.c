@@ -18,11 +18,11 @@
 /* The processor that is played; what its kernels need is this one's. */
 typedef struct processor {
     int ways; /* of the first cache */
-    bool is_zen4, is_zen5, is_sapphire_rapids;
+    bool is_zen4, is_zen5, is_intel;
 } processor_t;
 
 static const processor_t zen4 = {.ways = 8, .is_zen4 = true}, zen5 = {.ways = 12, .is_zen5 = true},
-                         xeon = {.ways = 12, .is_sapphire_rapids = true}, unmeasured = {.ways = 12};
+                         xeon = {.ways = 12, .is_intel = true}, unmeasured = {.ways = 12};
 static processor_t played;
 
 tcgemm_ways_t __wrap_tcgemm_first_level(void);
@@ -40,9 +40,9 @@ bool __wrap_tcgemm_cpu_is_zen5(void) {
     return played.is_zen5;
 }
 
-bool __wrap_tcgemm_cpu_is_sapphire_rapids(void);
-bool __wrap_tcgemm_cpu_is_sapphire_rapids(void) {
-    return played.is_sapphire_rapids;
+bool __wrap_tcgemm_cpu_is_intel(void);
+bool __wrap_tcgemm_cpu_is_intel(void) {
+    return played.is_intel;
 }
 
 static testcase_t random_case(uint64_t seed, tcgemm_type_t type) {
