@@ -83,6 +83,15 @@ static void refuse(const tcgemm_emulate_region_t *x, place_t p, uint32_t size, b
     tcgemm_machine_stop();
 }
 
+/* Whether it is a read of a word that an element lies in, and x allows such. */
+static bool is_word(const tcgemm_emulate_region_t *x, int64_t at, uint32_t size, bool write) {
+    bool has_element = false;
+    for (int64_t i = at; i < at + (int64_t)size; ++i)
+        has_element = has_element || (i >= 0 && i < span_of(x) && place_of(x, i, 1).inside);
+    return has_element && size == 4 && !write && x->flags & TCGEMM_EMULATE_WORDS &&
+           at + (int64_t)size <= span_of(x);
+}
+
 /* Matrices that are only read may overlap: one that allows the access is enough. */
 void tcgemm_memory_access(const void *address, uint32_t size, bool write) {
     const tcgemm_emulate_launch_t *launch = tcgemm_machine.launch;
@@ -91,13 +100,14 @@ void tcgemm_memory_access(const void *address, uint32_t size, bool write) {
     for (int i = 0; i < launch->num_regions; ++i) {
         tcgemm_emulate_region_t *x = &launch->regions[i];
         const int64_t at = (int64_t)((uintptr_t)address - (uintptr_t)x->base);
-        if (at < 0 || at >= span_of(x))
+        const bool is_word_of = is_word(x, at, size, write);
+        if (!is_word_of && (at < 0 || at >= span_of(x)))
             continue;
         const place_t p = place_of(x, at, size);
-        if (p.inside && may(x, write)) {
+        if (p.inside && may(x, write))
             note(x, p, size, write);
+        if (is_word_of || (p.inside && may(x, write)))
             return;
-        }
         if (!nearest || !p.inside) {
             nearest = x;
             where = p;

@@ -11,6 +11,13 @@
 #define TCGEMM_ARCH 0
 #endif
 
+/* Whether it is sm_90a, whose image is for devices of that very architecture. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define TCGEMM_IS_SM90A 1
+#else
+#define TCGEMM_IS_SM90A 0
+#endif
+
 /* Whether the kernel of a row is for it. The body of the others is empty: no device is offered
  * them. */
 #define TCGEMM_IS_FOR_ARCH(min_cc, max_cc, smem_bytes)                                             \

@@ -270,10 +270,10 @@ void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, t
         step->in_pairs ? row->bn / 2 : row->bn; /* each block fetches half of the lines */
     memset(a, 0, sizeof *a);
     memset(b, 0, sizeof *b);
-    if (!(row->gathers_a && x->gathers))
+    if (!row->by_warps && !(row->gathers_a && x->gathers))
         *a = tensor_of(x->a, step->a.at.dtype, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
                        x->lda, x->batch, x->stride_a, x->a_trans ? row->bk : row->bm);
-    if (!(row->gathers_b && x->gathers))
+    if (!row->by_warps && !(row->gathers_b && x->gathers))
         *b = tensor_of(x->b, step->b.at.dtype, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
                        x->ldb, x->batch, x->stride_b, x->b_trans ? bn : row->bk);
     a->rounds_to_tf32 = b->rounds_to_tf32 = row->type == TCGEMM_TF32_F32;
@@ -306,7 +306,8 @@ bool tcgemm_gpu_tensors_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t 
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,
                                            const tcgemm_call_t *call) {
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
-    const uintptr_t places =
-        (row->gathers_a ? 0 : (uintptr_t)call->a) | (row->gathers_b ? 0 : (uintptr_t)call->b);
+    const uintptr_t a = row->gathers_a || row->by_warps ? 0 : (uintptr_t)call->a;
+    const uintptr_t b = row->gathers_b || row->by_warps ? 0 : (uintptr_t)call->b;
+    const uintptr_t places = a | b;
     return plan->if_unaligned.count > 0 && places % PIECE != 0 ? &plan->if_unaligned : &plan->steps;
 }

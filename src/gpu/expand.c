@@ -123,7 +123,7 @@ static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, boo
                       int64_t rows, int64_t cols) {
     if (tcgemm_gpu_widens(row->gpu))
         return true;
-    if (tcgemm_gpu_may_gather(row->gpu, is_b))
+    if (row->gpu->by_warps || tcgemm_gpu_may_gather(row->gpu, is_b))
         return false;
     if (row->gpu->whole_rows && !x->padded && is_narrow(row, x, rows, cols))
         return true;
@@ -134,7 +134,7 @@ static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, boo
 /* Whether a kernel that need not may yet be faster with a copy. */
 static bool may_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b, int64_t rows,
                      int64_t cols) {
-    return (row->gpu->pads_rows || row->gpu->tensor_maps) &&
+    return (row->gpu->pads_rows || row->gpu->tensor_maps) && !row->gpu->by_warps &&
            !tcgemm_gpu_may_gather(row->gpu, is_b) && is_narrow(row, x, rows, cols);
 }
 

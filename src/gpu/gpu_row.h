@@ -40,12 +40,14 @@ typedef struct tcgemm_gpu_row {
     bool pads_rows;   /* ... and rows that end in padding of zeros */
     bool whole_rows;  /* ... and none but such, or of whole 16-byte pieces: others are packed */
     bool waits;       /* it waits by itself for the launch ahead (ptx/griddepcontrol.cuh) */
+    bool not_on_90;   /* of those devices all but sm_90 have it */
     bool fp8_mma;     /* multiplies by mma.sync of FP8, which of those devices not all have */
     bool tensor_maps; /* operands come by tensor maps (tensor_map.h): 16-byte rows, or packed */
     tcgemm_takes_t takes_a;    /* A in these layouts, */
     tcgemm_takes_t takes_b;    /* B in these; in others they are turned round while they are packed;
                                   0: in all */
     bool gathers_a, gathers_b; /* threads bring it where no map can describe it */
+    bool by_warps;             /* warps bring both, however they lie: neither has a map */
     int16_t box_rows;          /* ... and D can leave by boxes of so many rows; 0: it cannot */
     bool boxes_of_c;           /* ... and C can come by such */
     bool items_a_warp;         /* a warp takes items of the batch by itself, D being one tile */
@@ -151,7 +153,7 @@ static inline bool tcgemm_gpu_boxes_overlap(const tcgemm_gpu_row_t *row, int ele
 /* True if the device has the architecture and the shared memory for the row. */
 static inline bool tcgemm_gpu_row_fits(const tcgemm_gpu_row_t *row, const tcgemm_device_t *device) {
     return device->cc >= row->min_cc && device->cc <= row->max_cc &&
-           row->smem_bytes <= device->smem_block_bytes &&
+           row->smem_bytes <= device->smem_block_bytes && !(row->not_on_90 && device->cc == 90) &&
            (device->takes_tensor_maps || !row->tensor_maps) &&
            (device->has_fp8_mma || !row->fp8_mma);
 }

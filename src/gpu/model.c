@@ -221,7 +221,7 @@ static bool has_weights(const question_t *q) {
 /* How much longer the bytes of boxes take for the rows and columns of a tile that do not exist, but
  * beside weights, which have the memory to wait for. */
 static double box_waste(const question_t *q) {
-    if (has_weights(q))
+    if (has_weights(q) || q->row->by_warps)
         return 1.0;
     const double m = (double)q->g->m, n = (double)q->g->n, bm = q->row->bm, bn = q->row->bn;
     return 1.0 + beyond * ((bm - m / q->tiles_m) / bn + (bn - n / q->tiles_n) / bm);
@@ -358,6 +358,7 @@ static double cycles_per_k(const question_t *q, double blocks) {
 /* ---- loads ---- */
 
 static const double most_box_bytes = 70.0;
+static const double words_per_clock = 19.0, shifted_per_clock = 11.0;
 
 /* Bytes a clock that an SM draws by boxes whose rows are so many bytes apart: such as do not begin
  * with a line of the L2, or a sector, take more of them (measured, whatever the row and type). */
@@ -367,6 +368,12 @@ static double box_bytes_per_clock(const tcgemm_operand_t *x) {
            : pitch % 64 == 0    ? 44.0
            : pitch % 32 == 0    ? 40.0
                                 : 28.0;
+}
+
+/* The same where warps bring lines by cp.async of four bytes, few of which an SM has under way;
+ * those that begin inside a word are shifted. */
+static double warp_bytes_per_clock(const tcgemm_operand_t *x) {
+    return tcgemm_gpu_row_alignment(x) % NARROWEST_COPY == 0 ? words_per_clock : shifted_per_clock;
 }
 
 /* How much longer the loads of an operand take for being narrow. Kernels without shared memory then
@@ -413,8 +420,8 @@ static double stream_factor(const question_t *q) {
     return (in_k ? 1.0 : q->cost->layout[1]) * (begins_off_line(q) ? q->cost->layout[3] : 1.0);
 }
 
-/* Of boxes, where their rows begin anywhere: how much longer they take than the products, of which
- * a step is whole where a box is not. What threads gather is little. */
+/* Of what boxes bring, where their rows begin anywhere: how much longer it takes than the products,
+ * of which a step is whole where a box is not. What threads gather is little. */
 static double boxes_factor(const question_t *q) {
     const double a = q->row->gathers_a ? most_box_bytes : box_bytes_per_clock(&q->g->a);
     const double b = q->row->gathers_b ? most_box_bytes : box_bytes_per_clock(&q->g->b);
@@ -428,6 +435,15 @@ static double boxes_factor(const question_t *q) {
     return max_f64(1.0, loads / cycles_per_k(q, blocks));
 }
 
+/* Of what warps bring, which takes them as long whether it exists or not. */
+static double warps_factor(const question_t *q) {
+    const double blocks = q->row->blocks_per_sm;
+    const double loads =
+        blocks * bytes_of(q->g->a.dtype) *
+        (q->row->bm / warp_bytes_per_clock(&q->g->a) + q->row->bn / warp_bytes_per_clock(&q->g->b));
+    return max_f64(1.0, loads / cycles_per_k(q, blocks));
+}
+
 /* NN, NT, TN, TT. */
 static int layout_index(const tcgemm_canonical_t *g) {
     return 2 * (g->a.col_stride != 1) + (g->b.col_stride != 1);
@@ -438,6 +454,8 @@ static double layout_factor(const question_t *q) {
     if (q->row->streams)
         return stream_factor(q);
     const double layout = q->cost->layout[layout_index(g)];
+    if (q->row->by_warps)
+        return layout * warps_factor(q);
     if (q->row->tensor_maps)
         return layout * boxes_factor(q);
     const double a = load_factor(q, &g->a, tcgemm_operand_length(&g->a, g->m, g->k));

@@ -59,6 +59,10 @@ static void regions_of_product(const tcgemm_step_t *step, const tcgemm_gpu_args_
                            x->ldb, x->batch, x->stride_b);
     regions[B].line = x->b_trans ? "columns" : "k";
     regions[B].col = x->b_trans ? "k" : "columns";
+    if (step->kernel->gpu->by_warps) {
+        regions[A].flags |= TCGEMM_EMULATE_WORDS;
+        regions[B].flags |= TCGEMM_EMULATE_WORDS;
+    }
 }
 
 static void regions_of_sum(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,

@@ -120,13 +120,18 @@ static testcase_t random_case(const char *kernel, tcgemm_type_t type, int64_t m,
 
 /* ---- every GPU row ---- */
 
+static const tcgemm_device_t *gpu_for(const tcgemm_gpu_row_t *row, bool oldest) {
+    const bool is_older = (row->max_cc && row->max_cc < 90) || row->not_on_90;
+    const int wanted = oldest || is_older ? row->min_cc : 90;
+    return tcgemm_known_gpu_find(row->fp8_mma   ? "l40s"
+                                 : wanted >= 90 ? "h200"
+                                 : wanted >= 80 ? "a100"
+                                                : "t4");
+}
+
 /* A device for the row, with one SM, so that persistent blocks slide over several tiles. */
 static tcgemm_device_t device_for(const tcgemm_gpu_row_t *row, bool oldest) {
-    const int wanted = oldest || (row->max_cc && row->max_cc < 90) ? row->min_cc : 90;
-    tcgemm_device_t device = *tcgemm_known_gpu_find(row->fp8_mma   ? "l40s"
-                                                    : wanted >= 90 ? "h200"
-                                                    : wanted >= 80 ? "a100"
-                                                                   : "t4");
+    tcgemm_device_t device = *gpu_for(row, oldest);
     device.num_sms = 1;
     return device;
 }
@@ -370,7 +375,7 @@ static void a_nan_stays_in_its_row(void **state) {
 /* A copy of a row with one wrong column is found out. */
 static void expect_fault(const tcgemm_kernel_t *kernel, const tcgemm_gpu_row_t *row,
                          const char *what) {
-    const tcgemm_device_t device = *tcgemm_known_gpu_find("h200");
+    const tcgemm_device_t device = *gpu_for(row, false);
     tcgemm_kernel_t liar = *kernel;
     liar.gpu = row;
     int64_t m = 200, n = 70;

@@ -26,12 +26,15 @@ typedef struct row {
     tcgemm_type_t type;
     int bm, bn, bk, consumers, stages, swap, blocks_per_sm, max_ranks;
     int takes_left, takes_right; /* A and B, of swapped tiles B and A */
-    bool pairs, gathers;         /* the right operand may be brought by threads */
+    bool pairs, gathers;         /* the right operand may be brought by threads, ... */
+    bool by_warps;               /* ... and here both are, by warps */
     bool boxes_of_c;
 } row_t;
 
-#define ROW(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages, blocks, ranks, \
-            tag)                                                                                   \
+#define ROW(...)          ROW_OF(false, __VA_ARGS__)
+#define ROW_BY_WARPS(...) ROW_OF(true, __VA_ARGS__)
+#define ROW_OF(by_warps, type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages,   \
+               blocks, ranks, tag)                                                                 \
     {"tcgemm_wgmma_" #type "_" #bm "x" #bn "x" #bk "_" #tag,                                       \
      (tcgemm_type_t)TCGEMM_ID_##type,                                                              \
      bm,                                                                                           \
@@ -44,8 +47,10 @@ typedef struct row {
      ranks,                                                                                        \
      TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap),            \
      TCGEMM_WGMMA_TAKES_RIGHT(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                     \
-     TCGEMM_WGMMA_PAIRED(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn), consumers, swap, ranks),  \
+     !(by_warps) && TCGEMM_WGMMA_PAIRED(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn), consumers, \
+                                        swap, ranks),                                              \
      TCGEMM_WGMMA_GATHERS(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                         \
+     by_warps,                                                                                     \
      TCGEMM_WGMMA_C_BOXES(TCGEMM_WGMMA_PROMOTES_##sums,                                            \
                           TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns))},
 static const row_t rows[] = {
@@ -60,7 +65,8 @@ static void *module;
 typedef struct matrix {
     tcgemm_dtype_t dtype;
     int64_t lines, width, ld, batch, stride; /* elements */
-    char *data;
+    int64_t offset;                          /* ... behind a boundary that it begins */
+    char *memory, *data;
     int *value; /* tight */
 } matrix_t;
 
@@ -91,7 +97,8 @@ static void fill(matrix_t *x, uint64_t *random) {
     const int least = x->dtype == TCGEMM_DTYPE_U8 ? 0 : -2;
     const size_t bytes = bytes_of(x);
     const size_t size = (size_t)((x->batch - 1) * x->stride + x->lines * x->ld) * bytes;
-    x->data = allocate(size);
+    x->memory = allocate((size_t)x->offset * bytes + size);
+    x->data = x->memory + (size_t)x->offset * bytes;
     x->value = allocate((size_t)(x->batch * x->lines * x->width) * sizeof *x->value);
     memset(x->data, 0xFF, size);
     for (int64_t b = 0; b < x->batch; ++b)
@@ -104,7 +111,7 @@ static void fill(matrix_t *x, uint64_t *random) {
 }
 
 static void drop(matrix_t *x) {
-    free(x->data);
+    free(x->memory);
     free(x->value);
 }
 
@@ -118,7 +125,7 @@ typedef struct problem {
     bool shares_b, boxes; /* rows of D on 16-byte boundaries, to leave by boxes */
     bool in_place;        /* C is D */
     bool in_pairs;
-    bool is_loose; /* rows of the right operand begin anywhere, and so threads bring it */
+    bool is_loose; /* rows of what threads may bring begin anywhere */
     uint64_t seed;
     matrix_t a, b, c, d;
 } problem_t;
@@ -173,6 +180,8 @@ static uint32_t aligned_to(const matrix_t *x) {
 
 /* Whether the operand has no map, for threads bring it. */
 static bool is_gathered(const problem_t *p, bool is_b) {
+    if (p->row->by_warps)
+        return true;
     const bool is_right = p->row->swap ? !is_b : is_b;
     return p->row->gathers && is_right && (p->is_loose || (is_b ? p->b_mn : p->a_mn));
 }
@@ -226,7 +235,7 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
         .vector_d = aligned_to(&p->d),
         .splits = (uint32_t)p->splits,
         .split_k = p->split_k,
-        .gathers = is_gathered(p, false) || is_gathered(p, true),
+        .gathers = !row->by_warps && (is_gathered(p, false) || is_gathered(p, true)),
     };
     if (is_integer) {
         x.args.alpha.s32 = (uint32_t)p->alpha;
@@ -335,8 +344,9 @@ static void launch(problem_t *p, void *kernel) {
     const row_t *row = p->row;
     const tcgemm_tensor_args_t args = args_of(p);
     const bool overlaps = args.has_d && (size_t)row->bn * bytes_of(&p->d) % TCGEMM_TENSOR_ROW != 0;
+    const unsigned reads = TCGEMM_EMULATE_READ | (row->by_warps ? TCGEMM_EMULATE_WORDS : 0);
     tcgemm_emulate_region_t regions[] = {
-        region_of("A", &p->a, TCGEMM_EMULATE_READ), region_of("B", &p->b, TCGEMM_EMULATE_READ),
+        region_of("A", &p->a, reads), region_of("B", &p->b, reads),
         region_of("C", &p->c, p->beta ? TCGEMM_EMULATE_READ : 0),
         region_of("D", &p->d,
                   TCGEMM_EMULATE_WRITE | (overlaps ? TCGEMM_EMULATE_TWICE : TCGEMM_EMULATE_ONCE))};
@@ -350,9 +360,10 @@ static void launch(problem_t *p, void *kernel) {
         .parameter_bytes = sizeof args,
         .grid = grid_of(p),
         .ranks = ranks_of(p),
-        .block = (uint32_t)TCGEMM_WGMMA_THREADS(row->consumers),
-        .smem_bytes = (size_t)TCGEMM_WGMMA_SMEM(row->bm, row->bn, row->consumers, row->swap,
-                                                row->stages, row->blocks_per_sm, row->max_ranks),
+        .block = (uint32_t)TCGEMM_WGMMA_THREADS(row->consumers, row->by_warps),
+        .smem_bytes =
+            (size_t)TCGEMM_WGMMA_SMEM(row->bm, row->bn, row->consumers, row->swap, row->stages,
+                                      row->blocks_per_sm, row->max_ranks, row->by_warps),
         .regions = regions,
         .num_regions = 4,
         .order = (tcgemm_emulate_order_t)(p->seed % TCGEMM_EMULATE_NUM_ORDERS),
@@ -373,9 +384,14 @@ static void launch(problem_t *p, void *kernel) {
 static void check(problem_t *p, void *kernel) {
     const tcgemm_type_info_t *info = tcgemm_type_info(p->row->type);
     uint64_t random = p->seed;
-    p->a = operand(info->a, p->m, p->k, p->a_mn, p->batch, p->padding, is_gathered(p, false));
+    p->a = operand(info->a, p->m, p->k, p->a_mn, p->batch, p->padding,
+                   p->is_loose && is_gathered(p, false));
     p->b = operand(info->b, p->n, p->k, p->b_mn, p->shares_b ? 1 : p->batch, p->padding,
-                   is_gathered(p, true));
+                   p->is_loose && is_gathered(p, true));
+    if (p->row->by_warps && p->is_loose) {
+        p->a.offset = (int64_t)p->seed % 3;
+        p->b.offset = (int64_t)p->seed / 3 % 3;
+    }
     const int64_t unit = p->boxes ? 128 / tcgemm_dtype_bits(info->d) : 1;
     p->c = result(info->d, p->m, p->n, p->batch, p->padding, p->seed % 4 ? unit : 1);
     p->d = result(info->d, p->m, p->n, p->batch * p->splits, 2 * p->padding, unit);
@@ -426,7 +442,7 @@ static problem_t problem_of(const row_t *row, int layout, int i) {
     p.in_place = p.beta && i % 2;
     p.padding = i % 3 == 0 ? 0 : i % 3;
     p.shares_b = p.batch == 2 && i % 2;
-    p.is_loose = row->gathers && i % 2;
+    p.is_loose = (row->gathers || row->by_warps) && i % 2;
     p.boxes = i / 2 % 2 == 0;
     if (p.boxes) /* whole chunks of 16 bytes */
         p.n = (p.n + 7) / 8 * 8;
@@ -553,6 +569,35 @@ static void threads_bring_the_narrow_operand(void **state) {
     assert_no_failures();
 }
 
+/* Lines that begin and end anywhere, bytes of all ones between them or none, in all layouts; tiles
+ * of one line and more, parts of k and batches. */
+static void warps_bring_what_begins_anywhere(void **state) {
+    (void)state;
+    const int cases = (int)at_level(8, 24, 100);
+    int seen = 0;
+    for (int r = 0; r < NUM_ROWS; ++r)
+        for (int i = 0; rows[r].by_warps && i < cases; ++i, ++seen) {
+            const row_t *row = &rows[r];
+            const int64_t sizes[] = {row->bm - 17, 1, 2 * row->bm + 1, 34, row->bm + 3};
+            problem_t p = problem_of(row, i % 4, seen);
+            p.m = sizes[seen % 5];
+            p.n = sizes[seen / 4 % 5];
+            p.k = (seen % 7 + 1) * row->bk - seen % 67;
+            p.batch = 1 + seen / 5 % 3;
+            p.splits = seen % 6 ? 1 : 2;
+            p.split_k = p.splits == 1 ? p.k : (p.k / 2 + row->bk - 1) / row->bk * row->bk;
+            p.splits = (p.k + p.split_k - 1) / p.split_k;
+            p.alpha = 1;
+            p.beta = p.splits == 1 && seen % 3 == 0 ? -2 : 0;
+            p.in_place = p.shares_b = p.boxes = false;
+            p.padding = seen / 2 % 3;
+            p.is_loose = seen % 8 > 0;
+            p.seed = (uint64_t)seen;
+            check(&p, kernel_of(row, i % 4));
+        }
+    assert_no_failures();
+}
+
 /* D whose rows begin anywhere, written while another tile is multiplied for long. */
 static void rows_are_written_in_the_shade(void **state) {
     (void)state;
@@ -607,6 +652,7 @@ int main(void) {
         cmocka_unit_test(c_comes_by_boxes),
         cmocka_unit_test(pairs_share_b),
         cmocka_unit_test(threads_bring_the_narrow_operand),
+        cmocka_unit_test(warps_bring_what_begins_anywhere),
         cmocka_unit_test(rows_are_written_in_the_shade),
     };
     if (getenv("TCGEMM_TEST_KERNEL")) /* of a module that has no other kernels */

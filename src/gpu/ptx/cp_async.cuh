@@ -36,6 +36,18 @@ static __device__ __forceinline__ void tcgemm_cp_async_4(uint32_t to, const void
                  : "memory");
 }
 
+/* The same, of all four bytes, or of none (ignore-src). */
+static __device__ __forceinline__ void tcgemm_cp_async_4_if(uint32_t to, const void *from,
+                                                            bool reads) {
+    asm volatile("{\n\t"
+                 ".reg .pred ignored;\n\t"
+                 "setp.eq.u32 ignored, %2, 0;\n\t"
+                 "cp.async.ca.shared.global [%0], [%1], 4, ignored;\n\t"
+                 "}" ::"r"(to),
+                 "l"(from), "r"((uint32_t)reads)
+                 : "memory");
+}
+
 /* Closes a group of this thread's copies; an empty group is legal. */
 static __device__ __forceinline__ void tcgemm_cp_async_commit(void) {
     asm volatile("cp.async.commit_group;" ::: "memory");

@@ -301,11 +301,11 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
     const char *const gathering = gathering_fault(row, x);
     if (gathering)
         return gathering;
-    if (!(row->gathers_a && x->gathers) &&
+    if (!row->by_warps && !(row->gathers_a && x->gathers) &&
         !maps(&params->with_maps.a, x->a, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
               x->lda, x->batch, x->stride_a, x->a_trans ? row->bk : row->bm))
         return "the map of A is not that of A";
-    if (!(row->gathers_b && x->gathers) &&
+    if (!row->by_warps && !(row->gathers_b && x->gathers) &&
         !maps(&params->with_maps.b, x->b, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
               x->ldb, x->batch, x->stride_b, x->b_trans ? lines_of_b : row->bk))
         return "the map of B is not that of B";

@@ -29,7 +29,8 @@
                         .stages = (stages_),                                                       \
                         .smem_bytes = TCGEMM_MMA_SMEM(bm_, bn_, bk_, BITS(code) / 8, stages_),     \
                         .blocks_per_sm = (blocks), .splits_k = true, .pads_rows = true,            \
-                        .waits = true, .fp8_mma = IS_FP8_##sums, .whole_rows = IS_FP8_##sums,      \
+                        .not_on_90 = TCGEMM_MMA_NOT_ON_90(BITS(code), bn_), .waits = true,         \
+                        .fp8_mma = IS_FP8_##sums, .whole_rows = IS_FP8_##sums,                     \
                         .takes_a = TAKES(sums), .takes_b = TAKES(sums))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */

@@ -9,4 +9,8 @@
 #define TCGEMM_MMA_SMEM(bm, bn, bk, element_bytes, stages)                                         \
     (((bm) + (bn)) * (bk) * (element_bytes) * (stages))
 
+/* Tiles that no product on sm_90 is the sooner for, since wgmma has as large ones: 1 of 2,900 of
+ * 16 bit on an H200, 2 of 800 of tf32. Without them the library is 100 KB smaller. */
+#define TCGEMM_MMA_NOT_ON_90(bits, bn) ((bn) == 256 && ((bits) == 16 || (bits) == 32))
+
 #endif

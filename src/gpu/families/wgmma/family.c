@@ -11,18 +11,19 @@
 #define GATHERS(code, x)      TCGEMM_WGMMA_GATHERS(BITS(code), x)
 #define BOUND_wide(code)      TCGEMM_TENSOR_BOUND_##code
 #define BOUND_short(code)     TCGEMM_BOUND_SHORT
-#define WIDE_ROW(type, code, sums, min_cc, max_cc, bm_, bn_, bk_, consumers, turns, swap, stages_, \
-                 blocks, ranks, tag)                                                               \
+#define WIDE_ROW(type, code, by_warps_, sums, min_cc, max_cc, bm_, bn_, bk_, consumers, turns,     \
+                 swap, stages_, blocks, ranks, tag)                                                \
     TCGEMM_GPU_WIDE_ROW(                                                                           \
         wgmma, wgmma, type, code, sums, min_cc, max_cc, bm_, bn_, bk_, tag, BOUND_##sums(code),    \
         bm_, bn_, bk_, .wm = TCGEMM_WGMMA_ROWS(bm_, consumers, turns, swap),                       \
         .wn = TCGEMM_WGMMA_COLS(bn_, consumers, turns, swap), .im = (swap) ? (bm_) : 64,           \
         .in = (swap) ? 64 : (bn_), .ik = 256 / BITS(code),                                         \
-        .threads = TCGEMM_WGMMA_THREADS(consumers), .stages = (stages_),                           \
-        .smem_bytes = TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks, ranks),        \
+        .threads = TCGEMM_WGMMA_THREADS(consumers, by_warps_), .stages = (stages_),                \
+        .smem_bytes =                                                                              \
+            TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks, ranks, by_warps_),       \
         .blocks_per_sm = (blocks), .persistent = (ranks) == 1, .max_ranks = (ranks),               \
-        .pairs = TCGEMM_WGMMA_PAIRED(BITS(code), bn_, consumers, swap, ranks),                     \
-        .splits_k = (ranks) == 1, .waits = true, .tensor_maps = true,                              \
+        .pairs = !(by_warps_) && TCGEMM_WGMMA_PAIRED(BITS(code), bn_, consumers, swap, ranks),     \
+        .splits_k = (ranks) == 1, .waits = true, .tensor_maps = true, .by_warps = (by_warps_),     \
         .takes_a =                                                                                 \
             (swap) ? TAKES_RIGHT(code, bm_) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),  \
         .takes_b =                                                                                 \
@@ -36,15 +37,16 @@
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */
 static const tcgemm_kernel_t rows[] = {
-#define ROW(type, ...) WIDE_ROW(type, type, __VA_ARGS__)
+#define ROW(type, ...)          WIDE_ROW(type, type, false, __VA_ARGS__)
+#define ROW_BY_WARPS(type, ...) WIDE_ROW(type, type, true, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
 #undef TCGEMM_WANTS
 #define TCGEMM_WANTS(code) TCGEMM_WIDENS_##code
 #define ROW_BY_K(...)
-#define ROW(code, ...) WIDE_ROW(TCGEMM_E4M3_OF_##code, code, __VA_ARGS__)
+#define ROW(code, ...) WIDE_ROW(TCGEMM_E4M3_OF_##code, code, false, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
 #define ROW_BY_K(...)
-#define ROW(code, ...) WIDE_ROW(TCGEMM_E5M2_OF_##code, code, __VA_ARGS__)
+#define ROW(code, ...) WIDE_ROW(TCGEMM_E5M2_OF_##code, code, false, __VA_ARGS__)
 #include "gpu/families/wgmma/rows.def"
 };
 

@@ -3,8 +3,8 @@
 #ifndef TCGEMM_WGMMA_SHAPE_H
 #define TCGEMM_WGMMA_SHAPE_H
 
-/* A warpgroup that fetches, and those that multiply. */
-#define TCGEMM_WGMMA_THREADS(consumers) (((consumers) + 1) * 128)
+/* A warpgroup that fetches, two where all their warps do, and those that multiply. */
+#define TCGEMM_WGMMA_THREADS(consumers, by_warps) (((consumers) + 1 + (by_warps)) * 128)
 
 /* Rows and columns of D that a warpgroup computes: all of one side, its share of the other. */
 #define TCGEMM_WGMMA_SHARE(extent, consumers, turns) ((extent) / ((turns) ? 1 : (consumers)))
@@ -71,14 +71,20 @@
  * waits until its own is free. */
 #define TCGEMM_WGMMA_SUM_BYTES(bm, bn, ranks) ((ranks) > 1 ? (bm) * (bn)*4 : 0)
 
+/* Where warps bring the operands, a word behind each line of a slot: that of lines which begin
+ * inside a word. */
+#define TCGEMM_WGMMA_ENDS(bm, bn, stages, by_warps)                                                \
+    ((by_warps) ? TCGEMM_WGMMA_STAGE(bm, bn) / 128 * 4 * (stages) : 0)
+
 /* Two barriers of 8 bytes for each slot; one for each consumer and two for each of its warps. */
 #define TCGEMM_WGMMA_BARRIERS(consumers, stages) (16 * (stages) + 72 * (consumers))
 
-/* The ring, the places or the sums, the barriers. */
-#define TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm, ranks)                   \
+/* The ring, the places or the sums, words behind lines, the barriers. */
+#define TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages, blocks_per_sm, ranks, by_warps)         \
     (TCGEMM_WGMMA_RING(bm, bn, stages) +                                                           \
      TCGEMM_WGMMA_PLACES(consumers, TCGEMM_WGMMA_BOX_ROWS(bm, bn, consumers, swap, stages,         \
                                                           blocks_per_sm, ranks)) +                 \
-     TCGEMM_WGMMA_SUM_BYTES(bm, bn, ranks) + TCGEMM_WGMMA_BARRIERS(consumers, stages))
+     TCGEMM_WGMMA_SUM_BYTES(bm, bn, ranks) + TCGEMM_WGMMA_ENDS(bm, bn, stages, by_warps) +         \
+     TCGEMM_WGMMA_BARRIERS(consumers, stages))
 
 #endif

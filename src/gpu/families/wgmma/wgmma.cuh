@@ -8,7 +8,8 @@
  *
  *     grid        persistent: a block an SM (small tiles: two), tiles gridDim.x apart, in the order
  *                 of tile/raster.h
- *     block       a warpgroup, of which one thread fetches, and one or two that multiply:
+ *     block       a warpgroup, of which one thread fetches (two, all of whose warps do: `warps`),
+ * and one or two that multiply:
  *
  *     share  128 x 256 (224)            turns  128 x 128 (176, 192)       swap  32 x 128
  *     +---------------------------+     +-------------+-------------+     +------+------+
@@ -57,6 +58,19 @@
  *
  *     fetching thread    a box of the large operand                 -> filled, with its bytes
  *     warp b % 3 + 1     loads block b | waits for emptied | lays it down, fences | -> filled
+ *
+ * In tiles called `warps`, of 16 bit, warps bring both operands as they lie, by cp.async of a word
+ * a lane, for no box can fetch rows that begin anywhere: a line of 128 bytes is one instruction of
+ * a warp, from the word that it begins in. What begins or ends inside a word is moved to its place,
+ * and filled up with zeros, once it is there, which costs as much again:
+ *
+ *     ring          slot 0    | slot 1    | slot 2    | slot 3    | slot 4
+ *     eight warps   settle,   | under way | under way | bring     | wait for emptied
+ *     (16 lines     fence     |           |           |           |
+ *     of a side)    -> filled |           |           |           |
+ *
+ * An SM has some 20 bytes a clock so, of 70 by boxes; but nothing has to be packed, which takes a
+ * launch of its own, and three trips of each element to the memory instead of one.
  *
  * Bytes, and the other operand of tf32, are transposed while they are packed (steps/pack.cu). TMA
  * rounds f32 to tf32 (docs/numerics.md). fp8 comes packed as bf16, or, where a caller allows short
@@ -148,6 +162,12 @@
  *                                             30 KB of library a type); by boxes, NT, 11.7
  *     tiles of 128 x 128, 16 x 64 in clusters 512^2 x 32768 35 to 42 us, 16 x 4096 x 14336 30.7 to
  *                                             31.5: an H200 holds 15 clusters of 8, 30 of 4
+ *     warps that bring both operands, H200    bf16 NN 110^3 * 1024 63 to 35 us, 612 x 100 x 362 *
+ *                                             256 136 to 90, 360 x 2852 x 190 9.4 to 6.3, 254 x
+ *                                             3080 x 67 6.9 to 5.5; 4094^3 512, packed 225
+ *     ... four warps, one tile a consumer     4094^3 710 us, eight 608, two slots to spare 512
+ *     ... the last line with its own loads    a branch a line: 174^3 * 1024 265 us, without 136
+ *     ... two pointers, no compare a line     4096^3 460 to 559 us: multiply-adds in their place
  *     launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33, 2048^3
  *                                             29.2 to 28.6
  */
@@ -186,7 +206,7 @@
  * rows, if that is not 0. RANKS: the most blocks of a cluster, 1 without clusters.
  */
 template <class TYPE, int LEFT, int RIGHT, int CONSUMERS, int TURNS, int STAGES, int RANKS,
-          int LEFT_FORM, int RIGHT_FORM, int SWAP, int BOX_ROWS>
+          int LEFT_FORM, int RIGHT_FORM, int SWAP, int BOX_ROWS, int BY_WARPS>
 struct wgmma_kernel {
     typedef typename TYPE::sum sum;
     typedef typename TYPE::scalar scalar;
@@ -200,7 +220,8 @@ struct wgmma_kernel {
         STEP_K = BK / STEPS,              /* elements of k of one */
         SHARERS = TURNS ? 1 : CONSUMERS,  /* warpgroups that share a tile */
         UNITS = LEFT / 64 / SHARERS,
-        THREADS = TCGEMM_WGMMA_THREADS(CONSUMERS),
+        THREADS = TCGEMM_WGMMA_THREADS(CONSUMERS, BY_WARPS),
+        FETCHERS = THREADS / 32 - CONSUMERS * 4, /* warps */
         LEFT_BYTES = TCGEMM_WGMMA_LINES(LEFT) * ROW,
         RIGHT_BYTES = TCGEMM_WGMMA_LINES(RIGHT) * ROW,
         STAGE_BYTES = LEFT_BYTES + RIGHT_BYTES,
@@ -209,12 +230,15 @@ struct wgmma_kernel {
         PIECES = SHARERS * UNITS * RIGHT / 8, /* of four sums of each thread */
         PIECE_BYTES = 128 * 16,
         SUMS_AT = PLACES_AT + CONSUMERS * 4 * 2 * PLACE_BYTES,
-        BARRIERS_AT = SUMS_AT + (RANKS > 1 ? PIECES * PIECE_BYTES : 0),
+        ENDS_AT = SUMS_AT + (RANKS > 1 ? PIECES * PIECE_BYTES : 0),
+        SLOT_ENDS = STAGE_BYTES / ROW * 4, /* a word behind each line */
+        BARRIERS_AT = ENDS_AT + TCGEMM_WGMMA_ENDS(LEFT, RIGHT, STAGES, BY_WARPS),
         SMEM_BYTES = BARRIERS_AT + TCGEMM_WGMMA_BARRIERS(CONSUMERS, STAGES),
         SUMS = UNITS * RIGHT / 2, /* of a thread */
         C_BOXES = BOX_ROWS > 0 && TCGEMM_WGMMA_C_BOXES(TYPE::PROMOTES, SUMS),
         /* It may be, the launch says. */
-        PAIRED = TCGEMM_WGMMA_PAIRED(8 * TYPE::ELEMENT_BYTES, RIGHT, CONSUMERS, SWAP, RANKS),
+        PAIRED = !BY_WARPS &&
+                 TCGEMM_WGMMA_PAIRED(8 * TYPE::ELEMENT_BYTES, RIGHT, CONSUMERS, SWAP, RANKS),
         LEFT_ARRIVE = LEFT_FORM == TCGEMM_FORM_K ? LEFT * ROW : LEFT_BYTES,
         RIGHT_ARRIVE = RIGHT_FORM == TCGEMM_FORM_K ? RIGHT * ROW : RIGHT_BYTES,
         ATOM_BYTES = BK * ROW,
@@ -281,7 +305,7 @@ struct wgmma_kernel {
 
     __device__ __forceinline__ void make_barriers(const tcgemm_gpu_args_t &args) {
         for (uint32_t slot = 0; slot < STAGES; ++slot) {
-            tcgemm_mbarrier_init(filled(slot), gathers(args) ? 2 : 1);
+            tcgemm_mbarrier_init(filled(slot), BY_WARPS ? FETCHERS : gathers(args) ? 2 : 1);
             tcgemm_mbarrier_init(emptied(slot), SHARERS * 4 * of_pair());
         }
         for (uint32_t consumer = 0; consumer < CONSUMERS; ++consumer)
@@ -511,6 +535,207 @@ struct wgmma_kernel {
                 tcgemm_mbarrier_arrive(filled(slot.slot));
             go(args, at, GATHERERS, tiles, rows, cols);
             slot.skip(GATHERERS);
+        }
+    }
+
+    /* ---- warps that bring both operands ---- */
+
+    /* A warp has some lines of each operand's block, rows of ROW bytes in shared memory, and a lane
+     * a word of each of them. */
+    enum {
+        LEFT_LINES = LEFT_BYTES / ROW,
+        RIGHT_LINES = RIGHT_BYTES / ROW,
+        /* Blocks under way. A consumer that waits for the oldest still holds the slot before it,
+         * and one slot more lets it work meanwhile. */
+        UNDER_WAY = STAGES - 2
+    };
+    static_assert(!BY_WARPS || (UNDER_WAY <= 4 && TYPE::ELEMENT_BYTES == 2),
+                  "32 bits of notes; every other line begins alike");
+
+    template <int FORM> struct side {
+        const char *from; /* where the first line begins, */
+        int64_t step;     /* and how much farther in the next block: bytes */
+        int64_t lines;    /* that exist from the first on, */
+        int64_t length;   /* and of each: elements */
+        int64_t pitch;    /* from line to line: bytes */
+        __device__ __forceinline__ void advance(void) {
+            from += step;
+            (FORM == TCGEMM_FORM_K ? length : lines) -= BK;
+        }
+        __device__ __forceinline__ int32_t bytes(void) const {
+            return length >= ATOM ? ROW : length > 0 ? (int32_t)length * TYPE::ELEMENT_BYTES : 0;
+        }
+    };
+
+    static __device__ __forceinline__ uint32_t fetcher(void) {
+        return threadIdx.x / 32 % FETCHERS;
+    }
+
+    /* The warp's of COUNT lines of an operand, of which the tile has those from `first` on. */
+    template <int FORM, int COUNT>
+    static __device__ __forceinline__ side<FORM>
+    find_side(const void *base, int64_t item, int64_t ld, int64_t extent, int64_t first, int64_t k,
+              int64_t end_of_k) {
+        enum { BYTES = TYPE::ELEMENT_BYTES };
+        const uint32_t own = fetcher() * (COUNT / FETCHERS);
+        const uint32_t atom = FORM == TCGEMM_FORM_K ? 0 : own / ATOM * ATOM;
+        const int64_t line = (FORM == TCGEMM_FORM_K ? first : k) + own - atom;
+        const int64_t along = FORM == TCGEMM_FORM_K ? k : first + atom;
+        side<FORM> s;
+        s.from = (const char *)base + (item + line * ld + along) * BYTES;
+        s.step = FORM == TCGEMM_FORM_K ? ROW : ld * (BK * BYTES);
+        s.lines = (FORM == TCGEMM_FORM_K ? extent : end_of_k) - line;
+        s.length = (FORM == TCGEMM_FORM_K ? end_of_k : extent) - along;
+        s.pitch = ld * BYTES;
+        return s;
+    }
+
+    /* Where the word begins that `from` lies in. */
+    static __device__ __forceinline__ const char *word_of(const char *from) {
+        return (const char *)((uintptr_t)from & ~(uintptr_t)3);
+    }
+
+    /* Whether lines that have come are not yet as they should lie: they begin or end in a word. */
+    static __device__ __forceinline__ bool is_raw(uint32_t from, uint32_t pitch, uint32_t bytes) {
+        return (from | pitch | bytes) % 4 != 0;
+    }
+
+    /* COUNT lines as they lie in memory, in words from the one that a line begins in, lane by lane;
+     * the word that it ends in, of which no more is read than it has, to `ends`. Zeros stand for
+     * what is not there. (Every other line begins alike.) */
+    template <int FORM, int COUNT>
+    static __device__ __forceinline__ void bring(uint32_t to, uint32_t ends, const side<FORM> &s) {
+        const int32_t lane = threadIdx.x % 32, bytes = s.bytes();
+        const int32_t lines = bytes == 0 ? 0 : s.lines < COUNT ? (int32_t)s.lines : COUNT;
+        const uint32_t own = to + in_box(0, lane * 4);
+        const char *at = s.from + lane * 4;
+        const int32_t words_even = (bytes + (int32_t)((uintptr_t)at % 4)) / 4;
+        const int32_t words_odd = (bytes + (int32_t)((uintptr_t)(at + s.pitch) % 4)) / 4;
+        const int32_t even = lane < words_even ? lines : 0, odd = lane < words_odd ? lines : 0;
+#pragma unroll
+        for (int line = 0; line < COUNT; ++line) {
+            tcgemm_cp_async_4_if((own ^ line % 8 * 16) + line * ROW, word_of(at),
+                                 line < (line % 2 ? odd : even));
+            at += s.pitch;
+        }
+        if (lane < COUNT && is_raw((uint32_t)(uintptr_t)s.from, (uint32_t)s.pitch, bytes)) {
+            const char *const mine = s.from + lane * s.pitch;
+            const uint32_t end = (uint32_t)bytes + (uint32_t)((uintptr_t)mine % 4);
+            tcgemm_cp_async_4(ends + lane * 4, word_of(mine) + end / 4 * 4,
+                              lane < lines ? end % 4 : 0);
+        }
+    }
+
+    /* Moves COUNT lines of so many bytes to where they belong: the first begins `phase` bytes
+     * inside its word. */
+    template <int COUNT>
+    static __device__ __forceinline__ void settle(uint32_t at, uint32_t ends, uint32_t phase,
+                                                  uint32_t pitch, uint32_t bytes) {
+        const uint32_t lane = threadIdx.x % 32, own = at + in_box(0, lane * 4);
+        if (!is_raw(phase, pitch, bytes))
+            return;
+#pragma unroll
+        for (uint32_t line = 0; line < COUNT; line += 8) {
+            uint32_t word[8], next[8];
+#pragma unroll
+            for (uint32_t r = 0; r < 8; ++r) {
+                word[r] = tcgemm_lds_32((own ^ r * 16) + (line + r) * ROW);
+                next[r] = tcgemm_lds_32(ends + (line + r) * 4);
+            }
+#pragma unroll
+            for (uint32_t r = 0; r < 8; ++r) {
+                const uint32_t last = ((phase + r * pitch) % 4 + bytes) / 4, end = next[r];
+                if (lane == last)
+                    word[r] = end;
+                next[r] = __shfl_sync(0xFFFFFFFF, word[r], (lane + 1) % 32);
+                if (lane == 31)
+                    next[r] = last == 32 ? end : 0;
+            }
+#pragma unroll
+            for (uint32_t r = 0; r < 8; ++r)
+                tcgemm_sts_32((own ^ r * 16) + (line + r) * ROW,
+                              __funnelshift_r(word[r], next[r], (phase + r * pitch) % 4 * 8));
+        }
+    }
+
+    /* What settle() asks of a block's lines, 8 bits of each side. */
+    static __device__ __forceinline__ uint32_t note_of(const char *from, int32_t bytes) {
+        return (uint32_t)((uintptr_t)from % 4) << 6 | (uint32_t)bytes / 2;
+    }
+
+    /* Where the warp's lines of a side begin, which has `before` bytes of the slot ahead of it. */
+    __device__ __forceinline__ uint32_t lines_at(uint32_t slot, uint32_t before,
+                                                 uint32_t bytes) const {
+        return slot_at(slot) + before + fetcher() * (bytes / FETCHERS);
+    }
+    __device__ __forceinline__ uint32_t ends_at(uint32_t slot, uint32_t before,
+                                                uint32_t bytes) const {
+        return smem + ENDS_AT + slot * SLOT_ENDS +
+               (before + fetcher() * (bytes / FETCHERS)) / ROW * 4;
+    }
+
+    template <int BYTES>
+    __device__ __forceinline__ void settle_side(uint32_t slot, uint32_t before, uint32_t note,
+                                                int64_t ld) const {
+        settle<BYTES / ROW / FETCHERS>(lines_at(slot, before, BYTES), ends_at(slot, before, BYTES),
+                                       note >> 6 & 2, (uint32_t)ld * TYPE::ELEMENT_BYTES,
+                                       note % 128 * 2);
+    }
+
+    /* The oldest block under way has come. */
+    __device__ __forceinline__ void hand_over(const tcgemm_gpu_args_t &args, uint32_t left_note,
+                                              uint32_t right_note, cursor &at) const {
+        __syncwarp(); /* what other lanes have waited for, too */
+        settle_side<LEFT_BYTES>(at.slot, 0, left_note, SWAP ? args.ldb : args.lda);
+        settle_side<RIGHT_BYTES>(at.slot, LEFT_BYTES, right_note, SWAP ? args.lda : args.ldb);
+        tcgemm_tma_fence();
+        __syncwarp();
+        if (threadIdx.x % 32 == 0)
+            tcgemm_mbarrier_arrive(filled(at.slot));
+        at.advance();
+    }
+
+    /* All warps bring lines of all blocks, as they lie. */
+    __device__ __forceinline__ void bring_all(const tcgemm_gpu_args_t &args) const {
+        uint32_t rows, cols, under_way = 0;
+        uint32_t left_notes = 0, right_notes = 0; /* of blocks under way, the newest lowest */
+        const uint32_t tiles = num_tiles(args, &rows, &cols);
+        cursor at = {0, 0}, oldest = {0, 0};
+        for (uint32_t tile = first_tile(); tile < tiles; tile += tile_step()) {
+            const work w = find_work(args, tile, rows, cols);
+            side<LEFT_FORM> left = find_side<LEFT_FORM, LEFT_LINES>(
+                SWAP ? args.b : args.a, w.item * (SWAP ? args.stride_b : args.stride_a),
+                SWAP ? args.ldb : args.lda, SWAP ? args.n : args.m, w.left, w.first, args.k);
+            side<RIGHT_FORM> right = find_side<RIGHT_FORM, RIGHT_LINES>(
+                SWAP ? args.a : args.b, w.item * (SWAP ? args.stride_a : args.stride_b),
+                SWAP ? args.lda : args.ldb, SWAP ? args.m : args.n, w.right, w.first, args.k);
+#pragma unroll 1
+            for (uint32_t block = 0; block < w.blocks; ++block) {
+                tcgemm_mbarrier_wait(emptied(at.slot), at.parity ^ 1);
+                bring<LEFT_FORM, LEFT_LINES / FETCHERS>(lines_at(at.slot, 0, LEFT_BYTES),
+                                                        ends_at(at.slot, 0, LEFT_BYTES), left);
+                bring<RIGHT_FORM, RIGHT_LINES / FETCHERS>(
+                    lines_at(at.slot, LEFT_BYTES, RIGHT_BYTES),
+                    ends_at(at.slot, LEFT_BYTES, RIGHT_BYTES), right);
+                tcgemm_cp_async_commit();
+                left_notes = left_notes << 8 | note_of(left.from, left.bytes());
+                right_notes = right_notes << 8 | note_of(right.from, right.bytes());
+                left.advance();
+                right.advance();
+                at.advance();
+                if (++under_way == UNDER_WAY) {
+                    tcgemm_cp_async_wait<UNDER_WAY - 1>();
+                    --under_way;
+                    hand_over(args, left_notes >> under_way * 8 & 255,
+                              right_notes >> under_way * 8 & 255, oldest);
+                }
+            }
+        }
+        tcgemm_cp_async_wait<0>();
+        while (under_way > 0) {
+            --under_way;
+            hand_over(args, left_notes >> under_way * 8 & 255, right_notes >> under_way * 8 & 255,
+                      oldest);
         }
     }
 
@@ -1388,12 +1613,14 @@ struct wgmma_kernel {
         meet(); /* nothing may come to barriers that are not made */
         tcgemm_wait_for_grids();
         tcgemm_let_next_grid_begin();
-        if (warpgroup == CONSUMERS) {
+        if (warpgroup >= CONSUMERS) {
             if (MANY_REGISTERS)
                 tcgemm_registers_less<40>();
-            if (threadIdx.x == CONSUMERS * 128)
+            if constexpr (BY_WARPS)
+                bring_all(x.args);
+            else if (threadIdx.x == CONSUMERS * 128)
                 produce(x);
-            if constexpr (GATHERS) {
+            if constexpr (GATHERS && !BY_WARPS) {
                 const uint32_t warp = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32 % 4, 0);
                 if (gathers(x.args) && warp > 0)
                     gather(x.args, warp - 1);

@@ -19,6 +19,10 @@ static __forceinline__ void tcgemm_cp_async_4(uint32_t to, const void *from, uin
     tcgemm_emulate_cp_async(to, from, 4, bytes);
 }
 
+static __forceinline__ void tcgemm_cp_async_4_if(uint32_t to, const void *from, bool reads) {
+    tcgemm_emulate_cp_async(to, from, 4, reads ? 4 : 0);
+}
+
 static __forceinline__ void tcgemm_cp_async_commit(void) {
     tcgemm_emulate_cp_async_commit();
 }
