@@ -724,8 +724,19 @@ double tcgemm_gpu_bound(const tcgemm_kernel_t *row, const struct tcgemm_plan *pl
     return min_f64(packing + floors.whole, just_below(packing + other));
 }
 
+/* Where boxes can bring both operands as they lie, a row whose warps would is none to choose: boxes
+ * come three times as fast. */
+static double worth(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
+    static const double none = 10.0;
+    tcgemm_canonical_t own;
+    const tcgemm_canonical_t *const g = choice_problem(plan, &own);
+    const bool can_come_by_boxes =
+        tcgemm_gpu_row_alignment(&g->a) >= PIECE && tcgemm_gpu_row_alignment(&g->b) >= PIECE;
+    return row->gpu->by_warps && can_come_by_boxes ? none : 1.0;
+}
+
 double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
-    return choose(row, plan).seconds;
+    return choose(row, plan).seconds * worth(row, plan);
 }
 
 void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan) {

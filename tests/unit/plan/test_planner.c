@@ -308,6 +308,32 @@ static void sizes_beyond_boxes_go_elsewhere(void **state) {
     assert_non_null(strstr(tcgemm_last_error(), "below 2^31"));
 }
 
+/* Warps bring what no box can fetch and copies would hold up; who begins on 16 bytes has boxes. */
+static void warps_bring_what_boxes_cannot(void **state) {
+    (void)state;
+    const tcgemm_device_t *const h200 = tcgemm_known_gpu_find("h200");
+    tcgemm_problem_t p = tcgemm_problem(TCGEMM_BF16_BF16, 612, 100, 362);
+    struct tcgemm_plan plan;
+    p.batch = 256;
+    p.stride_a = 612 * 362;
+    p.stride_b = 362 * 100;
+    p.stride_c = p.stride_d = 612 * 100;
+    assert_int_equal(tcgemm_plan_make_on(h200, &p, NULL, 1, &plan), TCGEMM_STATUS_OK);
+    assert_true(plan.kernel->gpu->by_warps);
+    assert_int_equal(plan.steps.count, 1);
+    assert_int_equal(plan.if_unaligned.count, 0);
+    for (int64_t m = 8; m <= 8192; m += 8 * (1 + m / 64))
+        for (int64_t k = 8; k <= 1024; k *= 2) {
+            p = tcgemm_problem(TCGEMM_F16_F32, m, 800, k);
+            p.op_a = m % 16 ? TCGEMM_OP_T : TCGEMM_OP_N;
+            assert_int_equal(tcgemm_plan_make_on(h200, &p, NULL, 1, &plan), TCGEMM_STATUS_OK);
+            assert_false(plan.kernel->gpu->by_warps);
+        }
+    p = tcgemm_problem(TCGEMM_BF16_BF16, 4095, 4095, 4095);
+    assert_int_equal(tcgemm_plan_make_on(h200, &p, NULL, 1, &plan), TCGEMM_STATUS_OK);
+    assert_false(plan.kernel->gpu->by_warps);
+}
+
 /* The planner looks at these alone. */
 static void rows_by_type_are_those_of_the_table(void **state) {
     (void)state;
@@ -617,6 +643,7 @@ int main(void) {
         cmocka_unit_test(pairs_where_blocks_wait_for_boxes),
         cmocka_unit_test(boxes_bring_fewer_parts),
         cmocka_unit_test(a_c_has_rows_of_its_own),
+        cmocka_unit_test(warps_bring_what_boxes_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
