@@ -173,6 +173,7 @@ direct=gpu/families/wmma_direct/wmma_direct.cuh
 stream=gpu/families/stream/stream.cuh
 streams=gpu/families/stream/stream_types.cuh
 wgmma=gpu/families/wgmma/wgmma.cuh
+lines=gpu/families/wgmma/lines.cuh
 batched=gpu/families/batched/batched.cuh
 ffma=$(cd "$root/src" && ls gpu/families/simt_ffma/*f32_f32.cu)
 boxes=$(cd "$root/src" && ls gpu/families/simt_tma/*.cu)
@@ -458,13 +459,13 @@ defect "a warp hands over a block that is under way" $wgmma \
 defect "a lane reads what another one waits for" $wgmma \
     's/__syncwarp(); .. what other lanes have waited for, too ..//' \
     'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_128x128x64_warps'
-defect "lines stay where they have come to" $wgmma \
+defect "lines stay where they have come to" $lines \
     's/(phase + r \* pitch) % 4 \* 8/0/' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x128x64_warps'
-defect "the word that a line ends in is read whole" $wgmma \
+defect "the word that a line ends in is read whole" $lines \
     's/lane < lines ? end % 4 : 0/lane < lines ? 4 : 0/' \
     'wgmma_f16_f32.cu' 90 'wgmma_f16_f32_128x128x64_warps'
-defect "lines that are not there are brought" $wgmma \
+defect "lines that are not there are brought" $lines \
     's/lane < words_even ? lines : 0/lane < words_even ? COUNT : 0/' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x128x64_warps'
 defect "a block of a pair does not wait for the other to have read a slot" $wgmma \

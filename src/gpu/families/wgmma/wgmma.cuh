@@ -59,10 +59,10 @@
  *     fetching thread    a box of the large operand                 -> filled, with its bytes
  *     warp b % 3 + 1     loads block b | waits for emptied | lays it down, fences | -> filled
  *
- * In tiles called `warps`, of 16 bit, warps bring both operands as they lie, by cp.async of a word
- * a lane, for no box can fetch rows that begin anywhere: a line of 128 bytes is one instruction of
- * a warp, from the word that it begins in. What begins or ends inside a word is moved to its place,
- * and filled up with zeros, once it is there, which costs as much again:
+ * In tiles called `warps`, of 16 bit, warps bring both operands as they lie (lines.cuh), for no box
+ * can fetch rows that begin anywhere: a line of 128 bytes is one cp.async of a warp, a word a lane,
+ * from the word that it begins in. What begins or ends inside a word is moved to its place, and
+ * filled up with zeros, once it is there, which costs as much again:
  *
  *     ring          slot 0    | slot 1    | slot 2    | slot 3    | slot 4
  *     eight warps   settle,   | under way | under way | bring     | wait for emptied
@@ -176,6 +176,7 @@
 
 #include "gpu/arch.cuh"
 #include "gpu/elements.cuh"
+#include "gpu/families/wgmma/lines.cuh"
 #include "gpu/families/wgmma/shape.h"
 #include "gpu/ptx/cluster.cuh"
 #include "gpu/ptx/cp_async.cuh"
@@ -540,146 +541,34 @@ struct wgmma_kernel {
 
     /* ---- warps that bring both operands ---- */
 
-    /* A warp has some lines of each operand's block, rows of ROW bytes in shared memory, and a lane
-     * a word of each of them. */
+    /* Blocks under way. A consumer that waits for the oldest still holds the slot before it, and
+     * one slot more lets it work meanwhile. */
     enum {
-        LEFT_LINES = LEFT_BYTES / ROW,
-        RIGHT_LINES = RIGHT_BYTES / ROW,
-        /* Blocks under way. A consumer that waits for the oldest still holds the slot before it,
-         * and one slot more lets it work meanwhile. */
-        UNDER_WAY = STAGES - 2
+        UNDER_WAY = STAGES - 2,
+        LEFT_LINES = LEFT_BYTES / ROW / FETCHERS, /* of a warp */
+        RIGHT_LINES = RIGHT_BYTES / ROW / FETCHERS
     };
-    static_assert(!BY_WARPS || (UNDER_WAY <= 4 && TYPE::ELEMENT_BYTES == 2),
-                  "32 bits of notes; every other line begins alike");
+    static_assert(!BY_WARPS || UNDER_WAY <= 4, "32 bits of notes");
 
-    template <int FORM> struct side {
-        const char *from; /* where the first line begins, */
-        int64_t step;     /* and how much farther in the next block: bytes */
-        int64_t lines;    /* that exist from the first on, */
-        int64_t length;   /* and of each: elements */
-        int64_t pitch;    /* from line to line: bytes */
-        __device__ __forceinline__ void advance(void) {
-            from += step;
-            (FORM == TCGEMM_FORM_K ? length : lines) -= BK;
-        }
-        __device__ __forceinline__ int32_t bytes(void) const {
-            return length >= ATOM ? ROW : length > 0 ? (int32_t)length * TYPE::ELEMENT_BYTES : 0;
-        }
-    };
-
-    static __device__ __forceinline__ uint32_t fetcher(void) {
-        return threadIdx.x / 32 % FETCHERS;
-    }
-
-    /* The warp's of COUNT lines of an operand, of which the tile has those from `first` on. */
-    template <int FORM, int COUNT>
-    static __device__ __forceinline__ side<FORM>
-    find_side(const void *base, int64_t item, int64_t ld, int64_t extent, int64_t first, int64_t k,
-              int64_t end_of_k) {
-        enum { BYTES = TYPE::ELEMENT_BYTES };
-        const uint32_t own = fetcher() * (COUNT / FETCHERS);
-        const uint32_t atom = FORM == TCGEMM_FORM_K ? 0 : own / ATOM * ATOM;
-        const int64_t line = (FORM == TCGEMM_FORM_K ? first : k) + own - atom;
-        const int64_t along = FORM == TCGEMM_FORM_K ? k : first + atom;
-        side<FORM> s;
-        s.from = (const char *)base + (item + line * ld + along) * BYTES;
-        s.step = FORM == TCGEMM_FORM_K ? ROW : ld * (BK * BYTES);
-        s.lines = (FORM == TCGEMM_FORM_K ? extent : end_of_k) - line;
-        s.length = (FORM == TCGEMM_FORM_K ? end_of_k : extent) - along;
-        s.pitch = ld * BYTES;
-        return s;
-    }
-
-    /* Where the word begins that `from` lies in. */
-    static __device__ __forceinline__ const char *word_of(const char *from) {
-        return (const char *)((uintptr_t)from & ~(uintptr_t)3);
-    }
-
-    /* Whether lines that have come are not yet as they should lie: they begin or end in a word. */
-    static __device__ __forceinline__ bool is_raw(uint32_t from, uint32_t pitch, uint32_t bytes) {
-        return (from | pitch | bytes) % 4 != 0;
-    }
-
-    /* COUNT lines as they lie in memory, in words from the one that a line begins in, lane by lane;
-     * the word that it ends in, of which no more is read than it has, to `ends`. Zeros stand for
-     * what is not there. (Every other line begins alike.) */
-    template <int FORM, int COUNT>
-    static __device__ __forceinline__ void bring(uint32_t to, uint32_t ends, const side<FORM> &s) {
-        const int32_t lane = threadIdx.x % 32, bytes = s.bytes();
-        const int32_t lines = bytes == 0 ? 0 : s.lines < COUNT ? (int32_t)s.lines : COUNT;
-        const uint32_t own = to + in_box(0, lane * 4);
-        const char *at = s.from + lane * 4;
-        const int32_t words_even = (bytes + (int32_t)((uintptr_t)at % 4)) / 4;
-        const int32_t words_odd = (bytes + (int32_t)((uintptr_t)(at + s.pitch) % 4)) / 4;
-        const int32_t even = lane < words_even ? lines : 0, odd = lane < words_odd ? lines : 0;
-#pragma unroll
-        for (int line = 0; line < COUNT; ++line) {
-            tcgemm_cp_async_4_if((own ^ line % 8 * 16) + line * ROW, word_of(at),
-                                 line < (line % 2 ? odd : even));
-            at += s.pitch;
-        }
-        if (lane < COUNT && is_raw((uint32_t)(uintptr_t)s.from, (uint32_t)s.pitch, bytes)) {
-            const char *const mine = s.from + lane * s.pitch;
-            const uint32_t end = (uint32_t)bytes + (uint32_t)((uintptr_t)mine % 4);
-            tcgemm_cp_async_4(ends + lane * 4, word_of(mine) + end / 4 * 4,
-                              lane < lines ? end % 4 : 0);
-        }
-    }
-
-    /* Moves COUNT lines of so many bytes to where they belong: the first begins `phase` bytes
-     * inside its word. */
-    template <int COUNT>
-    static __device__ __forceinline__ void settle(uint32_t at, uint32_t ends, uint32_t phase,
-                                                  uint32_t pitch, uint32_t bytes) {
-        const uint32_t lane = threadIdx.x % 32, own = at + in_box(0, lane * 4);
-        if (!is_raw(phase, pitch, bytes))
-            return;
-#pragma unroll
-        for (uint32_t line = 0; line < COUNT; line += 8) {
-            uint32_t word[8], next[8];
-#pragma unroll
-            for (uint32_t r = 0; r < 8; ++r) {
-                word[r] = tcgemm_lds_32((own ^ r * 16) + (line + r) * ROW);
-                next[r] = tcgemm_lds_32(ends + (line + r) * 4);
-            }
-#pragma unroll
-            for (uint32_t r = 0; r < 8; ++r) {
-                const uint32_t last = ((phase + r * pitch) % 4 + bytes) / 4, end = next[r];
-                if (lane == last)
-                    word[r] = end;
-                next[r] = __shfl_sync(0xFFFFFFFF, word[r], (lane + 1) % 32);
-                if (lane == 31)
-                    next[r] = last == 32 ? end : 0;
-            }
-#pragma unroll
-            for (uint32_t r = 0; r < 8; ++r)
-                tcgemm_sts_32((own ^ r * 16) + (line + r) * ROW,
-                              __funnelshift_r(word[r], next[r], (phase + r * pitch) % 4 * 8));
-        }
-    }
-
-    /* What settle() asks of a block's lines, 8 bits of each side. */
-    static __device__ __forceinline__ uint32_t note_of(const char *from, int32_t bytes) {
-        return (uint32_t)((uintptr_t)from % 4) << 6 | (uint32_t)bytes / 2;
-    }
+    typedef wgmma_lines<TYPE::ELEMENT_BYTES, FETCHERS> lines;
 
     /* Where the warp's lines of a side begin, which has `before` bytes of the slot ahead of it. */
     __device__ __forceinline__ uint32_t lines_at(uint32_t slot, uint32_t before,
                                                  uint32_t bytes) const {
-        return slot_at(slot) + before + fetcher() * (bytes / FETCHERS);
+        return slot_at(slot) + before + lines::fetcher() * (bytes / FETCHERS);
     }
     __device__ __forceinline__ uint32_t ends_at(uint32_t slot, uint32_t before,
                                                 uint32_t bytes) const {
         return smem + ENDS_AT + slot * SLOT_ENDS +
-               (before + fetcher() * (bytes / FETCHERS)) / ROW * 4;
+               (before + lines::fetcher() * (bytes / FETCHERS)) / ROW * 4;
     }
 
     template <int BYTES>
     __device__ __forceinline__ void settle_side(uint32_t slot, uint32_t before, uint32_t note,
                                                 int64_t ld) const {
-        settle<BYTES / ROW / FETCHERS>(lines_at(slot, before, BYTES), ends_at(slot, before, BYTES),
-                                       note >> 6 & 2, (uint32_t)ld * TYPE::ELEMENT_BYTES,
-                                       note % 128 * 2);
+        lines::template settle<BYTES / ROW / FETCHERS>(lines_at(slot, before, BYTES),
+                                                       ends_at(slot, before, BYTES), note,
+                                                       (uint32_t)ld * TYPE::ELEMENT_BYTES);
     }
 
     /* The oldest block under way has come. */
@@ -703,23 +592,25 @@ struct wgmma_kernel {
         cursor at = {0, 0}, oldest = {0, 0};
         for (uint32_t tile = first_tile(); tile < tiles; tile += tile_step()) {
             const work w = find_work(args, tile, rows, cols);
-            side<LEFT_FORM> left = find_side<LEFT_FORM, LEFT_LINES>(
+            typename lines::template side<LEFT_FORM> left(
                 SWAP ? args.b : args.a, w.item * (SWAP ? args.stride_b : args.stride_a),
-                SWAP ? args.ldb : args.lda, SWAP ? args.n : args.m, w.left, w.first, args.k);
-            side<RIGHT_FORM> right = find_side<RIGHT_FORM, RIGHT_LINES>(
+                SWAP ? args.ldb : args.lda, SWAP ? args.n : args.m, args.k,
+                lines::fetcher() * LEFT_LINES, w.left, w.first);
+            typename lines::template side<RIGHT_FORM> right(
                 SWAP ? args.a : args.b, w.item * (SWAP ? args.stride_a : args.stride_b),
-                SWAP ? args.lda : args.ldb, SWAP ? args.m : args.n, w.right, w.first, args.k);
+                SWAP ? args.lda : args.ldb, SWAP ? args.m : args.n, args.k,
+                lines::fetcher() * RIGHT_LINES, w.right, w.first);
 #pragma unroll 1
             for (uint32_t block = 0; block < w.blocks; ++block) {
                 tcgemm_mbarrier_wait(emptied(at.slot), at.parity ^ 1);
-                bring<LEFT_FORM, LEFT_LINES / FETCHERS>(lines_at(at.slot, 0, LEFT_BYTES),
-                                                        ends_at(at.slot, 0, LEFT_BYTES), left);
-                bring<RIGHT_FORM, RIGHT_LINES / FETCHERS>(
-                    lines_at(at.slot, LEFT_BYTES, RIGHT_BYTES),
-                    ends_at(at.slot, LEFT_BYTES, RIGHT_BYTES), right);
+                lines::template bring<LEFT_LINES>(lines_at(at.slot, 0, LEFT_BYTES),
+                                                  ends_at(at.slot, 0, LEFT_BYTES), left);
+                lines::template bring<RIGHT_LINES>(lines_at(at.slot, LEFT_BYTES, RIGHT_BYTES),
+                                                   ends_at(at.slot, LEFT_BYTES, RIGHT_BYTES),
+                                                   right);
                 tcgemm_cp_async_commit();
-                left_notes = left_notes << 8 | note_of(left.from, left.bytes());
-                right_notes = right_notes << 8 | note_of(right.from, right.bytes());
+                left_notes = left_notes << 8 | lines::note_of(left);
+                right_notes = right_notes << 8 | lines::note_of(right);
                 left.advance();
                 right.advance();
                 at.advance();
