@@ -154,12 +154,17 @@ typedef struct lines {
 
 #define LINES(array) ((lines_t){array, sizeof(array) / sizeof *(array)})
 
-/* Those that were measured with such vectors on this processor; a Zen 3 is taken for a Zen 4, and
- * all of Intel's for the Xeon. Tiles of AVX-VNNI, which were not, take half of what AVX2's do. */
+/* Whether ways of such vectors were measured: of bytes, long ones with VNNI and short ones without,
+ * whose tiles take twice as long. */
+static bool is_measured(const tcgemm_cpu_ukernel_t *u) {
+    return tcgemm_is_wide(u) ? u->family != TCGEMM_FAMILY_S16
+                             : tcgemm_is_avx2(u) && u->family != TCGEMM_FAMILY_U8S8;
+}
+
+/* Those of this processor; a Zen 3 is taken for a Zen 4, and all of Intel's for the Xeon. */
 static lines_t lines_of(const tcgemm_cpu_ukernel_t *u) {
     const bool is_wide = tcgemm_is_wide(u);
-    const bool is_short = tcgemm_is_avx2(u) && u->family != TCGEMM_FAMILY_U8S8;
-    if (!is_wide && !is_short)
+    if (!is_measured(u))
         return (lines_t){NULL, 0};
     if (tcgemm_cpu_is_zen4())
         return is_wide ? LINES(of_zen4) : LINES(of_zen4_avx2);
