@@ -120,12 +120,15 @@ void tcgemm_count_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_c
 /* Cycles of each count; a way without a line is not there. */
 typedef struct line {
     uint8_t type, way;
-    float cycles[TCGEMM_NUM_WAY_COUNTS]; /* with as many digits as it has: they are half as long */
+    float cycles[TCGEMM_NUM_WAY_COUNTS];
 } line_t;
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wfloat-conversion"
-#define WAY(TYPE, WAY, ...) {TCGEMM_##TYPE, TCGEMM_WAY_##WAY, {__VA_ARGS__}},
+/* In floats, which have as many digits as the lines. */
+#define WAY(type, way, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10)                                \
+    {TCGEMM_##type,                                                                                \
+     TCGEMM_WAY_##way,                                                                             \
+     {(float)(c0), (float)(c1), (float)(c2), (float)(c3), (float)(c4), (float)(c5), (float)(c6),   \
+      (float)(c7), (float)(c8), (float)(c9), (float)(c10)}},
 static const line_t of_zen4[] = {
 #include "cpu/ways_zen4.def"
 };
@@ -145,7 +148,6 @@ static const line_t of_xeon_avx2[] = {
 #include "cpu/ways_xeon_avx2.def"
 };
 #undef WAY
-#pragma GCC diagnostic pop
 
 typedef struct lines {
     const line_t *first;
