@@ -34,6 +34,10 @@ if(TCGEMM_FP8_ON_90)
   set(TCGEMM_CUDA_BUT_90_MODULES "^$")
 endif()
 
+# The modules whose rows are not all offered on sm_90 (mma_pipelined/shape.h): the image of 90a is compiled without
+# these, and does not share the PTX of 90.
+set(TCGEMM_CUDA_OWN_90A_MODULES "^mma_pipelined_(b?f16|tf32)_")
+
 # The rooms that know nothing of what 90 has beyond 80, neither instructions (.ci/run looks for them) nor rows: their
 # PTX is the same.
 set(TCGEMM_CUDA_PLAIN_ROOMS wmma_direct wmma_shared)
@@ -233,6 +237,9 @@ function(tcgemm_cuda_list result)
         continue()
       endif()
       tcgemm_cuda_front(front "${room}" ${least} "${arch}" ${ARGN})
+      if(arch STREQUAL "90a" AND module MATCHES "${TCGEMM_CUDA_OWN_90A_MODULES}")
+        set(front "90a")
+      endif()
       if(is_ptx AND "${front}-virtual" IN_LIST ARGN)
         set(front "${number}") # two images need two files
       elseif(is_ptx)

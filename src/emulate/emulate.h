@@ -18,7 +18,7 @@ extern "C" {
 enum {
     TCGEMM_EMULATE_READ = 1, /* a kernel may ... */
     TCGEMM_EMULATE_WRITE = 2,
-    TCGEMM_EMULATE_ONCE = 4, /* every byte is written once at most */
+    TCGEMM_EMULATE_ONCE = 4,  /* every byte is written once at most */
     TCGEMM_EMULATE_TWICE = 8, /* ... twice at most; */
     TCGEMM_EMULATE_WORDS = 16 /* read words of four bytes that an element lies in */
 };

@@ -11,7 +11,8 @@
 #define TCGEMM_ARCH 0
 #endif
 
-/* Whether it is sm_90a, whose image is for devices of that very architecture. */
+/* Whether it is sm_90a, whose image is for devices of that very architecture: in modules that do
+ * not share the PTX of 90 (cmake/TcgemmCuda.cmake). */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TCGEMM_IS_SM90A 1
 #else
