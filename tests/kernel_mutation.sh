@@ -518,7 +518,7 @@ defect "slices' sums are added before they lie there" $mma \
     'mma_pipelined_f64_f64.cu' 90 mma_pipelined_f64_f64_32x32x64_k4
 defect "the last block of k is a slice's alone" $mma \
     's/tail -= (int32_t)slice \* BK;//' \
-    'mma_pipelined_bf16_f32.cu' 90 mma_pipelined_bf16_f32_64x64x128_k2
+    'mma_pipelined_f64_f64.cu' 90 mma_pipelined_f64_f64_32x32x64_k4
 defect "slices' sums overwrite operands that are still read" "$ffma" \
     '/float4 \*const sums = (float4 \*)whole_memory/{n;s/__syncthreads();//}' \
     "$(basename "$ffma")" 90 32x32x128_k8

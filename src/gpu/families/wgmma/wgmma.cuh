@@ -1504,7 +1504,7 @@ struct wgmma_kernel {
         meet(); /* nothing may come to barriers that are not made */
         tcgemm_wait_for_grids();
         tcgemm_let_next_grid_begin();
-        if (warpgroup >= CONSUMERS) {
+        if (BY_WARPS ? warpgroup >= CONSUMERS : warpgroup == CONSUMERS) {
             if (MANY_REGISTERS)
                 tcgemm_registers_less<40>();
             if constexpr (BY_WARPS)
