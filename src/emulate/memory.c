@@ -85,11 +85,12 @@ static void refuse(const tcgemm_emulate_region_t *x, place_t p, uint32_t size, b
 
 /* Whether it is a read of a word that an element lies in, and x allows such. */
 static bool is_word(const tcgemm_emulate_region_t *x, int64_t at, uint32_t size, bool write) {
-    bool has_element = false;
-    for (int64_t i = at; i < at + (int64_t)size; ++i)
-        has_element = has_element || (i >= 0 && i < span_of(x) && place_of(x, i, 1).inside);
-    return has_element && size == 4 && !write && x->flags & TCGEMM_EMULATE_WORDS &&
-           at + (int64_t)size <= span_of(x);
+    if (!(x->flags & TCGEMM_EMULATE_WORDS) || size != 4 || write || at + 4 > span_of(x))
+        return false;
+    for (int64_t i = at; i < at + 4; ++i)
+        if (i >= 0 && place_of(x, i, 1).inside)
+            return true;
+    return false;
 }
 
 /* Matrices that are only read may overlap: one that allows the access is enough. */

@@ -263,6 +263,10 @@ static tcgemm_tensor_t tensor_of(const void *base, tcgemm_dtype_t dtype, int64_t
     };
 }
 
+static bool has_map(const tcgemm_gpu_row_t *row, bool is_b, const tcgemm_gpu_args_t *x) {
+    return !row->by_warps && !(tcgemm_gpu_may_gather(row, is_b) && x->gathers);
+}
+
 void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, tcgemm_tensor_t *a,
                         tcgemm_tensor_t *b) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
@@ -270,10 +274,10 @@ void tcgemm_gpu_tensors(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, t
         step->in_pairs ? row->bn / 2 : row->bn; /* each block fetches half of the lines */
     memset(a, 0, sizeof *a);
     memset(b, 0, sizeof *b);
-    if (!row->by_warps && !(row->gathers_a && x->gathers))
+    if (has_map(row, false, x))
         *a = tensor_of(x->a, step->a.at.dtype, x->a_trans ? x->k : x->m, x->a_trans ? x->m : x->k,
                        x->lda, x->batch, x->stride_a, x->a_trans ? row->bk : row->bm);
-    if (!row->by_warps && !(row->gathers_b && x->gathers))
+    if (has_map(row, true, x))
         *b = tensor_of(x->b, step->b.at.dtype, x->b_trans ? x->n : x->k, x->b_trans ? x->k : x->n,
                        x->ldb, x->batch, x->stride_b, x->b_trans ? bn : row->bk);
     a->rounds_to_tf32 = b->rounds_to_tf32 = row->type == TCGEMM_TF32_F32;
@@ -306,8 +310,8 @@ bool tcgemm_gpu_tensors_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t 
 const tcgemm_steps_t *tcgemm_gpu_steps_for(const struct tcgemm_plan *plan,
                                            const tcgemm_call_t *call) {
     const tcgemm_gpu_row_t *row = plan->kernel->gpu;
-    const uintptr_t a = row->gathers_a || row->by_warps ? 0 : (uintptr_t)call->a;
-    const uintptr_t b = row->gathers_b || row->by_warps ? 0 : (uintptr_t)call->b;
+    const uintptr_t a = tcgemm_gpu_takes_any_rows(row, false) ? 0 : (uintptr_t)call->a;
+    const uintptr_t b = tcgemm_gpu_takes_any_rows(row, true) ? 0 : (uintptr_t)call->b;
     const uintptr_t places = a | b;
     return plan->if_unaligned.count > 0 && places % PIECE != 0 ? &plan->if_unaligned : &plan->steps;
 }

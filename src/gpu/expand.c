@@ -123,7 +123,7 @@ static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, boo
                       int64_t rows, int64_t cols) {
     if (tcgemm_gpu_widens(row->gpu))
         return true;
-    if (row->gpu->by_warps || tcgemm_gpu_may_gather(row->gpu, is_b))
+    if (tcgemm_gpu_takes_any_rows(row->gpu, is_b))
         return false;
     if (row->gpu->whole_rows && !x->padded && is_narrow(row, x, rows, cols))
         return true;
@@ -134,8 +134,8 @@ static bool must_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, boo
 /* Whether a kernel that need not may yet be faster with a copy. */
 static bool may_pack(const tcgemm_kernel_t *row, const tcgemm_operand_t *x, bool is_b, int64_t rows,
                      int64_t cols) {
-    return (row->gpu->pads_rows || row->gpu->tensor_maps) && !row->gpu->by_warps &&
-           !tcgemm_gpu_may_gather(row->gpu, is_b) && is_narrow(row, x, rows, cols);
+    return (row->gpu->pads_rows || row->gpu->tensor_maps) &&
+           !tcgemm_gpu_takes_any_rows(row->gpu, is_b) && is_narrow(row, x, rows, cols);
 }
 
 /* The operand for pointers that are not on a 16-byte boundary: as if its rows were not. */
@@ -728,11 +728,13 @@ double tcgemm_gpu_bound(const tcgemm_kernel_t *row, const struct tcgemm_plan *pl
  * come three times as fast. */
 static double worth(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
     static const double none = 10.0;
+    if (!row->gpu->by_warps)
+        return 1.0;
     tcgemm_canonical_t own;
     const tcgemm_canonical_t *const g = choice_problem(plan, &own);
     const bool can_come_by_boxes =
         tcgemm_gpu_row_alignment(&g->a) >= PIECE && tcgemm_gpu_row_alignment(&g->b) >= PIECE;
-    return row->gpu->by_warps && can_come_by_boxes ? none : 1.0;
+    return can_come_by_boxes ? none : 1.0;
 }
 
 double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {

@@ -67,6 +67,11 @@ static inline bool tcgemm_gpu_gathers(const tcgemm_gpu_row_t *row, bool is_b, bo
     return tcgemm_gpu_may_gather(row, is_b) && (!k_is_contiguous || alignment < BOX_ALIGNMENT);
 }
 
+/* Whether rows of the operand may begin anywhere, for threads or warps bring them. */
+static inline bool tcgemm_gpu_takes_any_rows(const tcgemm_gpu_row_t *row, bool is_b) {
+    return row->by_warps || tcgemm_gpu_may_gather(row, is_b);
+}
+
 /* What the column `sums` of a rows.def needs: in the accumulator of the type; in f16; in the 14
  * bits of FP8 tensor cores. */
 #define TCGEMM_SUMS_NEED_wide  0

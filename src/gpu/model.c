@@ -420,28 +420,31 @@ static double stream_factor(const question_t *q) {
     return (in_k ? 1.0 : q->cost->layout[1]) * (begins_off_line(q) ? q->cost->layout[3] : 1.0);
 }
 
-/* Of what boxes bring, where their rows begin anywhere: how much longer it takes than the products,
- * of which a step is whole where a box is not. What threads gather is little. */
+/* How much longer loads take than products, for each element of k: `clocks` for a byte of all lines
+ * of a tile, of which such a part exists. */
+static double loads_factor(const question_t *q, double exists, double clocks) {
+    const double blocks = q->row->blocks_per_sm;
+    const double loads = exists * blocks * bytes_of(q->g->a.dtype) * clocks;
+    return max_f64(1.0, loads / cycles_per_k(q, blocks));
+}
+
+/* Of boxes, where their rows begin anywhere; a step of the products is whole where a box is not.
+ * What threads gather is little. */
 static double boxes_factor(const question_t *q) {
     const double a = q->row->gathers_a ? most_box_bytes : box_bytes_per_clock(&q->g->a);
     const double b = q->row->gathers_b ? most_box_bytes : box_bytes_per_clock(&q->g->b);
-    const double blocks = q->row->blocks_per_sm;
     const double rows = min_f64(q->row->bm, (double)q->g->m);
     const double cols = min_f64(q->row->bn, (double)q->g->n);
     const double part_of_b = q->in_pairs ? part_of_pair : 1.0;
     const double exists = min_f64(1.0, (double)q->g->k / q->row->bk);
-    const double loads =
-        exists * blocks * bytes_of(q->g->a.dtype) * (rows / a + part_of_b * cols / b);
-    return max_f64(1.0, loads / cycles_per_k(q, blocks));
+    return loads_factor(q, exists, rows / a + part_of_b * cols / b);
 }
 
 /* Of what warps bring, which takes them as long whether it exists or not. */
 static double warps_factor(const question_t *q) {
-    const double blocks = q->row->blocks_per_sm;
-    const double loads =
-        blocks * bytes_of(q->g->a.dtype) *
-        (q->row->bm / warp_bytes_per_clock(&q->g->a) + q->row->bn / warp_bytes_per_clock(&q->g->b));
-    return max_f64(1.0, loads / cycles_per_k(q, blocks));
+    return loads_factor(q, 1.0,
+                        q->row->bm / warp_bytes_per_clock(&q->g->a) +
+                            q->row->bn / warp_bytes_per_clock(&q->g->b));
 }
 
 /* NN, NT, TN, TT. */

@@ -47,8 +47,8 @@ typedef struct row {
      ranks,                                                                                        \
      TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap),            \
      TCGEMM_WGMMA_TAKES_RIGHT(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                     \
-     !(by_warps) && TCGEMM_WGMMA_PAIRED(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn), consumers, \
-                                        swap, ranks),                                              \
+     TCGEMM_WGMMA_PAIRED(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn), consumers, swap, ranks,   \
+                         by_warps),                                                                \
      TCGEMM_WGMMA_GATHERS(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                         \
      by_warps,                                                                                     \
      TCGEMM_WGMMA_C_BOXES(TCGEMM_WGMMA_PROMOTES_##sums,                                            \

@@ -22,7 +22,7 @@
         .smem_bytes =                                                                              \
             TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks, ranks, by_warps_),       \
         .blocks_per_sm = (blocks), .persistent = (ranks) == 1, .max_ranks = (ranks),               \
-        .pairs = !(by_warps_) && TCGEMM_WGMMA_PAIRED(BITS(code), bn_, consumers, swap, ranks),     \
+        .pairs = TCGEMM_WGMMA_PAIRED(BITS(code), bn_, consumers, swap, ranks, by_warps_),          \
         .splits_k = (ranks) == 1, .waits = true, .tensor_maps = true, .by_warps = (by_warps_),     \
         .takes_a =                                                                                 \
             (swap) ? TAKES_RIGHT(code, bm_) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),  \

@@ -5,10 +5,10 @@
  * lies. A warp brings one by one instruction, a word of four bytes a lane, from the word that it
  * begins in:
  *
- *     memory            .. y|x x|x x|x x| ..    |x z|..      x: of the line, y: before it, z:
- * behind lanes' words          0   1   2     ..  31   32 bring             as they lie; but word
- * 32, and any that the line ends in, to `ends` settle            x x|x x|x x|x x| ..          each
- * lane of its word and the next one's
+ *     memory     .. y|x x|x x| .. |x z| ..    x: of the line, y: before it, z: behind it
+ *     words           0   1         32        one a lane, from the one that the line begins in
+ *     bring      them as they lie, but the word that the line ends in to `ends`
+ *     settle     x x|x x| .. |x x|            each lane, of its word and the next one's
  *
  * Lines that begin and end with words are where they belong at once. Nothing behind a line's end is
  * read; what stands before it in its first word is of the line before, or between them.

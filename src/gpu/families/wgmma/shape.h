@@ -13,10 +13,10 @@
 #define TCGEMM_WGMMA_COLS(bn, consumers, turns, swap)                                              \
     ((swap) ? TCGEMM_WGMMA_SHARE(bn, consumers, turns) : (bn))
 
-/* Whether two blocks of one launch, one below the other, may share what they fetch of B: tiles of
+/* Whether two blocks of one launch, one below the other, may share what boxes fetch of B: tiles of
  * 128 columns and more, as they are; of bytes the large ones alone, for the room. */
-#define TCGEMM_WGMMA_PAIRED(bits, bn, consumers, swap, ranks)                                      \
-    (((consumers) == 2 || ((bn) == 128 && (bits) > 8)) && !(swap) && (ranks) == 1)
+#define TCGEMM_WGMMA_PAIRED(bits, bn, consumers, swap, ranks, by_warps)                            \
+    (((consumers) == 2 || ((bn) == 128 && (bits) > 8)) && !(swap) && (ranks) == 1 && !(by_warps))
 
 /* Sums of a thread of the warpgroup. */
 #define TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns)                                                \

@@ -8,8 +8,8 @@
  *
  *     grid        persistent: a block an SM (small tiles: two), tiles gridDim.x apart, in the order
  *                 of tile/raster.h
- *     block       a warpgroup, of which one thread fetches (two, all of whose warps do: `warps`),
- * and one or two that multiply:
+ *     block       a warpgroup, of which one thread fetches (of `warps` two, whose warps all do),
+ *                 and one or two that multiply:
  *
  *     share  128 x 256 (224)            turns  128 x 128 (176, 192)       swap  32 x 128
  *     +---------------------------+     +-------------+-------------+     +------+------+
@@ -238,8 +238,8 @@ struct wgmma_kernel {
         SUMS = UNITS * RIGHT / 2, /* of a thread */
         C_BOXES = BOX_ROWS > 0 && TCGEMM_WGMMA_C_BOXES(TYPE::PROMOTES, SUMS),
         /* It may be, the launch says. */
-        PAIRED = !BY_WARPS &&
-                 TCGEMM_WGMMA_PAIRED(8 * TYPE::ELEMENT_BYTES, RIGHT, CONSUMERS, SWAP, RANKS),
+        PAIRED =
+            TCGEMM_WGMMA_PAIRED(8 * TYPE::ELEMENT_BYTES, RIGHT, CONSUMERS, SWAP, RANKS, BY_WARPS),
         LEFT_ARRIVE = LEFT_FORM == TCGEMM_FORM_K ? LEFT * ROW : LEFT_BYTES,
         RIGHT_ARRIVE = RIGHT_FORM == TCGEMM_FORM_K ? RIGHT * ROW : RIGHT_BYTES,
         ATOM_BYTES = BK * ROW,
