@@ -451,7 +451,7 @@ defect "elements beyond k are gathered" $wgmma \
     's/v\[i\]\[j\] = j < here/v[i][j] = here > 0/' \
     'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_16x64x64_deep'
 defect "what warps bring is not fenced" $wgmma \
-    '/settle_side<RIGHT_BYTES>/,/__syncwarp/s/tcgemm_tma_fence();//' \
+    '/side::settle/,/__syncwarp/s/tcgemm_tma_fence();//' \
     'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_128x128x64_warps'
 defect "a warp hands over a block that is under way" $wgmma \
     's/tcgemm_cp_async_wait<UNDER_WAY - 1>/tcgemm_cp_async_wait<UNDER_WAY>/' \
@@ -460,14 +460,20 @@ defect "a lane reads what another one waits for" $wgmma \
     's/__syncwarp(); .. what other lanes have waited for, too ..//' \
     'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_128x128x64_warps'
 defect "lines stay where they have come to" $lines \
-    's/(phase + r \* pitch) % 4 \* 8/0/' \
+    's/__funnelshift_r(mine\[i\], next, 16)/mine[i]/' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x128x64_warps'
 defect "the word that a line ends in is read whole" $lines \
-    's/lane < lines ? end % 4 : 0/lane < lines ? 4 : 0/' \
+    's/lane() < count ? in_word(end) : 0/lane() < count ? 4 : 0/' \
     'wgmma_f16_f32.cu' 90 'wgmma_f16_f32_128x128x64_warps'
 defect "lines that are not there are brought" $lines \
-    's/lane < words_even ? lines : 0/lane < words_even ? COUNT : 0/' \
+    's/lane() < (begin\[0\] + size) \/ 4 ? count : 0/lane() < (begin[0] + size) \/ 4 ? COUNT : 0/' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x128x64_warps'
+defect "elements that warps bring are not rounded" $lines \
+    's/x\[i\] = tcgemm_cvt_rna_tf32(x\[i\]);//' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_128x128x32_warps'
+defect "lines that are turned round are laid down in order" $lines \
+    's/(piece ^ lane() % 8) \* 16/piece * 16/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_128x128x32_warps'
 defect "a block of a pair does not wait for the other to have read a slot" $wgmma \
     's/SHARERS \* 4 \* of_pair()/SHARERS * 4/;s/PAIRED \&\& threadIdx.x % 32 < of_pair())/PAIRED \&\& threadIdx.x % 32 == (of_pair() > 1 ? tcgemm_cluster_rank() : 0))/' \
     'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_128x128x64_turns'

@@ -358,7 +358,7 @@ static double cycles_per_k(const question_t *q, double blocks) {
 /* ---- loads ---- */
 
 static const double most_box_bytes = 70.0;
-static const double words_per_clock = 19.0, shifted_per_clock = 11.0;
+static const double words_per_clock = 21.0, shifted_per_clock = 15.0, rounded_per_clock = 17.0;
 
 /* Bytes a clock that an SM draws by boxes whose rows are so many bytes apart: such as do not begin
  * with a line of the L2, or a sector, take more of them (measured, whatever the row and type). */
@@ -371,9 +371,11 @@ static double box_bytes_per_clock(const tcgemm_operand_t *x) {
 }
 
 /* The same where warps bring lines by cp.async of four bytes, few of which an SM has under way;
- * those that begin inside a word are shifted. */
+ * those that begin inside a word are shifted, elements of 32 bits rounded. */
 static double warp_bytes_per_clock(const tcgemm_operand_t *x) {
-    return tcgemm_gpu_row_alignment(x) % NARROWEST_COPY == 0 ? words_per_clock : shifted_per_clock;
+    return bytes_of(x->dtype) == 4                             ? rounded_per_clock
+           : tcgemm_gpu_row_alignment(x) % NARROWEST_COPY == 0 ? words_per_clock
+                                                               : shifted_per_clock;
 }
 
 /* How much longer the loads of an operand take for being narrow. Kernels without shared memory then

@@ -45,8 +45,8 @@ typedef struct row {
      swap,                                                                                         \
      blocks,                                                                                       \
      ranks,                                                                                        \
-     TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap),            \
-     TCGEMM_WGMMA_TAKES_RIGHT(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                     \
+     TCGEMM_WGMMA_TAKES_LEFT(TCGEMM_INPUT_BITS_##type, bm, bn, consumers, turns, swap, by_warps),  \
+     TCGEMM_WGMMA_TAKES_RIGHT(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn), by_warps),           \
      TCGEMM_WGMMA_PAIRED(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn), consumers, swap, ranks,   \
                          by_warps),                                                                \
      TCGEMM_WGMMA_GATHERS(TCGEMM_INPUT_BITS_##type, (swap) ? (bm) : (bn)),                         \
@@ -582,7 +582,7 @@ static void warps_bring_what_begins_anywhere(void **state) {
             problem_t p = problem_of(row, i % 4, seen);
             p.m = sizes[seen % 5];
             p.n = sizes[seen / 4 % 5];
-            p.k = (seen % 7 + 1) * row->bk - seen % 67;
+            p.k = (seen % 7 + 1) * row->bk - seen % row->bk;
             p.batch = 1 + seen / 5 % 3;
             p.splits = seen % 6 ? 1 : 2;
             p.split_k = p.splits == 1 ? p.k : (p.k / 2 + row->bk - 1) / row->bk * row->bk;

@@ -308,20 +308,30 @@ static void sizes_beyond_boxes_go_elsewhere(void **state) {
     assert_non_null(strstr(tcgemm_last_error(), "below 2^31"));
 }
 
+static tcgemm_problem_t batch_of(tcgemm_type_t type, int64_t m, int64_t n, int64_t k,
+                                 int64_t batch) {
+    tcgemm_problem_t p = tcgemm_problem(type, m, n, k);
+    p.batch = batch;
+    p.stride_a = m * k;
+    p.stride_b = k * n;
+    p.stride_c = p.stride_d = m * n;
+    return p;
+}
+
 /* Warps bring what no box can fetch and copies would hold up; who begins on 16 bytes has boxes. */
 static void warps_bring_what_boxes_cannot(void **state) {
     (void)state;
     const tcgemm_device_t *const h200 = tcgemm_known_gpu_find("h200");
-    tcgemm_problem_t p = tcgemm_problem(TCGEMM_BF16_BF16, 612, 100, 362);
+    const tcgemm_problem_t odd[] = {batch_of(TCGEMM_BF16_BF16, 612, 100, 362, 256),
+                                    batch_of(TCGEMM_TF32_F32, 199, 199, 199, 1024)};
+    tcgemm_problem_t p;
     struct tcgemm_plan plan;
-    p.batch = 256;
-    p.stride_a = 612 * 362;
-    p.stride_b = 362 * 100;
-    p.stride_c = p.stride_d = 612 * 100;
-    assert_int_equal(tcgemm_plan_make_on(h200, &p, NULL, 1, &plan), TCGEMM_STATUS_OK);
-    assert_true(plan.kernel->gpu->by_warps);
-    assert_int_equal(plan.steps.count, 1);
-    assert_int_equal(plan.if_unaligned.count, 0);
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; ++i) {
+        assert_int_equal(tcgemm_plan_make_on(h200, &odd[i], NULL, 1, &plan), TCGEMM_STATUS_OK);
+        assert_true(plan.kernel->gpu->by_warps);
+        assert_int_equal(plan.steps.count, 1);
+        assert_int_equal(plan.if_unaligned.count, 0);
+    }
     for (int64_t m = 8; m <= 8192; m += 8 * (1 + m / 64))
         for (int64_t k = 8; k <= 1024; k *= 2) {
             p = tcgemm_problem(TCGEMM_F16_F32, m, 800, k);

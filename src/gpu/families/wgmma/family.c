@@ -5,12 +5,12 @@
 
 /* The instruction: 64 rows of the tile (columns, where it is swapped) by the other side of it, by
  * 32 bytes of k. */
-#define BITS(type)            TCGEMM_INPUT_BITS_##type
-#define TAKES_LEFT(code, ...) TCGEMM_WGMMA_TAKES_LEFT(BITS(code), __VA_ARGS__)
-#define TAKES_RIGHT(code, x)  TCGEMM_WGMMA_TAKES_RIGHT(BITS(code), x)
-#define GATHERS(code, x)      TCGEMM_WGMMA_GATHERS(BITS(code), x)
-#define BOUND_wide(code)      TCGEMM_TENSOR_BOUND_##code
-#define BOUND_short(code)     TCGEMM_BOUND_SHORT
+#define BITS(type)             TCGEMM_INPUT_BITS_##type
+#define TAKES_LEFT(code, ...)  TCGEMM_WGMMA_TAKES_LEFT(BITS(code), __VA_ARGS__)
+#define TAKES_RIGHT(code, ...) TCGEMM_WGMMA_TAKES_RIGHT(BITS(code), __VA_ARGS__)
+#define GATHERS(code, x)       TCGEMM_WGMMA_GATHERS(BITS(code), x)
+#define BOUND_wide(code)       TCGEMM_TENSOR_BOUND_##code
+#define BOUND_short(code)      TCGEMM_BOUND_SHORT
 #define WIDE_ROW(type, code, by_warps_, sums, min_cc, max_cc, bm_, bn_, bk_, consumers, turns,     \
                  swap, stages_, blocks, ranks, tag)                                                \
     TCGEMM_GPU_WIDE_ROW(                                                                           \
@@ -24,10 +24,10 @@
         .blocks_per_sm = (blocks), .persistent = (ranks) == 1, .max_ranks = (ranks),               \
         .pairs = TCGEMM_WGMMA_PAIRED(BITS(code), bn_, consumers, swap, ranks, by_warps_),          \
         .splits_k = (ranks) == 1, .waits = true, .tensor_maps = true, .by_warps = (by_warps_),     \
-        .takes_a =                                                                                 \
-            (swap) ? TAKES_RIGHT(code, bm_) : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap),  \
-        .takes_b =                                                                                 \
-            (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap) : TAKES_RIGHT(code, bn_),  \
+        .takes_a = (swap) ? TAKES_RIGHT(code, bm_, by_warps_)                                      \
+                          : TAKES_LEFT(code, bm_, bn_, consumers, turns, swap, by_warps_),         \
+        .takes_b = (swap) ? TAKES_LEFT(code, bm_, bn_, consumers, turns, swap, by_warps_)          \
+                          : TAKES_RIGHT(code, bn_, by_warps_),                                     \
         .gathers_a = (swap) && GATHERS(code, bm_), .gathers_b = !(swap) && GATHERS(code, bn_),     \
         .box_rows = TCGEMM_WGMMA_BOX_ROWS(bm_, bn_, consumers, swap, stages_, blocks, ranks),      \
         .boxes_of_c =                                                                              \

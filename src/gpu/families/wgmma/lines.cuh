@@ -1,17 +1,19 @@
-/* lines.cuh - lines of an operand that begin anywhere in memory, brought to shared memory by warps
+/* lines.cuh - lines of an operand that begin anywhere in memory, brought to shared memory by a warp
  * and laid down there as a box would: rows of 128 bytes in the 128-byte swizzle.
  *
- * A line is 128 bytes of k (a row of A, a column of B), or 64 elements of m (n), as the operand
- * lies. A warp brings one by one instruction, a word of four bytes a lane, from the word that it
- * begins in:
+ * A line is 128 bytes of k (a row of A, a column of B), or as many of m (n), as the operand lies. A
+ * warp has 32 of them in a block, and brings one by one instruction, a word of four bytes a lane,
+ * from the word that it begins in. Of 16 bit a line may begin and end inside a word:
  *
  *     memory     .. y|x x|x x| .. |x z| ..    x: of the line, y: before it, z: behind it
  *     words           0   1         32        one a lane, from the one that the line begins in
- *     bring      them as they lie, but the word that the line ends in to `ends`
+ *     bring      y x|x x| .. |x x|            as they lie, but the word that it ends in to `ends`
  *     settle     x x|x x| .. |x x|            each lane, of its word and the next one's
  *
- * Lines that begin and end with words are where they belong at once. Nothing behind a line's end is
- * read; what stands before it in its first word is of the line before, or between them.
+ * Lines of 16 bit that begin and end with words are where they belong at once. Elements of 32 bits
+ * are rounded to tf32, and where m (n) is contiguous the 32 lines are turned round: the instruction
+ * wants k contiguous. Nothing behind a line's end is read; what stands before it in its first word
+ * is of the line before, or between them.
  */
 #ifndef TCGEMM_WGMMA_LINES_CUH
 #define TCGEMM_WGMMA_LINES_CUH
@@ -19,124 +21,189 @@
 #include <stdint.h>
 
 #include "gpu/ptx/cp_async.cuh"
+#include "gpu/ptx/cvt.cuh"
+#include "gpu/ptx/ldmatrix.cuh"
 #include "gpu/ptx/shared.cuh"
 #include "tile/swizzle.h"
 
-/* Of elements of two bytes, so that every other line begins alike; WARPS share the lines of a
- * block. */
-template <int ELEMENT_BYTES, int WARPS> struct wgmma_lines {
-    static_assert(ELEMENT_BYTES == 2, "every other line begins alike");
+/* A warp's lines of an operand, in one block of k after the other. Every other one begins alike, so
+ * that a lane aligns two pointers of its own once a tile. */
+template <int ELEMENT_BYTES, int FORM> struct wgmma_lines {
+    static_assert(ELEMENT_BYTES == 2 || ELEMENT_BYTES == 4, "every other line begins alike");
     enum {
-        ROW = 128,                 /* bytes */
+        COUNT = 32,
+        AT_ONCE = 16,
+        ROW = 128, /* bytes */
+        WORDS = 32,
         BK = ROW / ELEMENT_BYTES,  /* elements of k in a block, and ... */
         ATOM = ROW / ELEMENT_BYTES /* ... of m (n) in a line */
     };
 
-    static __device__ __forceinline__ uint32_t fetcher(void) {
-        return threadIdx.x / 32 % WARPS;
+    const char *word[2]; /* this lane's of the first and the second line, and ... */
+    int32_t begin[2];    /* where in their first words these begin: bytes; */
+    int64_t pitch;       /* from line to line, */
+    int64_t step;        /* and from a line to the one of the next block: bytes */
+    int32_t lines;       /* that exist from the first on, */
+    int32_t length;      /* and of each: elements */
+
+    /* Of the operand at `base` + `item` elements, `extent` lines (in k contiguous), the tile has
+     * those from `first` on, and of these the warp those from `mine` on; from element k. */
+    __device__ __forceinline__ wgmma_lines(const void *base, int64_t item, int64_t ld,
+                                           int32_t extent, int32_t end_of_k, int32_t mine,
+                                           int32_t first, int32_t k) {
+        const int32_t atom = FORM == TCGEMM_FORM_K ? 0 : mine / ATOM * ATOM;
+        const int32_t line = (FORM == TCGEMM_FORM_K ? first : k) + mine - atom;
+        const int32_t along = FORM == TCGEMM_FORM_K ? k : first + atom;
+        const char *const from = (const char *)base + (item + line * ld + along) * ELEMENT_BYTES;
+        pitch = ld * ELEMENT_BYTES;
+        step = FORM == TCGEMM_FORM_K ? ROW : pitch * BK;
+        lines = (FORM == TCGEMM_FORM_K ? extent : end_of_k) - line;
+        length = (FORM == TCGEMM_FORM_K ? end_of_k : extent) - along;
+        begin[0] = in_word(from);
+        begin[1] = in_word(from + pitch);
+        word[0] = from - begin[0] + lane() * 4;
+        word[1] = from + pitch - begin[1] + lane() * 4;
     }
 
-    /* A warp's lines of an operand, in one block of k after the other. */
-    template <int FORM> struct side {
-        const char *from; /* where the first line begins, */
-        int64_t step;     /* and how much farther in the next block: bytes */
-        int64_t lines;    /* that exist from the first on, */
-        int64_t length;   /* and of each: elements */
-        int64_t pitch;    /* from line to line: bytes */
-
-        /* Of the operand at `base` + `item` elements, `extent` lines (in k contiguous), the tile
-         * has those from `first` on, and of these the warp those from `own` on; from element k. */
-        __device__ __forceinline__ side(const void *base, int64_t item, int64_t ld, int64_t extent,
-                                        int64_t end_of_k, uint32_t own, int64_t first, int64_t k) {
-            const uint32_t atom = FORM == TCGEMM_FORM_K ? 0 : own / ATOM * ATOM;
-            const int64_t line = (FORM == TCGEMM_FORM_K ? first : k) + own - atom;
-            const int64_t along = FORM == TCGEMM_FORM_K ? k : first + atom;
-            from = (const char *)base + (item + line * ld + along) * ELEMENT_BYTES;
-            step = FORM == TCGEMM_FORM_K ? ROW : ld * (BK * ELEMENT_BYTES);
-            lines = (FORM == TCGEMM_FORM_K ? extent : end_of_k) - line;
-            length = (FORM == TCGEMM_FORM_K ? end_of_k : extent) - along;
-            pitch = ld * ELEMENT_BYTES;
-        }
-        __device__ __forceinline__ void advance(void) {
-            from += step;
-            (FORM == TCGEMM_FORM_K ? length : lines) -= BK;
-        }
-        __device__ __forceinline__ int32_t bytes(void) const {
-            return length >= ATOM ? ROW : length > 0 ? (int32_t)length * ELEMENT_BYTES : 0;
-        }
-    };
-
-    /* Where the word begins that `from` lies in. */
-    static __device__ __forceinline__ const char *word_of(const char *from) {
-        return (const char *)((uintptr_t)from & ~(uintptr_t)3);
+    __device__ __forceinline__ void advance(void) {
+        word[0] += step;
+        word[1] += step;
+        (FORM == TCGEMM_FORM_K ? length : lines) -= BK;
     }
 
-    /* Whether lines that have come are not yet as they should lie: they begin or end in a word. */
-    static __device__ __forceinline__ bool is_raw(uint32_t from, uint32_t pitch, uint32_t bytes) {
-        return (from | pitch | bytes) % 4 != 0;
-    }
-
-    /* COUNT lines to rows from `to` on, a multiple of eight of them; the words they end in, if they
-     * are raw, to COUNT words at `ends`. Zeros stand for what is not there. */
-    template <int COUNT, int FORM>
-    static __device__ __forceinline__ void bring(uint32_t to, uint32_t ends, const side<FORM> &s) {
-        const int32_t lane = threadIdx.x % 32, bytes = s.bytes();
-        const int32_t lines = bytes == 0 ? 0 : s.lines < COUNT ? (int32_t)s.lines : COUNT;
-        const uint32_t own = to + lane * 4;
-        const char *at = s.from + lane * 4;
-        const int32_t words_even = (bytes + (int32_t)((uintptr_t)at % 4)) / 4;
-        const int32_t words_odd = (bytes + (int32_t)((uintptr_t)(at + s.pitch) % 4)) / 4;
-        const int32_t even = lane < words_even ? lines : 0, odd = lane < words_odd ? lines : 0;
+    /* To rows from `to` on; the words that the lines end in, if they are raw, to as many words at
+     * `ends`. Zeros stand for what is not there. */
+    __device__ __forceinline__ void bring(uint32_t to, uint32_t ends) const {
+        const int32_t size = bytes(), count = size == 0 ? 0 : lines;
+        const bool is_whole = size == ROW && count >= COUNT;
+        const int32_t there[2] = {lane() < (begin[0] + size) / 4 ? count : 0,
+                                  lane() < (begin[1] + size) / 4 ? count : 0};
+        const char *from[2] = {word[0], word[1]};
+        uint32_t own = to + lane() * 4;
+#pragma unroll 1
+        for (int32_t first = 0; first < COUNT; first += AT_ONCE, own += AT_ONCE * ROW) {
+            if (is_whole) {
 #pragma unroll
-        for (int line = 0; line < COUNT; ++line) {
-            tcgemm_cp_async_4_if((own ^ line % 8 * 16) + line * ROW, word_of(at),
-                                 line < (line % 2 ? odd : even));
-            at += s.pitch;
+                for (int line = 0; line < AT_ONCE; ++line) {
+                    tcgemm_cp_async_4((own ^ line % 8 * 16) + line * ROW, from[line % 2], 4);
+                    from[line % 2] += 2 * pitch;
+                }
+            } else {
+#pragma unroll
+                for (int line = 0; line < AT_ONCE; ++line) {
+                    tcgemm_cp_async_4_if((own ^ line % 8 * 16) + line * ROW, from[line % 2],
+                                         first + line < there[line % 2]);
+                    from[line % 2] += 2 * pitch;
+                }
+            }
         }
-        if (lane < COUNT && is_raw((uint32_t)(uintptr_t)s.from, (uint32_t)s.pitch, bytes)) {
-            const char *const mine = s.from + lane * s.pitch;
-            const uint32_t end = (uint32_t)bytes + (uint32_t)((uintptr_t)mine % 4);
-            tcgemm_cp_async_4(ends + lane * 4, word_of(mine) + end / 4 * 4,
-                              lane < lines ? end % 4 : 0);
+        if (is_raw(begin[0], (uint32_t)pitch, size)) {
+            const char *const end = word[0] - lane() * 4 + begin[0] + lane() * pitch + size;
+            tcgemm_cp_async_4(ends + lane() * 4, end - in_word(end),
+                              lane() < count ? in_word(end) : 0);
         }
     }
 
     /* What settle() asks of lines that were brought: 8 bits. */
-    template <int FORM> static __device__ __forceinline__ uint32_t note_of(const side<FORM> &s) {
-        return (uint32_t)((uintptr_t)s.from % 4) << 6 | (uint32_t)s.bytes() / 2;
+    __device__ __forceinline__ uint32_t note(void) const {
+        return (uint32_t)begin[0] << 6 | (uint32_t)bytes() / 2;
     }
 
-    /* Moves COUNT lines, `pitch` bytes apart in memory, to where they belong. All lanes' words are
+    /* Moves lines, `pitch` bytes apart in memory, to where they belong. All lanes' words are
      * there. */
-    template <int COUNT>
-    static __device__ __forceinline__ void settle(uint32_t at, uint32_t ends, uint32_t note,
+    static __device__ __forceinline__ void settle(uint32_t to, uint32_t ends, uint32_t note,
                                                   uint32_t pitch) {
-        const uint32_t lane = threadIdx.x % 32, own = at + lane * 4;
-        const uint32_t phase = note >> 6 & 2, bytes = note % 128 * 2;
-        if (!is_raw(phase, pitch, bytes))
+        if constexpr (ELEMENT_BYTES == 2)
+            shift(to, ends, note, pitch);
+        else if (FORM == TCGEMM_FORM_K)
+            round(to);
+        else
+            turn(to);
+    }
+
+  private:
+    static __device__ __forceinline__ int32_t lane(void) {
+        return threadIdx.x % 32;
+    }
+
+    /* Bytes of the word that `at` lies in, before it. */
+    static __device__ __forceinline__ int32_t in_word(const char *at) {
+        return ELEMENT_BYTES % 4 == 0 ? 0 : (int32_t)((uintptr_t)at % 4);
+    }
+
+    /* Whether lines that have come are not yet as they should lie: they begin or end in a word. */
+    static __device__ __forceinline__ bool is_raw(uint32_t begin, uint32_t pitch, uint32_t bytes) {
+        return ELEMENT_BYTES % 4 != 0 && (begin | pitch | bytes) % 4 != 0;
+    }
+
+    /* Of each line. */
+    __device__ __forceinline__ int32_t bytes(void) const {
+        return length >= ATOM ? ROW : length > 0 ? length * ELEMENT_BYTES : 0;
+    }
+
+    /* The word that a line ends in comes first: as the 33rd it takes the place of what the first
+     * one has before the line, so that the next word of the last is the first. */
+    static __device__ __forceinline__ void shift(uint32_t to, uint32_t ends, uint32_t note,
+                                                 uint32_t pitch) {
+        const uint32_t begin = note >> 6 & 2, bytes = note % 128 * 2;
+        if (!is_raw(begin, pitch, bytes))
             return;
+        const uint32_t row = to + lane() * ROW, turn = lane() % 8 * 16;
+        const uint32_t first = (begin + lane() * pitch) % 4, end = first + bytes;
+        const uint32_t last = tcgemm_lds_32(ends + lane() * 4);
+        if (first)
+            tcgemm_sts_32(row + turn,
+                          (tcgemm_lds_32(row + turn) & 0xFFFF0000) | (end / 4 == WORDS ? last : 0));
+        if (end % 4 && end / 4 < WORDS)
+            tcgemm_sts_32(row + (turn ^ end / 4 * 4), last);
+        __syncwarp();
 #pragma unroll
-        for (uint32_t line = 0; line < COUNT; line += 8) {
-            uint32_t word[8], next[8];
+        for (uint32_t odd = 0; odd < 2; ++odd)
+            if ((begin + odd * pitch) % 4 != 0)
+                shift_every_other(to + odd * ROW + (lane() * 4 ^ odd * 16));
+    }
+
+    /* From the one on of which this lane's word is there. */
+    static __device__ __forceinline__ void shift_every_other(uint32_t own) {
+#pragma unroll 1
+        for (int first = 0; first < COUNT; first += AT_ONCE, own += AT_ONCE * ROW) {
+            uint32_t mine[AT_ONCE / 2];
 #pragma unroll
-            for (uint32_t r = 0; r < 8; ++r) {
-                word[r] = tcgemm_lds_32((own ^ r * 16) + (line + r) * ROW);
-                next[r] = tcgemm_lds_32(ends + (line + r) * 4);
+            for (int i = 0; i < AT_ONCE / 2; ++i)
+                mine[i] = tcgemm_lds_32((own ^ i % 4 * 32) + i * (2 * ROW));
+#pragma unroll
+            for (int i = 0; i < AT_ONCE / 2; ++i) {
+                const uint32_t next = __shfl_sync(0xFFFFFFFF, mine[i], (lane() + 1) % WORDS);
+                tcgemm_sts_32((own ^ i % 4 * 32) + i * (2 * ROW),
+                              __funnelshift_r(mine[i], next, 16));
             }
-#pragma unroll
-            for (uint32_t r = 0; r < 8; ++r) {
-                const uint32_t last = ((phase + r * pitch) % 4 + bytes) / 4, end = next[r];
-                if (lane == last)
-                    word[r] = end;
-                next[r] = __shfl_sync(0xFFFFFFFF, word[r], (lane + 1) % 32);
-                if (lane == 31)
-                    next[r] = last == 32 ? end : 0;
-            }
-#pragma unroll
-            for (uint32_t r = 0; r < 8; ++r)
-                tcgemm_sts_32((own ^ r * 16) + (line + r) * ROW,
-                              __funnelshift_r(word[r], next[r], (phase + r * pitch) % 4 * 8));
         }
+    }
+
+    static __device__ __forceinline__ void round(uint32_t to) {
+#pragma unroll
+        for (int piece = 0; piece < COUNT * ROW / 512; ++piece) {
+            uint32_t x[4];
+            tcgemm_lds_128(x, to + piece * 512 + lane() * 16);
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                x[i] = tcgemm_cvt_rna_tf32(x[i]);
+            tcgemm_sts_128(to + piece * 512 + lane() * 16, make_uint4(x[0], x[1], x[2], x[3]));
+        }
+    }
+
+    /* And the elements of m (n) `lane` of all lines of k become row `lane`. */
+    static __device__ __forceinline__ void turn(uint32_t to) {
+        uint32_t x[COUNT];
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k)
+            x[k] = tcgemm_cvt_rna_tf32(tcgemm_lds_32(to + k * ROW + (lane() * 4 ^ k % 8 * 16)));
+        __syncwarp();
+#pragma unroll
+        for (int piece = 0; piece < COUNT / 4; ++piece)
+            tcgemm_sts_128(
+                to + lane() * ROW + (piece ^ lane() % 8) * 16,
+                make_uint4(x[4 * piece], x[4 * piece + 1], x[4 * piece + 2], x[4 * piece + 3]));
     }
 };
 

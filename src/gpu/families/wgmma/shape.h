@@ -27,14 +27,16 @@
  * is contiguous; but elements of 32 bits may come by registers, where there is room for them beside
  * the sums; and in large swapped tiles they always do, for their D is written in no other way. Of
  * the other operand n is contiguous in whole boxes of 64 alone: those of other tiles would begin
- * inside lines of the L2 (NN 8192^3 by 128 x 176: 2313 us, by 128 x 192 1494). */
-#define TCGEMM_WGMMA_TAKES_LEFT(bits, bm, bn, consumers, turns, swap)                              \
-    ((bits) == 16                                                        ? TCGEMM_TAKES_BOTH       \
+ * inside lines of the L2 (NN 8192^3 by 128 x 176: 2313 us, by 128 x 192 1494). What warps bring
+ * lies as it likes: they turn elements of 32 bits round. */
+#define TCGEMM_WGMMA_TAKES_LEFT(bits, bm, bn, consumers, turns, swap, by_warps)                    \
+    ((bits) == 16 || (by_warps)                                          ? TCGEMM_TAKES_BOTH       \
      : (bits) != 32 || TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) > 128 ? TCGEMM_TAKES_K          \
      : (swap) && TCGEMM_WGMMA_SUMS(bm, bn, consumers, turns) > 64        ? TCGEMM_TAKES_MN         \
                                                                          : TCGEMM_TAKES_BOTH)
-#define TCGEMM_WGMMA_TAKES_RIGHT(bits, right)                                                      \
-    ((bits) == 16 && ((right) < 64 || (right) % 64 == 0) ? TCGEMM_TAKES_BOTH : TCGEMM_TAKES_K)
+#define TCGEMM_WGMMA_TAKES_RIGHT(bits, right, by_warps)                                            \
+    (((bits) == 16 && ((right) < 64 || (right) % 64 == 0)) || (by_warps) ? TCGEMM_TAKES_BOTH       \
+                                                                         : TCGEMM_TAKES_K)
 
 /* Whether threads may bring the other operand, element by element, where no box can: its side of
  * the tile is narrow. (Twice as many bytes would take longer than to turn them round first.) In

@@ -1,5 +1,5 @@
 /* stamp.cuh - makes the kernels of one type from rows.def: of each row
- *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nn,nt,tn,tt}     16 bit
+ *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nn,nt,tn,tt}     16 bit, and what warps bring
  *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_nt                8 bit: k contiguous
  *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nt,tt}           tf32: or one operand by registers,
  *     tcgemm_wgmma_<type>_<bm>x<bn>x<bk>_<tag>_{nt,nn}           ... of swapped tiles the other one
@@ -40,9 +40,10 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
                                          TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages,        \
                                                            blocks_per_sm, ranks, by_warps)) &&     \
                       (TCGEMM_WGMMA_TAKES_LEFT(8 * type::ELEMENT_BYTES, bm, bn, consumers, turns,  \
-                                               swap) &                                             \
+                                               swap, by_warps) &                                   \
                        TCGEMM_WGMMA_LIES((swap) ? (b_form) : (a_form))) &&                         \
-                      (TCGEMM_WGMMA_TAKES_RIGHT(8 * type::ELEMENT_BYTES, (swap) ? (bm) : (bn)) &   \
+                      (TCGEMM_WGMMA_TAKES_RIGHT(8 * type::ELEMENT_BYTES, (swap) ? (bm) : (bn),     \
+                                                by_warps) &                                        \
                        TCGEMM_WGMMA_LIES((swap) ? (a_form) : (b_form))) &&                         \
                       (((swap) ? (a_form) : (b_form)) == TCGEMM_FORM_K ||                          \
                        !TCGEMM_WGMMA_GATHERS(8 * type::ELEMENT_BYTES, (swap) ? (bm) : (bn))))      \
@@ -95,6 +96,6 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
                          ranks, 0, tcgemm_wgmma_##type##_##bm##x##bn##x##bk##_##tag)
 #define ROW_BY_WARPS(type, sums, min_cc, max_cc, bm, bn, bk, consumers, turns, swap, stages,       \
                      blocks, ranks, tag)                                                           \
-    TCGEMM_WGMMA_LAYOUTS(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks,     \
-                         ranks, 1, tcgemm_wgmma_##type##_##bm##x##bn##x##bk##_##tag)
+    TCGEMM_WGMMA_FOUR(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages, blocks, ranks, \
+                      1, tcgemm_wgmma_##type##_##bm##x##bn##x##bk##_##tag)
 #include "gpu/families/wgmma/rows.def"

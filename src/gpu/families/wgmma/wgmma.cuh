@@ -59,15 +59,17 @@
  *     fetching thread    a box of the large operand                 -> filled, with its bytes
  *     warp b % 3 + 1     loads block b | waits for emptied | lays it down, fences | -> filled
  *
- * In tiles called `warps`, of 16 bit, warps bring both operands as they lie (lines.cuh), for no box
- * can fetch rows that begin anywhere: a line of 128 bytes is one cp.async of a warp, a word a lane,
- * from the word that it begins in. What begins or ends inside a word is moved to its place, and
- * filled up with zeros, once it is there, which costs as much again:
+ * In tiles called `warps`, of 16 bit and tf32, warps bring both operands as they lie (lines.cuh),
+ * for no box can fetch rows that begin anywhere: a line of 128 bytes is one cp.async of a warp, a
+ * word a lane, from the word that it begins in. What begins or ends inside a word is moved to its
+ * place, and filled up with zeros, once it is there; elements of 32 bits are rounded to tf32 then,
+ * and turned round where k is not contiguous:
  *
- *     ring          slot 0    | slot 1    | slot 2    | slot 3    | slot 4
- *     eight warps   settle,   | under way | under way | bring     | wait for emptied
- *     (16 lines     fence     |           |           |           |
- *     of a side)    -> filled |           |           |           |
+ *     ring            slot 0    | slot 1    | slot 2    | slot 3    | slot 4
+ *     warps 0 .. 3,   settle,   | under way | under way | bring     | wait for emptied
+ *     32 lines of A   fence     |           |           |           |
+ *     each; 4 .. 7    -> filled |           |           |           |
+ *     of B
  *
  * An SM has some 20 bytes a clock so, of 70 by boxes; but nothing has to be packed, which takes a
  * launch of its own, and three trips of each element to the memory instead of one.
@@ -165,6 +167,11 @@
  *     warps that bring both operands, H200    bf16 NN 110^3 * 1024 63 to 35 us, 612 x 100 x 362 *
  *                                             256 136 to 90, 360 x 2852 x 190 9.4 to 6.3, 254 x
  *                                             3080 x 67 6.9 to 5.5; 4094^3 512, packed 225
+ *     ... each one side, every other line     1.09 times as fast in the mean of 550; 4096^3 559 to
+ *     shifted alone; whole blocks apart       466, 1023^3 * 8 odd 1.1 times
+ *     ... by pieces of 16 bytes to a ring     shared memory at its limit: 4094^3 577; 111^3 * 1024
+ *     of their own, from there to the slots   48 to 43
+ *     ... twelve warps, three blocks at once  4095^3 850 us, eight 647: few registers, no gain
  *     ... four warps, one tile a consumer     4094^3 710 us, eight 608, two slots to spare 512
  *     ... the last line with its own loads    a branch a line: 174^3 * 1024 265 us, without 136
  *     ... two pointers, no compare a line     4096^3 460 to 559 us: multiply-adds in their place
@@ -249,13 +256,17 @@ struct wgmma_kernel {
         PARTS = PROMOTES * (UNITS * RIGHT <= 128 ? 2 : 1), /* sets of short sums */
         GATHERS = TCGEMM_WGMMA_GATHERS(8 * TYPE::ELEMENT_BYTES, RIGHT),
         MANY_REGISTERS = (1 + PARTS) * UNITS * RIGHT >= 256 && CONSUMERS == 2,
-        BY_REGISTERS = LEFT_FORM == TCGEMM_FORM_MN && TYPE::ELEMENT_BYTES == 4,
+        /* How operands lie in shared memory; in memory it is LEFT_FORM and RIGHT_FORM. */
+        TURNS_ROUND = BY_WARPS && TYPE::ELEMENT_BYTES == 4,
+        LEFT_LIES = TURNS_ROUND ? (int)TCGEMM_FORM_K : LEFT_FORM,
+        RIGHT_LIES = TURNS_ROUND ? (int)TCGEMM_FORM_K : RIGHT_FORM,
+        BY_REGISTERS = LEFT_LIES == TCGEMM_FORM_MN && TYPE::ELEMENT_BYTES == 4,
         TURNED = BY_REGISTERS && SWAP, /* a lane has neighbours of a row of D */
         PIECE = TURNED ? 2 * UNITS : 1 /* so many */
     };
     static_assert(LEFT_FORM == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES != 1, "no bytes by m");
     static_assert(!BY_REGISTERS || BOX_ROWS != 8, "16 rows of a warp lie together");
-    static_assert(RIGHT_FORM == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES == 2, "only 16 bit by n");
+    static_assert(RIGHT_LIES == TCGEMM_FORM_K || TYPE::ELEMENT_BYTES == 2, "only 16 bit by n");
     static_assert(LEFT % (64 * SHARERS) == 0, "whole instructions");
     static_assert(!TURNS || (CONSUMERS == 2 && !PROMOTES), "one after the other");
     static_assert(RANKS == 1 || (!TURNS && sizeof(sum) == 4), "a tile at a time, of all threads");
@@ -543,91 +554,66 @@ struct wgmma_kernel {
 
     /* Blocks under way. A consumer that waits for the oldest still holds the slot before it, and
      * one slot more lets it work meanwhile. */
-    enum {
-        UNDER_WAY = STAGES - 2,
-        LEFT_LINES = LEFT_BYTES / ROW / FETCHERS, /* of a warp */
-        RIGHT_LINES = RIGHT_BYTES / ROW / FETCHERS
-    };
-    static_assert(!BY_WARPS || UNDER_WAY <= 4, "32 bits of notes");
+    enum { UNDER_WAY = STAGES - 2, SIDE_WARPS = FETCHERS / 2 };
+    static_assert(!BY_WARPS || (UNDER_WAY <= 4 && !SWAP), "32 bits of notes; A is the left side");
+    static_assert(!BY_WARPS || (LEFT == 32 * SIDE_WARPS && RIGHT == LEFT), "32 lines a warp");
 
-    typedef wgmma_lines<TYPE::ELEMENT_BYTES, FETCHERS> lines;
-
-    /* Where the warp's lines of a side begin, which has `before` bytes of the slot ahead of it. */
-    __device__ __forceinline__ uint32_t lines_at(uint32_t slot, uint32_t before,
-                                                 uint32_t bytes) const {
-        return slot_at(slot) + before + lines::fetcher() * (bytes / FETCHERS);
-    }
-    __device__ __forceinline__ uint32_t ends_at(uint32_t slot, uint32_t before,
-                                                uint32_t bytes) const {
-        return smem + ENDS_AT + slot * SLOT_ENDS +
-               (before + lines::fetcher() * (bytes / FETCHERS)) / ROW * 4;
-    }
-
-    template <int BYTES>
-    __device__ __forceinline__ void settle_side(uint32_t slot, uint32_t before, uint32_t note,
-                                                int64_t ld) const {
-        lines::template settle<BYTES / ROW / FETCHERS>(lines_at(slot, before, BYTES),
-                                                       ends_at(slot, before, BYTES), note,
-                                                       (uint32_t)ld * TYPE::ELEMENT_BYTES);
-    }
-
-    /* The oldest block under way has come. */
-    __device__ __forceinline__ void hand_over(const tcgemm_gpu_args_t &args, uint32_t left_note,
-                                              uint32_t right_note, cursor &at) const {
-        __syncwarp(); /* what other lanes have waited for, too */
-        settle_side<LEFT_BYTES>(at.slot, 0, left_note, SWAP ? args.ldb : args.lda);
-        settle_side<RIGHT_BYTES>(at.slot, LEFT_BYTES, right_note, SWAP ? args.lda : args.ldb);
-        tcgemm_tma_fence();
-        __syncwarp();
-        if (threadIdx.x % 32 == 0)
-            tcgemm_mbarrier_arrive(filled(at.slot));
-        at.advance();
-    }
-
-    /* All warps bring lines of all blocks, as they lie. */
-    __device__ __forceinline__ void bring_all(const tcgemm_gpu_args_t &args) const {
-        uint32_t rows, cols, under_way = 0;
-        uint32_t left_notes = 0, right_notes = 0; /* of blocks under way, the newest lowest */
+    /* The warp brings its lines of all blocks of one side, as they lie, `warp` of as many as share
+     * it, and hands each over as it should lie. */
+    template <int FORM>
+    __device__ __forceinline__ void bring_side(const tcgemm_gpu_args_t &args, bool is_right,
+                                               uint32_t warp) const {
+        typedef wgmma_lines<TYPE::ELEMENT_BYTES, FORM> side;
+        const void *const base = is_right ? args.b : args.a;
+        const int64_t stride = is_right ? args.stride_b : args.stride_a;
+        const int64_t ld = is_right ? args.ldb : args.lda;
+        const int32_t extent = (int32_t)(is_right ? args.n : args.m);
+        const uint32_t own = (is_right ? LEFT_BYTES : 0) + warp * (side::COUNT * ROW);
+        const uint32_t ends = smem + ENDS_AT + own / ROW * 4;
+        uint32_t rows, cols, under_way = 0, notes = 0; /* of blocks under way, the newest lowest */
         const uint32_t tiles = num_tiles(args, &rows, &cols);
         cursor at = {0, 0}, oldest = {0, 0};
+        const auto hand_over_oldest = [&] {
+            --under_way;
+            __syncwarp(); /* what other lanes have waited for, too */
+            side::settle(slot_at(oldest.slot) + own, ends + oldest.slot * SLOT_ENDS,
+                         notes >> under_way * 8, (uint32_t)ld * TYPE::ELEMENT_BYTES);
+            tcgemm_tma_fence();
+            __syncwarp();
+            if (threadIdx.x % 32 == 0)
+                tcgemm_mbarrier_arrive(filled(oldest.slot));
+            oldest.advance();
+        };
         for (uint32_t tile = first_tile(); tile < tiles; tile += tile_step()) {
             const work w = find_work(args, tile, rows, cols);
-            typename lines::template side<LEFT_FORM> left(
-                SWAP ? args.b : args.a, w.item * (SWAP ? args.stride_b : args.stride_a),
-                SWAP ? args.ldb : args.lda, SWAP ? args.n : args.m, args.k,
-                lines::fetcher() * LEFT_LINES, w.left, w.first);
-            typename lines::template side<RIGHT_FORM> right(
-                SWAP ? args.a : args.b, w.item * (SWAP ? args.stride_a : args.stride_b),
-                SWAP ? args.lda : args.ldb, SWAP ? args.m : args.n, args.k,
-                lines::fetcher() * RIGHT_LINES, w.right, w.first);
+            side lines(base, w.item * stride, ld, extent, (int32_t)args.k,
+                       (int32_t)warp * side::COUNT, (int32_t)(is_right ? w.right : w.left),
+                       w.first);
 #pragma unroll 1
             for (uint32_t block = 0; block < w.blocks; ++block) {
                 tcgemm_mbarrier_wait(emptied(at.slot), at.parity ^ 1);
-                lines::template bring<LEFT_LINES>(lines_at(at.slot, 0, LEFT_BYTES),
-                                                  ends_at(at.slot, 0, LEFT_BYTES), left);
-                lines::template bring<RIGHT_LINES>(lines_at(at.slot, LEFT_BYTES, RIGHT_BYTES),
-                                                   ends_at(at.slot, LEFT_BYTES, RIGHT_BYTES),
-                                                   right);
+                lines.bring(slot_at(at.slot) + own, ends + at.slot * SLOT_ENDS);
                 tcgemm_cp_async_commit();
-                left_notes = left_notes << 8 | lines::note_of(left);
-                right_notes = right_notes << 8 | lines::note_of(right);
-                left.advance();
-                right.advance();
+                notes = notes << 8 | lines.note();
+                lines.advance();
                 at.advance();
                 if (++under_way == UNDER_WAY) {
                     tcgemm_cp_async_wait<UNDER_WAY - 1>();
-                    --under_way;
-                    hand_over(args, left_notes >> under_way * 8 & 255,
-                              right_notes >> under_way * 8 & 255, oldest);
+                    hand_over_oldest();
                 }
             }
         }
         tcgemm_cp_async_wait<0>();
-        while (under_way > 0) {
-            --under_way;
-            hand_over(args, left_notes >> under_way * 8 & 255, right_notes >> under_way * 8 & 255,
-                      oldest);
-        }
+        while (under_way > 0)
+            hand_over_oldest();
+    }
+
+    __device__ __forceinline__ void bring_all(const tcgemm_gpu_args_t &args) const {
+        const uint32_t warp = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0) - CONSUMERS * 4;
+        if (warp < SIDE_WARPS)
+            bring_side<LEFT_FORM>(args, false, warp);
+        else
+            bring_side<RIGHT_FORM>(args, true, warp - SIDE_WARPS);
     }
 
     /* ---- warpgroups that multiply ---- */
@@ -644,16 +630,16 @@ struct wgmma_kernel {
 
     __device__ __forceinline__ void multiply(sum (&c)[UNITS][RIGHT / 2], uint32_t slot,
                                              uint32_t consumer, uint32_t block) {
-        const uint64_t left = operand(LEFT_FORM, slot_at(slot) + consumer * (UNITS * 64 * ROW));
-        const uint64_t right = operand(RIGHT_FORM, slot_at(slot) + LEFT_BYTES);
+        const uint64_t left = operand(LEFT_LIES, slot_at(slot) + consumer * (UNITS * 64 * ROW));
+        const uint64_t right = operand(RIGHT_LIES, slot_at(slot) + LEFT_BYTES);
 #pragma unroll
         for (int step = 0; step < STEPS; ++step)
 #pragma unroll
             for (int unit = 0; unit < UNITS; ++unit)
-                tcgemm_wgmma<KIND, RIGHT>::template run<LEFT_FORM, RIGHT_FORM>(
+                tcgemm_wgmma<KIND, RIGHT>::template run<LEFT_LIES, RIGHT_LIES>(
                     c[unit],
-                    tcgemm_wgmma_advance(left, unit * 64 * ROW + step * step_bytes(LEFT_FORM)),
-                    tcgemm_wgmma_advance(right, step * step_bytes(RIGHT_FORM)),
+                    tcgemm_wgmma_advance(left, unit * 64 * ROW + step * step_bytes(LEFT_LIES)),
+                    tcgemm_wgmma_advance(right, step * step_bytes(RIGHT_LIES)),
                     step > 0 || block > 0);
     }
 
@@ -757,7 +743,7 @@ struct wgmma_kernel {
     /* c += the products of half a block, as a group. */
     __device__ __forceinline__ void multiply_half(sum (&c)[UNITS][RIGHT / 2], const fragments &f,
                                                   uint32_t slot, int first_step, uint32_t block) {
-        const uint64_t right = operand(RIGHT_FORM, slot_at(slot) + LEFT_BYTES);
+        const uint64_t right = operand(RIGHT_LIES, slot_at(slot) + LEFT_BYTES);
         tcgemm_wgmma_fence();
 #pragma unroll
         for (int step = 0; step < HALF; ++step)
@@ -765,7 +751,7 @@ struct wgmma_kernel {
             for (int unit = 0; unit < UNITS; ++unit)
                 tcgemm_wgmma_registers<KIND, RIGHT>::run(
                     c[unit], f[step][unit],
-                    tcgemm_wgmma_advance(right, (first_step + step) * step_bytes(RIGHT_FORM)),
+                    tcgemm_wgmma_advance(right, (first_step + step) * step_bytes(RIGHT_LIES)),
                     first_step + step > 0 || block > 0);
         tcgemm_wgmma_commit();
         tcgemm_wgmma_wait<1>();
