@@ -725,18 +725,16 @@ double tcgemm_gpu_bound(const tcgemm_kernel_t *row, const struct tcgemm_plan *pl
 }
 
 /* Where boxes can bring both operands as they lie, a row whose warps would is none to choose: boxes
- * come three times as fast. Of elements of 32 bits they can where one has k contiguous. */
+ * come three times as fast. */
 static double worth(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
     static const double none = 10.0;
     if (!row->gpu->by_warps)
         return 1.0;
     tcgemm_canonical_t own;
     const tcgemm_canonical_t *const g = choice_problem(plan, &own);
-    const bool are_aligned =
+    const bool can_come_by_boxes =
         tcgemm_gpu_row_alignment(&g->a) >= PIECE && tcgemm_gpu_row_alignment(&g->b) >= PIECE;
-    const bool may_lie_so =
-        bytes_of(g->a.dtype) == 2 || has_k_rows(&g->a, false) || has_k_rows(&g->b, true);
-    return are_aligned && may_lie_so ? none : 1.0;
+    return can_come_by_boxes ? none : 1.0;
 }
 
 double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan) {
