@@ -5,7 +5,7 @@
  *
  *     start + finish * blocks + k * (wait + blocks * bm * bn / macs) * layout
  *
- *     start    first loads, until the first product
+ *     start    first loads, until the first product; longer by narrow loads (as measured on Hopper)
  *     finish   D of each block, in proportion to the SMs that write at once, longer where its rows
  *              begin inside a sector
  *     macs     multiply-adds a cycle of all resident blocks together
@@ -534,8 +534,8 @@ static double c_cycles(const question_t *q) {
     return row->box_rows == 0 && bytes == 4.0 ? c_across : c_by_pieces;
 }
 
-/* Cycles that a tile begins later for narrow loads, of which its first steps of k are many. As
- * measured on Hopper, where others than the kernel could be taken. */
+/* Cycles that a tile begins later for narrow loads, of which its first steps of k are many.
+ * Measured on Hopper alone; the constants of other devices' rows have it in them. */
 static double narrow_start(const question_t *q) {
     const bool is_narrow = narrow_factor(q, &q->g->a) > 1.0 || narrow_factor(q, &q->g->b) > 1.0;
     return q->device->takes_tensor_maps && copies_by_warps(q) && q->row->smem_bytes > 0 && is_narrow
