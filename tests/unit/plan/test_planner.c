@@ -323,7 +323,9 @@ static void warps_bring_what_boxes_cannot(void **state) {
     (void)state;
     const tcgemm_device_t *const h200 = tcgemm_known_gpu_find("h200");
     const tcgemm_problem_t odd[] = {batch_of(TCGEMM_BF16_BF16, 612, 100, 362, 256),
-                                    batch_of(TCGEMM_TF32_F32, 199, 199, 199, 1024)};
+                                    batch_of(TCGEMM_TF32_F32, 199, 199, 199, 1024),
+                                    /* the first loads of others are late */
+                                    batch_of(TCGEMM_BF16_F32, 74, 53, 62, 4)};
     tcgemm_problem_t p;
     struct tcgemm_plan plan;
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; ++i) {
