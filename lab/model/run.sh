@@ -30,7 +30,10 @@ maker() { # which of the processors that have tables of their own this one is, o
     grep -q GenuineIntel /proc/cpuinfo && echo xeon && return
     grep -q '^cpu family.*: 25$' /proc/cpuinfo && echo zen4 || echo zen5
 }
-processor() { sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1; }
+processor() { # a virtual machine's name says little: the family and the model, too
+    awk -F '[ \t]*: ' '{ if (!($1 in of)) of[$1] = $2 }
+        END { printf "%s (family %s, model %s)\n", of["model name"], of["cpu family"], of["model"] }' /proc/cpuinfo
+}
 case $task in
 sample | choices)
     compile "${BUILD:-$root/build-gpu}" lab/model/$task "$root/cli/bench/gpu_clock.c"

@@ -357,11 +357,6 @@ static double cycles_per_k(const question_t *q, double blocks) {
 
 /* ---- loads ---- */
 
-/* Whether warps bring to shared memory, or registers, what they multiply. */
-static bool copies_by_warps(const question_t *q) {
-    return !q->row->tensor_maps && !q->row->streams;
-}
-
 static const double late_for_narrow = 1300.0;
 static const double most_box_bytes = 70.0;
 static const double words_per_clock = 21.0, shifted_per_clock = 15.0, rounded_per_clock = 17.0;
@@ -534,20 +529,11 @@ static double c_cycles(const question_t *q) {
     return row->box_rows == 0 && bytes == 4.0 ? c_across : c_by_pieces;
 }
 
-/* Cycles that a tile begins later for narrow loads, of which its first steps of k are many.
- * Measured on Hopper alone; the constants of other devices' rows have it in them. */
-static double narrow_start(const question_t *q) {
-    const bool is_narrow = narrow_factor(q, &q->g->a) > 1.0 || narrow_factor(q, &q->g->b) > 1.0;
-    return q->device->takes_tensor_maps && copies_by_warps(q) && q->row->smem_bytes > 0 && is_narrow
-               ? late_for_narrow
-               : 0.0;
-}
-
 /* Adds `count` rounds of `blocks` on an SM, a share of the SMs at work. */
 static void add_rounds(const question_t *q, double k, double count, double blocks, double share,
                        tcgemm_gpu_time_t *t) {
     const double seconds = count / q->device->clock_hz;
-    t->start += seconds * (q->cost->start + narrow_start(q));
+    t->start += seconds * q->cost->start;
     t->finish += seconds * q->cost->finish * blocks * share * q->slower * finish_factor(q);
     t->finish += seconds * c_cycles(q) * q->row->bm * q->row->bn * blocks * share;
     t->wait += seconds * k * q->cost->wait;
@@ -596,8 +582,22 @@ static double items_of_group(const question_t *q, double warps) {
     return max_f64(1.0, floor_f64(min_f64(min_f64(lanes, each), stage / item)));
 }
 
+/* Whether warps bring to shared memory, or registers, what they multiply. */
+static bool copies_by_warps(const question_t *q) {
+    return !q->row->tensor_maps && !q->row->streams;
+}
+
 static bool copies_overlap(const question_t *q) {
     return q->row->waits && q->device->takes_tensor_maps && copies_by_warps(q);
+}
+
+/* Cycles that a tile begins later for narrow loads, of which its first steps of k are many.
+ * Measured on Hopper alone; the constants of other devices' rows have it in them. */
+static double narrow_start(const question_t *q) {
+    if (!q->device->takes_tensor_maps || !copies_by_warps(q) || q->row->smem_bytes == 0)
+        return 0.0;
+    const bool is_narrow = narrow_factor(q, &q->g->a) > 1.0 || narrow_factor(q, &q->g->b) > 1.0;
+    return is_narrow ? late_for_narrow : 0.0;
 }
 
 static double launch_of(const question_t *q) {
@@ -669,6 +669,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (rest > 0.0)
         add_rounds(&q, k, 1.0, blocks_of_rest(&q, full, rest), min_f64(1.0, rest / device->num_sms),
                    &t);
+    t.start += t.rounds * narrow_start(&q) / device->clock_hz;
     if (q.row->streams) {
         t.start /= t.rounds;
         t.finish = t.rounds * q.cost->finish / device->clock_hz;
