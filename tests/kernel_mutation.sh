@@ -459,6 +459,12 @@ defect "a warp hands over a block that is under way" $wgmma \
 defect "a lane reads what another one waits for" $wgmma \
     's/__syncwarp(); .. what other lanes have waited for, too ..//' \
     'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_128x128x64_warps'
+defect "lines are taken to lie as the other operand's do" $wgmma \
+    's/(is_right ? RIGHT_FORM : LEFT_FORM) == TCGEMM_FORM_K/(is_right ? LEFT_FORM : RIGHT_FORM) == TCGEMM_FORM_K/' \
+    'wgmma_f16_f16.cu' 90 'wgmma_f16_f16_64x64x64_warps'
+defect "rows are written as if there were no C" $wgmma \
+    's/BY_WARPS \&\& !args.c/BY_WARPS/' \
+    'wgmma_bf16_f32.cu' 90 'wgmma_bf16_f32_64x64x64_warps'
 defect "lines stay where they have come to" $lines \
     's/__funnelshift_r(mine\[i\], next, 16)/mine[i]/' \
     'wgmma_bf16_bf16.cu' 90 'wgmma_bf16_bf16_128x128x64_warps'

@@ -360,7 +360,7 @@ static void launch(problem_t *p, void *kernel) {
         .parameter_bytes = sizeof args,
         .grid = grid_of(p),
         .ranks = ranks_of(p),
-        .block = (uint32_t)TCGEMM_WGMMA_THREADS(row->consumers, row->by_warps),
+        .block = (uint32_t)TCGEMM_WGMMA_THREADS(row->bm, row->bn, row->consumers, row->by_warps),
         .smem_bytes =
             (size_t)TCGEMM_WGMMA_SMEM(row->bm, row->bn, row->consumers, row->swap, row->stages,
                                       row->blocks_per_sm, row->max_ranks, row->by_warps),

@@ -18,7 +18,7 @@
         bm_, bn_, bk_, .wm = TCGEMM_WGMMA_ROWS(bm_, consumers, turns, swap),                       \
         .wn = TCGEMM_WGMMA_COLS(bn_, consumers, turns, swap), .im = (swap) ? (bm_) : 64,           \
         .in = (swap) ? 64 : (bn_), .ik = 256 / BITS(code),                                         \
-        .threads = TCGEMM_WGMMA_THREADS(consumers, by_warps_), .stages = (stages_),                \
+        .threads = TCGEMM_WGMMA_THREADS(bm_, bn_, consumers, by_warps_), .stages = (stages_),      \
         .smem_bytes =                                                                              \
             TCGEMM_WGMMA_SMEM(bm_, bn_, consumers, swap, stages_, blocks, ranks, by_warps_),       \
         .blocks_per_sm = (blocks), .persistent = (ranks) == 1, .max_ranks = (ranks),               \

@@ -27,8 +27,9 @@
 #include "tile/swizzle.h"
 
 /* A warp's lines of an operand, in one block of k after the other. Every other one begins alike, so
- * that a lane aligns two pointers of its own once a tile. */
-template <int ELEMENT_BYTES, int FORM> struct wgmma_lines {
+ * that a lane aligns two pointers of its own once a tile. How the operand lies, `by_k`, is a number
+ * and no parameter: the same code serves both operands, and of 16 bit all layouts. */
+template <int ELEMENT_BYTES> struct wgmma_lines {
     static_assert(ELEMENT_BYTES == 2 || ELEMENT_BYTES == 4, "every other line begins alike");
     enum {
         COUNT = 32,
@@ -45,20 +46,22 @@ template <int ELEMENT_BYTES, int FORM> struct wgmma_lines {
     int64_t step;        /* and from a line to the one of the next block: bytes */
     int32_t lines;       /* that exist from the first on, */
     int32_t length;      /* and of each: elements */
+    bool by_k;           /* lines are of k, not of m (n) */
 
     /* Of the operand at `base` + `item` elements, `extent` lines (in k contiguous), the tile has
      * those from `first` on, and of these the warp those from `mine` on; from element k. */
-    __device__ __forceinline__ wgmma_lines(const void *base, int64_t item, int64_t ld,
-                                           int32_t extent, int32_t end_of_k, int32_t mine,
-                                           int32_t first, int32_t k) {
-        const int32_t atom = FORM == TCGEMM_FORM_K ? 0 : mine / ATOM * ATOM;
-        const int32_t line = (FORM == TCGEMM_FORM_K ? first : k) + mine - atom;
-        const int32_t along = FORM == TCGEMM_FORM_K ? k : first + atom;
+    __device__ __forceinline__ wgmma_lines(bool lines_are_of_k, const void *base, int64_t item,
+                                           int64_t ld, int32_t extent, int32_t end_of_k,
+                                           int32_t mine, int32_t first, int32_t k)
+        : by_k(lines_are_of_k) {
+        const int32_t atom = by_k ? 0 : mine / ATOM * ATOM;
+        const int32_t line = (by_k ? first : k) + mine - atom;
+        const int32_t along = by_k ? k : first + atom;
         const char *const from = (const char *)base + (item + line * ld + along) * ELEMENT_BYTES;
         pitch = ld * ELEMENT_BYTES;
-        step = FORM == TCGEMM_FORM_K ? ROW : pitch * BK;
-        lines = (FORM == TCGEMM_FORM_K ? extent : end_of_k) - line;
-        length = (FORM == TCGEMM_FORM_K ? end_of_k : extent) - along;
+        step = by_k ? ROW : pitch * BK;
+        lines = (by_k ? extent : end_of_k) - line;
+        length = (by_k ? end_of_k : extent) - along;
         begin[0] = in_word(from);
         begin[1] = in_word(from + pitch);
         word[0] = from - begin[0] + lane() * 4;
@@ -68,7 +71,7 @@ template <int ELEMENT_BYTES, int FORM> struct wgmma_lines {
     __device__ __forceinline__ void advance(void) {
         word[0] += step;
         word[1] += step;
-        (FORM == TCGEMM_FORM_K ? length : lines) -= BK;
+        (by_k ? length : lines) -= BK;
     }
 
     /* To rows from `to` on; the words that the lines end in, if they are raw, to as many words at
@@ -111,11 +114,11 @@ template <int ELEMENT_BYTES, int FORM> struct wgmma_lines {
 
     /* Moves lines, `pitch` bytes apart in memory, to where they belong. All lanes' words are
      * there. */
-    static __device__ __forceinline__ void settle(uint32_t to, uint32_t ends, uint32_t note,
-                                                  uint32_t pitch) {
-        if constexpr (ELEMENT_BYTES == 2)
+    static __device__ __forceinline__ void settle(bool by_k, uint32_t to, uint32_t ends,
+                                                  uint32_t note, uint32_t pitch) {
+        if (ELEMENT_BYTES == 2)
             shift(to, ends, note, pitch);
-        else if (FORM == TCGEMM_FORM_K)
+        else if (by_k)
             round(to);
         else
             turn(to);

@@ -3,8 +3,10 @@
 #ifndef TCGEMM_WGMMA_SHAPE_H
 #define TCGEMM_WGMMA_SHAPE_H
 
-/* A warpgroup that fetches, two where all their warps do, and those that multiply. */
-#define TCGEMM_WGMMA_THREADS(consumers, by_warps) (((consumers) + 1 + (by_warps)) * 128)
+/* Warpgroups that multiply, and one that fetches; where all its warps do, one for every 128 lines
+ * of a block, 32 a warp. */
+#define TCGEMM_WGMMA_THREADS(bm, bn, consumers, by_warps)                                          \
+    (((consumers) + ((by_warps) ? ((bm) + (bn)) / 128 : 1)) * 128)
 
 /* Rows and columns of D that a warpgroup computes: all of one side, its share of the other. */
 #define TCGEMM_WGMMA_SHARE(extent, consumers, turns) ((extent) / ((turns) ? 1 : (consumers)))

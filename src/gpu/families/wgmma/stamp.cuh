@@ -33,8 +33,8 @@ static __device__ __forceinline__ void tcgemm_wgmma_run(const tcgemm_tensor_args
 
 #define TCGEMM_WGMMA_KERNEL(type, min_cc, max_cc, bm, bn, consumers, turns, swap, stages,          \
                             blocks_per_sm, ranks, by_warps, name, a_form, b_form)                  \
-    extern "C" __global__ void __launch_bounds__(TCGEMM_WGMMA_THREADS(consumers, by_warps),        \
-                                                 blocks_per_sm)                                    \
+    extern "C" __global__ void __launch_bounds__(                                                  \
+        TCGEMM_WGMMA_THREADS(bm, bn, consumers, by_warps), blocks_per_sm)                          \
         name(const __grid_constant__ tcgemm_tensor_args_t x) {                                     \
         if constexpr (TCGEMM_IS_FOR_ARCH(min_cc, max_cc,                                           \
                                          TCGEMM_WGMMA_SMEM(bm, bn, consumers, swap, stages,        \

@@ -228,7 +228,7 @@ struct wgmma_kernel {
         STEP_K = BK / STEPS,              /* elements of k of one */
         SHARERS = TURNS ? 1 : CONSUMERS,  /* warpgroups that share a tile */
         UNITS = LEFT / 64 / SHARERS,
-        THREADS = TCGEMM_WGMMA_THREADS(CONSUMERS, BY_WARPS),
+        THREADS = TCGEMM_WGMMA_THREADS(LEFT, RIGHT, CONSUMERS, BY_WARPS),
         FETCHERS = THREADS / 32 - CONSUMERS * 4, /* warps */
         LEFT_BYTES = TCGEMM_WGMMA_LINES(LEFT) * ROW,
         RIGHT_BYTES = TCGEMM_WGMMA_LINES(RIGHT) * ROW,
@@ -554,16 +554,18 @@ struct wgmma_kernel {
 
     /* Blocks under way. A consumer that waits for the oldest still holds the slot before it, and
      * one slot more lets it work meanwhile. */
-    enum { UNDER_WAY = STAGES - 2, SIDE_WARPS = FETCHERS / 2 };
+    enum { UNDER_WAY = STAGES - 2, LEFT_WARPS = LEFT / 32 };
     static_assert(!BY_WARPS || (UNDER_WAY <= 4 && !SWAP), "32 bits of notes; A is the left side");
-    static_assert(!BY_WARPS || (LEFT == 32 * SIDE_WARPS && RIGHT == LEFT), "32 lines a warp");
+    static_assert(!BY_WARPS || FETCHERS == LEFT_WARPS + RIGHT / 32, "32 lines a warp");
 
-    /* The warp brings its lines of all blocks of one side, as they lie, `warp` of as many as share
-     * it, and hands each over as it should lie. */
-    template <int FORM>
-    __device__ __forceinline__ void bring_side(const tcgemm_gpu_args_t &args, bool is_right,
-                                               uint32_t warp) const {
-        typedef wgmma_lines<TYPE::ELEMENT_BYTES, FORM> side;
+    /* Each of these warps brings its lines of all blocks of one side, as they lie, and hands them
+     * over as they should lie. */
+    __device__ __forceinline__ void bring(const tcgemm_gpu_args_t &args) const {
+        typedef wgmma_lines<TYPE::ELEMENT_BYTES> side;
+        const uint32_t fetcher = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0) - CONSUMERS * 4;
+        const bool is_right = fetcher >= LEFT_WARPS;
+        const uint32_t warp = is_right ? fetcher - LEFT_WARPS : fetcher;
+        const bool by_k = (is_right ? RIGHT_FORM : LEFT_FORM) == TCGEMM_FORM_K;
         const void *const base = is_right ? args.b : args.a;
         const int64_t stride = is_right ? args.stride_b : args.stride_a;
         const int64_t ld = is_right ? args.ldb : args.lda;
@@ -576,7 +578,7 @@ struct wgmma_kernel {
         const auto hand_over_oldest = [&] {
             --under_way;
             __syncwarp(); /* what other lanes have waited for, too */
-            side::settle(slot_at(oldest.slot) + own, ends + oldest.slot * SLOT_ENDS,
+            side::settle(by_k, slot_at(oldest.slot) + own, ends + oldest.slot * SLOT_ENDS,
                          notes >> under_way * 8, (uint32_t)ld * TYPE::ELEMENT_BYTES);
             tcgemm_tma_fence();
             __syncwarp();
@@ -586,7 +588,7 @@ struct wgmma_kernel {
         };
         for (uint32_t tile = first_tile(); tile < tiles; tile += tile_step()) {
             const work w = find_work(args, tile, rows, cols);
-            side lines(base, w.item * stride, ld, extent, (int32_t)args.k,
+            side lines(by_k, base, w.item * stride, ld, extent, (int32_t)args.k,
                        (int32_t)warp * side::COUNT, (int32_t)(is_right ? w.right : w.left),
                        w.first);
 #pragma unroll 1
@@ -606,14 +608,6 @@ struct wgmma_kernel {
         tcgemm_cp_async_wait<0>();
         while (under_way > 0)
             hand_over_oldest();
-    }
-
-    __device__ __forceinline__ void bring_all(const tcgemm_gpu_args_t &args) const {
-        const uint32_t warp = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0) - CONSUMERS * 4;
-        if (warp < SIDE_WARPS)
-            bring_side<LEFT_FORM>(args, false, warp);
-        else
-            bring_side<RIGHT_FORM>(args, true, warp - SIDE_WARPS);
     }
 
     /* ---- warpgroups that multiply ---- */
@@ -1089,11 +1083,11 @@ struct wgmma_kernel {
 
     /* Of ROWS rows of a box a lane has the WIDTH columns at `from`, which belong at `row` and `col`
      * of D. C of all is read before any is written, so that no row waits for the one before. */
-    template <int WIDTH, int ROWS>
+    template <int WIDTH, int ROWS, bool MAY_ADD = true>
     static __device__ __forceinline__ void write_some(const tcgemm_gpu_args_t &args, uint32_t index,
                                                       int32_t row, int32_t col, uint32_t from) {
         const int32_t here = (int32_t)args.m - row;
-        const bool adds = (C_BOXES || WIDTH == 1) && args.c; /* see finish */
+        const bool adds = MAY_ADD && (C_BOXES || WIDTH == 1) && args.c; /* see finish */
         columns<out, WIDTH> added[ROWS] = {};
         if (adds) {
             const out *const old =
@@ -1127,7 +1121,8 @@ struct wgmma_kernel {
      * that what memory has beside one another is wanted at about the same time. (From registers,
      * where a store meets half of a sector: 0.65 TB/s; all rows of a box first, C of 16 bit: 240
      * and 216 us, see notes.md.) In the shade of the other consumer's products few at a time: many
-     * would hold these up. */
+     * would hold these up. Tiles that warps bring have a way of their own where there is no C: rows
+     * are most of what a tile of few blocks takes, and a third of that is to ask for C. */
     __device__ __forceinline__ void write_rows(const tcgemm_gpu_args_t &args, const work &w,
                                                uint32_t consumer, bool in_pairs,
                                                const sum (&c)[UNITS][RIGHT / 2]) {
@@ -1154,7 +1149,11 @@ struct wgmma_kernel {
                 const uint32_t from = place_of(which) + in_box(first, 4 * col_in_box);
                 if (which >= b::COUNT || col >= (int32_t)args.n || !is_new)
                     continue;
-                if (whole && some == AT_ONCE)
+                if (BY_WARPS && !args.c && whole)
+                    write_some<2, AT_ONCE, false>(args, w.index, row, col, from);
+                else if (BY_WARPS && !args.c)
+                    write_some<1, AT_ONCE, false>(args, w.index, row, col, from);
+                else if (whole && some == AT_ONCE)
                     write_some<2, AT_ONCE>(args, w.index, row, col, from);
                 else if (whole)
                     write_some<2, IN_SHADE>(args, w.index, row, col, from);
@@ -1494,7 +1493,7 @@ struct wgmma_kernel {
             if (MANY_REGISTERS)
                 tcgemm_registers_less<40>();
             if constexpr (BY_WARPS)
-                bring_all(x.args);
+                bring(x.args);
             else if (threadIdx.x == CONSUMERS * 128)
                 produce(x);
             if constexpr (GATHERS && !BY_WARPS) {
