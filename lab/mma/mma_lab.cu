@@ -338,6 +338,12 @@ static out_t *mem_c, *mem_d;
 static unsigned long long *counters;
 
 /* lie: compare with a product that lacks the last k; it must be found wrong. */
+static tcgemm_raster_t raster_of(const lab_kernel_t *k, const tcgemm_gpu_args_t *g,
+                                 uint32_t group) {
+    return tcgemm_raster_of((uint32_t)((g->m + k->bm - 1) / k->bm),
+                            (uint32_t)((g->n + k->bn - 1) / k->bn), group);
+}
+
 static bool check(const lab_kernel_t *k, const lab_case_t *t, uint32_t sparse, bool lie = false) {
     tcgemm_gpu_args_t g = {};
     const int64_t E = 16 / sizeof(in_t);
@@ -352,7 +358,7 @@ static bool check(const lab_kernel_t *k, const lab_case_t *t, uint32_t sparse, b
     g.ldd = t->n + t->pad_d, g.ldc = t->alias ? g.ldd : t->n + 2 * t->pad_d;
     g.stride_a = g.lda * ra + (unit_a > 1 ? 0 : 3 * (t->pad_a > 0)), g.stride_b = g.ldb * rb;
     g.stride_d = g.ldd * t->m, g.stride_c = g.ldc * t->m;
-    g.a_trans = k->a_trans, g.b_trans = k->b_trans, g.raster_group = 3 + t->m % 3;
+    g.a_trans = k->a_trans, g.b_trans = k->b_trans, g.raster = raster_of(k, &g, 3 + t->m % 3);
     const int64_t na = t->off + g.stride_a * t->batch + 64,
                   nb = t->off + g.stride_b * t->batch + 64;
     const int64_t nc = t->off + g.stride_c * t->batch + 64,
@@ -422,7 +428,7 @@ static double median_seconds(const lab_kernel_t *k, int64_t n, uint32_t group) {
     g.m = g.n = g.k = g.lda = g.ldb = g.ldc = g.ldd = n;
     g.batch = 1, g.stride_a = g.stride_b = g.stride_c = g.stride_d = n * n;
     g.a = mem_a, g.b = mem_b, g.d = mem_d;
-    g.a_trans = k->a_trans, g.b_trans = k->b_trans, g.raster_group = group;
+    g.a_trans = k->a_trans, g.b_trans = k->b_trans, g.raster = raster_of(k, &g, group);
     g.vector_a = vector_of(g.a, n, 0, 1, sizeof(in_t)), g.vector_b = g.vector_a;
     g.vector_c = g.vector_d = vector_of(g.d, n, 0, 1, sizeof(out_t));
 #if INTEGER

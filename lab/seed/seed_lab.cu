@@ -224,9 +224,10 @@ static void launch(const row &r, int layout, const tcgemm_gpu_args_t &g) {
     tcgemm_gpu_args_t args = g;
     const int64_t tiles = (g.m + r.bm - 1) / r.bm * ((g.n + r.bn - 1) / r.bn) * g.batch;
     const int64_t fit = (int64_t)sms * resident;
-    args.raster_group = (uint32_t)(sqrt((double)fit * r.bn / r.bm) + 0.5);
-    if (getenv("LAB_GROUP"))
-        args.raster_group = (uint32_t)atoi(getenv("LAB_GROUP"));
+    const uint32_t group = getenv("LAB_GROUP") ? (uint32_t)atoi(getenv("LAB_GROUP"))
+                                               : (uint32_t)(sqrt((double)fit * r.bn / r.bm) + 0.5);
+    args.raster = tcgemm_raster_of((uint32_t)((g.m + r.bm - 1) / r.bm),
+                                   (uint32_t)((g.n + r.bn - 1) / r.bn), group);
     void *list[] = {&args};
     OK(cudaLaunchKernel(kernel, dim3((unsigned)(r.persistent && fit < tiles ? fit : tiles)),
                         dim3((unsigned)r.threads), list, (size_t)r.smem, 0));

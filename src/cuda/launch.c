@@ -195,7 +195,7 @@ static tcgemm_status_t launch_product(tcgemm_gpu_t *gpu, const struct tcgemm_pla
                                       bool early, bool follows, CUstream stream) {
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const int64_t tiles_m = tcgemm_gpu_tile_rows(step, args->m);
-    const int64_t tiles_n = ceil_div(args->n, row->bn) * args->splits * step->ranks;
+    const int64_t tiles_n = ceil_div(args->n, row->bn) * args->splits.by * step->ranks;
     const int64_t least = step->in_pairs ? 2 : 1, fit = MAX_TILES / tiles_n / least * least;
     const int64_t rows = min_i64(tiles_m, fit > 0 ? fit : least);
     const int64_t items = rows < tiles_m ? 1 : min_i64(args->batch, MAX_TILES / (rows * tiles_n));

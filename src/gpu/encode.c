@@ -51,7 +51,7 @@ static void set_alignment(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
         x->whole_b = whole_pieces(x->vector_b, b, x->b_trans ? x->k : x->n);
     }
     x->vector_c = tcgemm_gpu_alignment(x->c, d, x->m, x->ldc, x->batch, x->stride_c);
-    x->vector_d = tcgemm_gpu_alignment(x->d, d, x->m, x->ldd, x->batch * x->splits, x->stride_d);
+    x->vector_d = tcgemm_gpu_alignment(x->d, d, x->m, x->ldd, x->batch * x->splits.by, x->stride_d);
 }
 
 /* The step's rows and columns of what it reads and writes. */
@@ -96,6 +96,18 @@ static void set_gathering(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
                  tcgemm_gpu_gathers(row, true, x->b_trans, x->vector_b);
 }
 
+/* ---- the order of tiles ---- */
+
+static void set_raster(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
+    if (step->kind != TCGEMM_STEP_PRODUCT)
+        return;
+    const tcgemm_gpu_row_t *row = step->kernel->gpu;
+    const uint32_t of_pair = step->in_pairs ? 2 : 1;
+    x->raster =
+        tcgemm_raster_of((uint32_t)tcgemm_gpu_tile_rows(step, x->m) / of_pair,
+                         (uint32_t)ceil_div(x->n, row->bn), step->gpu.raster_group / of_pair);
+}
+
 /* ---- scalars ---- */
 
 static void set_scalars(tcgemm_dtype_t scalar, double alpha, double beta, tcgemm_gpu_args_t *x) {
@@ -132,7 +144,7 @@ static tcgemm_gpu_args_t encode_d(const struct tcgemm_plan *plan, const tcgemm_c
     x.stride_d = g->stride_d;
     x.batch = g->batch;
     x.flags = g->flags;
-    x.splits = 1;
+    x.splits = tcgemm_divisor_of(1);
     x.split_k = g->k;
     set_scalars(g->type->scalar, call->alpha, call->beta, &x);
     return x;
@@ -149,8 +161,7 @@ static tcgemm_gpu_args_t encode_product(const struct tcgemm_plan *plan, const tc
     x.ldb = tcgemm_operand_ld(&step->b.at);
     x.stride_a = step->a.at.batch_stride;
     x.stride_b = step->b.at.batch_stride;
-    x.raster_group = step->in_pairs ? step->gpu.raster_group / 2 : step->gpu.raster_group;
-    x.splits = (uint32_t)step->splits;
+    x.splits = tcgemm_divisor_of((uint32_t)step->splits);
     x.split_k = step->split_k;
     x.streams_a = step->kernel->gpu->streams == TCGEMM_STREAMS_A;
     if (step->d.home == TCGEMM_HOME_WORKSPACE) { /* sums as they are */
@@ -169,7 +180,7 @@ static tcgemm_gpu_args_t encode_reduction(const struct tcgemm_plan *plan, const 
     x.a = resolve(&step->a, call, workspace);
     x.lda = step->a.at.row_stride;
     x.stride_a = step->a.at.batch_stride;
-    x.splits = (uint32_t)step->splits;
+    x.splits = tcgemm_divisor_of((uint32_t)step->splits);
     return x;
 }
 
@@ -193,7 +204,7 @@ static tcgemm_gpu_args_t encode_packing(const struct tcgemm_plan *plan, const tc
     x.stride_a = from->batch_stride;
     x.stride_d = step->d.at.batch_stride;
     x.batch = from->batch_stride ? g->batch : 1;
-    x.splits = 1;
+    x.splits = tcgemm_divisor_of(1);
     x.split_k = x.k;
     return x;
 }
@@ -207,6 +218,7 @@ tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm
     straighten(step, &x);
     set_alignment(step, &x);
     set_gathering(step, &x);
+    set_raster(step, &x);
     return x;
 }
 
@@ -239,9 +251,10 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
     x.a = advance(x.a, step->a.at.dtype, item * x.stride_a + row * (x.a_trans ? 1 : x.lda));
     x.b = advance(x.b, step->b.at.dtype, item * x.stride_b);
     x.c = advance(x.c, d, item * x.stride_c + row * x.ldc);
-    x.d = (void *)(uintptr_t)advance(x.d, d, item * x.splits * x.stride_d + row * x.ldd);
+    x.d = (void *)(uintptr_t)advance(x.d, d, item * x.splits.by * x.stride_d + row * x.ldd);
     set_alignment(step, &x);
     set_gathering(step, &x);
+    set_raster(step, &x);
     return x;
 }
 
@@ -301,7 +314,7 @@ bool tcgemm_gpu_tensors_of_d(const tcgemm_step_t *step, const tcgemm_gpu_args_t 
     if (x->c && !(step->kernel->gpu->boxes_of_c &&
                   has_rows_for_boxes(x->vector_c, x->ldc, x->stride_c, bytes)))
         return false;
-    *d = tensor_of(x->d, dtype, x->m, x->n, x->ldd, x->batch * x->splits, x->stride_d, rows);
+    *d = tensor_of(x->d, dtype, x->m, x->n, x->ldd, x->batch * x->splits.by, x->stride_d, rows);
     if (x->c)
         *c = tensor_of(x->c, dtype, x->m, x->n, x->ldc, x->batch, x->stride_c, rows);
     return true;

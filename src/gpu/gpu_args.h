@@ -31,6 +31,8 @@
 
 #include <stdint.h>
 
+#include "tile/raster.h"
+
 enum {
     TCGEMM_MOVE_THREADS = 256, /* of a block that packs, widens, turns, adds up or scales */
     TCGEMM_ROW_PIECES = 4,     /* pieces of one row that a thread of steps/pack.cu has in flight */
@@ -71,20 +73,20 @@ typedef struct tcgemm_gpu_args {
         uint32_t s32; /* integer types: modulo 2^32 */
     } alpha, beta;
     uint32_t a_trans, b_trans;
-    uint32_t flags;        /* TCGEMM_FLAG_* of the problem */
-    uint32_t raster_group; /* tile rows of D that are swept together (tile/raster.h), or pairs */
-    uint32_t vector_a;     /* bytes that every row start of A is aligned to: 16, 8, 4, 2, 1 */
-    uint32_t vector_b;     /* the same for B, C and D */
+    uint32_t flags;    /* TCGEMM_FLAG_* of the problem */
+    uint32_t vector_a; /* bytes that every row start of A is aligned to: 16, 8, 4, 2, 1 */
+    uint32_t vector_b; /* the same for B, C and D */
     uint32_t vector_c;
     uint32_t vector_d;
     /* 1: rows of A, on 16-byte boundaries, are whole 16-byte pieces or end in zeros up to one. */
     uint32_t whole_a;
-    uint32_t whole_b;   /* the same for B */
-    uint32_t splits;    /* of k: D is `splits` matrices for each item, sums of one part of k each */
-    int64_t split_k;    /* elements of k in each part but the last */
-    uint32_t streams_a; /* of kernels that stream an operand: 1 it is A, 0 it is B */
-    uint32_t gathers;   /* of kernels with tensor maps: 1 threads bring the operand that the row
-                         * may gather, which has no map */
+    uint32_t whole_b;        /* the same for B */
+    tcgemm_divisor_t splits; /* of k: D is so many matrices for each item, of a part of k each */
+    int64_t split_k;         /* elements of k in each part but the last */
+    tcgemm_raster_t raster;  /* the tiles of one matrix of D; rows of pairs, where blocks are */
+    uint32_t streams_a;      /* of kernels that stream an operand: 1 it is A, 0 it is B */
+    uint32_t gathers; /* of kernels with tensor maps: 1 threads bring the operand that the row
+                       * may gather, which has no map */
 } tcgemm_gpu_args_t;
 
 /* What the kernels of steps/pack.cu receive: an operand, or A and B. */

@@ -135,7 +135,7 @@ static double units_of_packing(const tcgemm_step_t *step, const tcgemm_gpu_args_
 static double units_of_reduction(const tcgemm_step_t *step, const tcgemm_gpu_args_t *args) {
     const int in_piece = PIECE * 8 / tcgemm_dtype_bits(step->a.at.dtype);
     const int64_t pieces = args->stride_a * args->batch / in_piece;
-    return (double)ceil_div(pieces, TCGEMM_MOVE_THREADS / TCGEMM_REDUCE_LANES(args->splits));
+    return (double)ceil_div(pieces, TCGEMM_MOVE_THREADS / TCGEMM_REDUCE_LANES(args->splits.by));
 }
 
 static int64_t grid_of_move(const struct tcgemm_plan *plan, const tcgemm_step_t *step,
@@ -173,7 +173,7 @@ tcgemm_gpu_shape_t tcgemm_gpu_shape(const struct tcgemm_plan *plan, const tcgemm
             .grid = grid_of_move(plan, step, args), .threads = TCGEMM_MOVE_THREADS, .ranks = 1};
     const tcgemm_gpu_row_t *row = step->kernel->gpu;
     const int64_t tiles = tcgemm_gpu_tile_rows(step, args->m) * ceil_div(args->n, row->bn) *
-                          args->splits * args->batch * step->ranks;
+                          args->splits.by * args->batch * step->ranks;
     const int64_t grid = tcgemm_gpu_grid(plan, step, tiles);
     const int64_t share = ceil_div(grid, plan->device->num_sms); /* of an SM */
     return (tcgemm_gpu_shape_t){.grid = grid,

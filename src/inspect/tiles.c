@@ -92,33 +92,31 @@ static void fill_tile(const struct tcgemm_plan *plan, const partition_t *c, int6
 /* The tiles that one product of a plan for a GPU computes. */
 typedef struct gpu_tiles {
     tcgemm_area_t area;
-    uint32_t down, across, group;
+    tcgemm_raster_t raster;
     int64_t first; /* their numbers begin there */
 } gpu_tiles_t;
 
 static gpu_tiles_t tiles_of(const tcgemm_step_t *step, const partition_t *c, int64_t first) {
     return (gpu_tiles_t){.area = step->area,
-                         .down = (uint32_t)ceil_div(step->area.rows, c->rows.inner),
-                         .across = (uint32_t)ceil_div(step->area.cols, c->cols.inner),
-                         .group = step->gpu.raster_group,
+                         .raster =
+                             tcgemm_raster_of((uint32_t)ceil_div(step->area.rows, c->rows.inner),
+                                              (uint32_t)ceil_div(step->area.cols, c->cols.inner),
+                                              step->gpu.raster_group),
                          .first = first};
 }
 
 /* Of the product, or of the tail, which comes last. */
 static gpu_tiles_t gpu_tiles(const struct tcgemm_plan *plan, const partition_t *c, bool of_tail) {
     const gpu_tiles_t first = tiles_of(tcgemm_plan_product(plan), c, 0);
-    return of_tail ? tiles_of(tcgemm_plan_tail(plan), c, (int64_t)first.down * first.across)
-                   : first;
+    return of_tail ? tiles_of(tcgemm_plan_tail(plan), c, first.raster.tiles.by) : first;
 }
 
 static void get_gpu_tile(const struct tcgemm_plan *plan, const partition_t *c, int64_t index,
                          tcgemm_tile_info_t *tile) {
     const gpu_tiles_t first = gpu_tiles(plan, c, false);
-    const bool of_tail =
-        tcgemm_plan_tail(plan) && index >= (int64_t)first.down * (int64_t)first.across;
+    const bool of_tail = tcgemm_plan_tail(plan) && index >= (int64_t)first.raster.tiles.by;
     const gpu_tiles_t x = gpu_tiles(plan, c, of_tail);
-    const tcgemm_tile_coord_t at =
-        tcgemm_raster((uint32_t)(index - x.first), x.down, x.across, x.group);
+    const tcgemm_tile_coord_t at = tcgemm_raster(&x.raster, (uint32_t)(index - x.first));
     fill_tile(plan, c, x.area.row + at.m * c->rows.inner, x.area.col + at.n * c->cols.inner, index,
               tile);
 }
@@ -169,7 +167,7 @@ static int64_t find_gpu_index(const struct tcgemm_plan *plan, const partition_t 
         gpu_tiles(plan, c, tail && row >= tail->area.row && col >= tail->area.col);
     const tcgemm_tile_coord_t at = {(uint32_t)((row - x.area.row) / c->rows.inner),
                                     (uint32_t)((col - x.area.col) / c->cols.inner)};
-    return x.first + tcgemm_raster_index(at, x.down, x.across, x.group);
+    return x.first + tcgemm_raster_index(&x.raster, at);
 }
 
 static int64_t find_cpu_index(const partition_t *c, int64_t row, int64_t col) {

@@ -68,7 +68,7 @@ static void regions_of_product(const tcgemm_step_t *step, const tcgemm_gpu_args_
 static void regions_of_sum(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
                            tcgemm_emulate_region_t *regions) {
     regions[A] = region_of("the sums", step->a.at.dtype, x->a, x->m, x->lda, x->lda,
-                           x->batch * x->splits, x->stride_a);
+                           x->batch * x->splits.by, x->stride_a);
     regions[B] = nothing("B");
 }
 
@@ -85,7 +85,7 @@ static void make_regions(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x,
              : nothing("C");
     regions[D] =
         region_of(step->d.home == TCGEMM_HOME_D ? "D" : "the workspace", step->d.at.dtype, x->d,
-                  x->m, x->n, x->ldd, x->batch * (is_product ? x->splits : 1), x->stride_d);
+                  x->m, x->n, x->ldd, x->batch * (is_product ? x->splits.by : 1), x->stride_d);
     const bool overlap =
         is_product && tcgemm_gpu_boxes_overlap(step->kernel->gpu, regions[D].element_bytes);
     regions[D].flags =

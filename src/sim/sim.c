@@ -80,7 +80,8 @@ double tcgemm_sim_value(const tcgemm_sim_t *sim, int side, tcgemm_sim_name_t nam
 
 tcgemm_batch_tile_t tcgemm_sim_tile(const tcgemm_sim_t *sim, uint32_t index, uint32_t tiles_m,
                                     uint32_t tiles_n) {
-    return tcgemm_batch_raster(index, tiles_m, tiles_n, sim->group);
+    const tcgemm_raster_t raster = tcgemm_raster_of(tiles_m, tiles_n, sim->group);
+    return tcgemm_batch_raster(&raster, index);
 }
 
 double tcgemm_sim_scaled(const tcgemm_sim_t *sim, int64_t item, int64_t row, int64_t col,

@@ -11,11 +11,13 @@
  *       m3    7   9  11
  *       m4   12  13  14      a group of one row
  *
- * A batch is one grid after the other: tile -> (item of the batch, index in its grid).
+ * A batch is one grid after the other: tile -> (item of the batch, index in its grid). The host
+ * works out what a grid is divided by, and kernels receive it (gpu/gpu_args.h).
  */
 #ifndef TCGEMM_TILE_RASTER_H
 #define TCGEMM_TILE_RASTER_H
 
+#include "tile/divide.h"
 #include "tile/hd.h"
 
 typedef struct tcgemm_tile_coord {
@@ -28,39 +30,53 @@ typedef struct tcgemm_batch_tile {
     tcgemm_tile_coord_t at;
 } tcgemm_batch_tile_t;
 
-/* The index-th tile of a grid of tiles_m x tiles_n; a group of 0 counts as 1. */
-TCGEMM_HD tcgemm_tile_coord_t tcgemm_raster(uint32_t index, uint32_t tiles_m, uint32_t tiles_n,
-                                            uint32_t group) {
+/* A grid of tiles, and the order in which they come. */
+typedef struct tcgemm_raster {
+    uint32_t cols;          /* of tiles */
+    uint32_t last;          /* first tile row of a last, lower group; beyond all without one */
+    tcgemm_divisor_t tiles; /* of the grid, and ... */
+    tcgemm_divisor_t group; /* ... of a group */
+    tcgemm_divisor_t down;  /* tile rows of a group, and ... */
+    tcgemm_divisor_t low;   /* ... of the last one */
+} tcgemm_raster_t;
+
+/* Of rows x cols tiles, at least one; a group of 0 counts as 1. */
+TCGEMM_HD tcgemm_raster_t tcgemm_raster_of(uint32_t rows, uint32_t cols, uint32_t group) {
     const uint32_t least = group == 0 ? 1 : group;
-    const uint32_t wanted = least < tiles_m ? least : tiles_m;
-    const uint32_t first = index / (wanted * tiles_n) * wanted; /* tile row that opens the group */
-    const uint32_t rows = tiles_m - first < wanted ? tiles_m - first : wanted;
-    const uint32_t within = index - first * tiles_n;
+    const uint32_t down = least < rows ? least : rows;
+    const uint32_t rest = rows % down; /* NOLINT(clang-analyzer-core.DivideZero) */
+    const tcgemm_raster_t r = {cols,
+                               rest ? rows - rest : UINT32_MAX,
+                               tcgemm_divisor_of(rows * cols),
+                               tcgemm_divisor_of(down * cols),
+                               tcgemm_divisor_of(down),
+                               tcgemm_divisor_of(rest ? rest : 1)};
+    return r;
+}
+
+/* The index-th tile. */
+TCGEMM_HD tcgemm_tile_coord_t tcgemm_raster(const tcgemm_raster_t *r, uint32_t index) {
+    const uint32_t first = tcgemm_divide(index, r->group) * r->down.by; /* opens the group */
+    const uint32_t within = index - first * r->cols;
+    const tcgemm_divisor_t down = first == r->last ? r->low : r->down;
     tcgemm_tile_coord_t at = {0, 0};
-    /* An index below tiles_m * tiles_n lies in a group with rows. */
-    at.m = first + within % rows; /* NOLINT(clang-analyzer-core.DivideZero) */
-    at.n = within / rows;         /* NOLINT(clang-analyzer-core.DivideZero) */
+    at.n = tcgemm_divide(within, down);
+    at.m = first + within - at.n * down.by;
     return at;
 }
 
 /* Which tile stands there: the inverse of tcgemm_raster. */
-TCGEMM_HD uint32_t tcgemm_raster_index(tcgemm_tile_coord_t at, uint32_t tiles_m, uint32_t tiles_n,
-                                       uint32_t group) {
-    const uint32_t least = group == 0 ? 1 : group;
-    const uint32_t wanted = least < tiles_m ? least : tiles_m;
-    /* Where a tile is, tiles_m is not 0. */
-    const uint32_t first = at.m / wanted * wanted; /* NOLINT(clang-analyzer-core.DivideZero) */
-    const uint32_t rows = tiles_m - first < wanted ? tiles_m - first : wanted;
-    return first * tiles_n + at.n * rows + (at.m - first);
+TCGEMM_HD uint32_t tcgemm_raster_index(const tcgemm_raster_t *r, tcgemm_tile_coord_t at) {
+    const uint32_t first = tcgemm_divide(at.m, r->down) * r->down.by;
+    const uint32_t down = first == r->last ? r->low.by : r->down.by;
+    return first * r->cols + at.n * down + (at.m - first);
 }
 
 /* tcgemm_raster for a batch of such grids. */
-TCGEMM_HD tcgemm_batch_tile_t tcgemm_batch_raster(uint32_t tile, uint32_t tiles_m, uint32_t tiles_n,
-                                                  uint32_t group) {
-    const uint32_t grid = tiles_m * tiles_n;
+TCGEMM_HD tcgemm_batch_tile_t tcgemm_batch_raster(const tcgemm_raster_t *r, uint32_t tile) {
     tcgemm_batch_tile_t found = {0, {0, 0}};
-    found.batch = tile / grid;
-    found.at = tcgemm_raster(tile - found.batch * grid, tiles_m, tiles_n, group);
+    found.batch = tcgemm_divide(tile, r->tiles);
+    found.at = tcgemm_raster(r, tile - found.batch * r->tiles.by);
     return found;
 }
 

@@ -15,6 +15,7 @@
 #ifndef TCGEMM_TILE_SPLIT_H
 #define TCGEMM_TILE_SPLIT_H
 
+#include "tile/divide.h"
 #include "tile/hd.h"
 
 typedef struct tcgemm_part {
@@ -24,12 +25,12 @@ typedef struct tcgemm_part {
 } tcgemm_part_t;
 
 /* The index-th part, of split_k elements but for the last of an item. */
-TCGEMM_HD tcgemm_part_t tcgemm_part_of_k(uint32_t index, uint32_t splits, int64_t k,
+TCGEMM_HD tcgemm_part_t tcgemm_part_of_k(uint32_t index, tcgemm_divisor_t splits, int64_t k,
                                          int64_t split_k) {
     tcgemm_part_t part = {index, 0, k};
-    if (splits > 1) {
-        part.item = index / splits;
-        part.first = (index - part.item * splits) * split_k;
+    if (splits.by > 1) {
+        part.item = tcgemm_divide(index, splits);
+        part.first = (index - part.item * splits.by) * split_k;
         part.k = k - part.first < split_k ? k - part.first : split_k;
     }
     return part;

@@ -186,6 +186,13 @@ static bool is_gathered(const problem_t *p, bool is_b) {
     return p->row->gathers && is_right && (p->is_loose || (is_b ? p->b_mn : p->a_mn));
 }
 
+/* Two tile rows, or rows of pairs, are swept together. */
+static tcgemm_raster_t raster_of(const problem_t *p) {
+    const int64_t down = (p->m + p->row->bm - 1) / p->row->bm, of_pair = p->in_pairs ? 2 : 1;
+    return tcgemm_raster_of((uint32_t)((down + of_pair - 1) / of_pair),
+                            (uint32_t)((p->n + p->row->bn - 1) / p->row->bn), 2);
+}
+
 static tcgemm_tensor_args_t args_of(const problem_t *p) {
     const row_t *row = p->row;
     const bool is_integer = p->d.dtype == TCGEMM_DTYPE_S32;
@@ -228,12 +235,12 @@ static tcgemm_tensor_args_t args_of(const problem_t *p) {
         .stride_d = p->d.stride,
         .a_trans = p->a_mn,
         .b_trans = !p->b_mn,
-        .raster_group = 2,
+        .raster = raster_of(p),
         .vector_a = 16,
         .vector_b = 16,
         .vector_c = aligned_to(&p->c),
         .vector_d = aligned_to(&p->d),
-        .splits = (uint32_t)p->splits,
+        .splits = tcgemm_divisor_of((uint32_t)p->splits),
         .split_k = p->split_k,
         .gathers = !row->by_warps && (is_gathered(p, false) || is_gathered(p, true)),
     };

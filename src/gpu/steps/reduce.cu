@@ -155,7 +155,8 @@ static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, int
 template <class Type> static __device__ __forceinline__ void reduce(const tcgemm_gpu_args_t &args) {
     typedef reduce_piece<Type> piece_t;
     TCGEMM_SHARED_ARRAY(piece_t, shared, TCGEMM_MOVE_THREADS);
-    const uint32_t lanes = TCGEMM_REDUCE_LANES(args.splits), places = TCGEMM_MOVE_THREADS / lanes;
+    const uint32_t lanes = TCGEMM_REDUCE_LANES(args.splits.by),
+                   places = TCGEMM_MOVE_THREADS / lanes;
     const uint32_t lane = threadIdx.x / places, place = threadIdx.x % places;
     const int64_t in_row = args.lda / piece_t::COUNT, in_part = args.stride_a / piece_t::COUNT;
     const int64_t all = in_part * args.batch;
@@ -169,8 +170,9 @@ template <class Type> static __device__ __forceinline__ void reduce(const tcgemm
         const int64_t in_item = at - item * in_part;
         piece_t total = {};
         if (at < all)
-            total = sum_of_parts((const piece_t *)args.a + item * args.splits * in_part + in_item,
-                                 in_part, lane, lanes, args.splits);
+            total =
+                sum_of_parts((const piece_t *)args.a + item * args.splits.by * in_part + in_item,
+                             in_part, lane, lanes, args.splits.by);
         shared[threadIdx.x] = total;
         __syncthreads();
         if (lane == 0 && at < all) {

@@ -163,7 +163,7 @@ int kernel_operands(const kernel_t *named, kernel_params_t *params, kernel_opera
     const kernel_t called = kernel_as_called(named, params);
     const kernel_t *const kernel = &called;
     tcgemm_gpu_args_t *const x = &params->product;
-    const int64_t parts = x->batch * x->splits;
+    const int64_t parts = x->batch * x->splits.by;
     int count = 0;
     if (kernel->kind == KERNEL_PEAK)
         return 0;
@@ -242,12 +242,16 @@ static const char *product_fault(const kernel_t *kernel, const tcgemm_gpu_args_t
     const bool in_pairs = ranks == 2 && row->pairs;
     const int64_t rows = in_pairs ? 2 * tiles(x->m, 2 * row->bm) : tiles(x->m, row->bm);
     const int64_t needed =
-        rows * tiles(x->n, row->bn) * x->batch * x->splits * (in_pairs ? 1 : (int64_t)ranks);
+        rows * tiles(x->n, row->bn) * x->batch * x->splits.by * (in_pairs ? 1 : (int64_t)ranks);
     if (x->k < 1 || !x->a || !x->b)
         return "a product of nothing";
-    if (x->splits < 1 || (x->splits - 1) * x->split_k >= x->k || x->splits * x->split_k < x->k)
+    if (x->splits.by < 1 || (x->splits.by - 1) * x->split_k >= x->k ||
+        x->splits.by * x->split_k < x->k)
         return "the parts of k are not k";
-    if (x->splits > 1 && (!row->splits_k || x->split_k % row->bk != 0))
+    if (x->raster.cols != tiles(x->n, row->bn) ||
+        x->raster.tiles.by != rows / (in_pairs ? 2 : 1) * tiles(x->n, row->bn))
+        return "the tiles of the raster are not those of D";
+    if (x->splits.by > 1 && (!row->splits_k || x->split_k % row->bk != 0))
         return "a split of k that the kernel does not know";
     if ((x->a_trans != kernel->a_trans && !row->gathers_a) ||
         (x->b_trans != kernel->b_trans && !row->gathers_b))
@@ -313,7 +317,7 @@ static const char *map_fault(const kernel_t *kernel, const kernel_params_t *para
                            x->n * (int64_t)size_of(kernel->d) % 16 == 0 &&
                            (!x->c || (row->boxes_of_c && x->vector_c >= 16));
     if (params->with_maps.has_d != may_leave ||
-        (may_leave && !maps(&params->with_maps.d, x->d, x->m, x->n, x->ldd, x->batch * x->splits,
+        (may_leave && !maps(&params->with_maps.d, x->d, x->m, x->n, x->ldd, x->batch * x->splits.by,
                             x->stride_d, row->box_rows)))
         return "the map of D is not that of D";
     const bool may_come = may_leave && x->c;
@@ -351,7 +355,7 @@ const char *kernel_fault(const kernel_t *named, const kernel_params_t *params, u
         return "an empty D";
     if (kernel_packs(kernel))
         return packing_fault(kernel, &params->packing, grid, threads, smem);
-    if (kernel->kind == KERNEL_REDUCE && (x->splits < 2 || (uintptr_t)x->a % 16))
+    if (kernel->kind == KERNEL_REDUCE && (x->splits.by < 2 || (uintptr_t)x->a % 16))
         return "a sum of one part, or off a 16-byte boundary";
     if (kernel->kind == KERNEL_REDUCE && x->stride_a != x->m * x->lda)
         return "parts whose rows do not follow one another";

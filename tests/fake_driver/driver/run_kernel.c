@@ -46,12 +46,13 @@ static void store_floats(const kernel_t *kernel, const args_t *x, int64_t item, 
 static args_t part_of(const kernel_t *kernel, const args_t *x, int64_t item, int64_t part) {
     args_t p = *x;
     const int64_t first = part * x->split_k;
-    p.k = x->splits == 1 ? x->k : x->k - first < x->split_k ? x->k - first : x->split_k;
+    p.k = x->splits.by == 1 ? x->k : x->k - first < x->split_k ? x->k - first : x->split_k;
     p.a = (const char *)x->a + (item * x->stride_a + first * (x->a_trans ? x->lda : 1)) *
                                    tcgemm_dtype_bits(kernel->a) / 8;
     p.b = (const char *)x->b + (item * x->stride_b + first * (x->b_trans ? 1 : x->ldb)) *
                                    tcgemm_dtype_bits(kernel->b) / 8;
-    p.d = (char *)x->d + (item * x->splits + part) * x->stride_d * tcgemm_dtype_bits(kernel->d) / 8;
+    p.d = (char *)x->d +
+          (item * x->splits.by + part) * x->stride_d * tcgemm_dtype_bits(kernel->d) / 8;
     p.c = x->c ? (const char *)x->c + item * x->stride_c * tcgemm_dtype_bits(kernel->d) / 8 : NULL;
     return p;
 }
@@ -185,10 +186,10 @@ static void reduce(const kernel_t *kernel, const args_t *x, int64_t item) {
         abort();
     for (int64_t i = 0; i < x->m; ++i) {
         memset(sums, 0, (size_t)x->n * sizeof *sums);
-        for (uint32_t part = 0; part < x->splits; ++part)
+        for (uint32_t part = 0; part < x->splits.by; ++part)
             for (int64_t j = 0; j < x->n; ++j)
                 sums[j] += tcgemm_load_float(
-                    kernel->a, x->a, (item * x->splits + part) * x->stride_a + i * x->lda + j);
+                    kernel->a, x->a, (item * x->splits.by + part) * x->stride_a + i * x->lda + j);
         store_floats(kernel, x, item, i, sums);
     }
     free(sums);
@@ -200,10 +201,10 @@ static void reduce_integers(const kernel_t *kernel, const args_t *x, int64_t ite
         abort();
     for (int64_t i = 0; i < x->m; ++i) {
         memset(sums, 0, (size_t)x->n * sizeof *sums);
-        for (uint32_t part = 0; part < x->splits; ++part)
+        for (uint32_t part = 0; part < x->splits.by; ++part)
             for (int64_t j = 0; j < x->n; ++j)
                 sums[j] += integer_at(kernel->a, x->a,
-                                      (item * x->splits + part) * x->stride_a + i * x->lda + j);
+                                      (item * x->splits.by + part) * x->stride_a + i * x->lda + j);
         store_integers(kernel, x, item, i, sums);
     }
     free(sums);
@@ -233,7 +234,7 @@ static void check_ends(const kernel_t *kernel, const args_t *x, int64_t item) {
 
 static void multiply(const kernel_t *kernel, const args_t *x, int64_t item) {
     check_ends(kernel, x, item);
-    for (uint32_t part = 0; part < x->splits; ++part) {
+    for (uint32_t part = 0; part < x->splits.by; ++part) {
         const args_t p = part_of(kernel, x, item, part);
         if (tcgemm_dtype_is_integer(kernel->d))
             multiply_integers(kernel, &p);

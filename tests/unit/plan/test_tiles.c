@@ -156,10 +156,11 @@ static void gpu_tiles_come_in_raster_order(void **state) {
     const tcgemm_gpu_row_t *const row = plan->kernel->gpu;
     const uint32_t tiles_m = (uint32_t)((p.m + row->bm - 1) / row->bm);
     const uint32_t tiles_n = (uint32_t)((p.n + row->bn - 1) / row->bn);
+    const tcgemm_raster_t raster =
+        tcgemm_raster_of(tiles_m, tiles_n, tcgemm_plan_product(plan)->gpu.raster_group);
     assert_int_equal(tcgemm_plan_tile_count(plan), tiles_m * tiles_n);
     for (uint32_t i = 0; i < tiles_m * tiles_n; ++i) {
-        const tcgemm_tile_coord_t at =
-            tcgemm_raster(i, tiles_m, tiles_n, tcgemm_plan_product(plan)->gpu.raster_group);
+        const tcgemm_tile_coord_t at = tcgemm_raster(&raster, i);
         const tcgemm_tile_info_t tile = tile_at(plan, i);
         assert_int_equal(tile.row, (int64_t)at.m * row->bm);
         assert_int_equal(tile.col, (int64_t)at.n * row->bn);

@@ -684,9 +684,7 @@ struct mma_pipelined {
      */
     static __device__ __forceinline__ tcgemm_batch_tile_t
     which_tile(const tcgemm_gpu_args_t &args) {
-        const uint32_t tiles_m = (uint32_t)((args.m + ROWS_D - 1) / ROWS_D);
-        const uint32_t tiles_n = (uint32_t)((args.n + COLS_D - 1) / COLS_D);
-        return tcgemm_batch_raster(tcgemm_block_index(), tiles_m, tiles_n, args.raster_group);
+        return tcgemm_batch_raster(&args.raster, tcgemm_block_index());
     }
 
     __device__ __forceinline__ void run(const tcgemm_gpu_args_t &args) {

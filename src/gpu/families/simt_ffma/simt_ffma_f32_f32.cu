@@ -189,10 +189,7 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
     extern __shared__ __align__(16) float whole_memory[];
     const uint32_t slice = SLICES > 1 ? threadIdx.x / THREADS : 0;
     float *const memory = whole_memory + slice * (2 * SLOT_FLOATS);
-    const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
-    const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
-    const tcgemm_batch_tile_t tile =
-        tcgemm_batch_raster(tcgemm_block_index(), tiles_m, tiles_n, args.raster_group);
+    const tcgemm_batch_tile_t tile = tcgemm_batch_raster(&args.raster, tcgemm_block_index());
     const int64_t m0 = (int64_t)tile.at.m * BM, n0 = (int64_t)tile.at.n * BN;
     const uint32_t lane = threadIdx.x % 32;
     const uint32_t warp = (SLICES > 1 ? threadIdx.x % THREADS : threadIdx.x) / 32;

@@ -123,10 +123,7 @@ static __device__ __forceinline__ void tcgemm_simt_outer(const tcgemm_gpu_args_t
                   "the block that a device with so much shared memory asks for");
     constexpr int ROW = tcgemm_outer_index(1, 0, THREADS); /* from row to row of C */
 
-    const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
-    const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
-    const tcgemm_batch_tile_t tile =
-        tcgemm_batch_raster(blockIdx.x, tiles_m, tiles_n, args.raster_group);
+    const tcgemm_batch_tile_t tile = tcgemm_batch_raster(&args.raster, blockIdx.x);
     const int64_t m0 = (int64_t)tile.at.m * BM;
     const int64_t n0 = (int64_t)tile.at.n * BN + threadIdx.x * 4;
     if (n0 >= args.n)

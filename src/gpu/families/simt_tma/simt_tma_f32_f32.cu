@@ -132,10 +132,7 @@ template <int BM, int BN, int WM, int WN, int STAGES> struct simt_tma_kernel {
         tcgemm_wait_for_grids();
         tcgemm_let_next_grid_begin();
 
-        const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
-        const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
-        const tcgemm_batch_tile_t tile =
-            tcgemm_batch_raster(tcgemm_block_index(), tiles_m, tiles_n, args.raster_group);
+        const tcgemm_batch_tile_t tile = tcgemm_batch_raster(&args.raster, tcgemm_block_index());
         const tcgemm_part_t part = tcgemm_part_of_k(tile.batch, args.splits, args.k, args.split_k);
         const uint32_t blocks = tcgemm_pipeline_blocks(part.k, BK);
         row = (int32_t)(tile.at.m * BM);

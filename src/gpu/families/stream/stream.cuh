@@ -430,7 +430,7 @@ template <class TYPE, int FEW, int WARPS, bool IS_K_FORM> struct stream_kernel {
     }
 
     __device__ __forceinline__ void run(void) {
-        const uint32_t end = tiles() * (uint32_t)(args.batch * args.splits);
+        const uint32_t end = tiles() * (uint32_t)(args.batch * args.splits.by);
         step_t step;
         stream_place coming = place_of(blockIdx.x);
         auto fetch = [&](int at) {

@@ -342,18 +342,12 @@ struct wgmma_kernel {
         bool is_shaded; /* its D may take its time: the other consumer's products take longer */
     };
 
-    static __device__ __forceinline__ uint32_t num_tiles(const tcgemm_gpu_args_t &args,
-                                                         uint32_t *rows, uint32_t *cols) {
-        *rows = (uint32_t)((args.m + ROWS_D - 1) / ROWS_D);
-        if (PAIRED)
-            *rows = (*rows + of_pair() - 1) / of_pair();
-        *cols = (uint32_t)((args.n + COLS_D - 1) / COLS_D);
-        return *rows * *cols * (uint32_t)args.batch * args.splits;
+    static __device__ __forceinline__ uint32_t num_tiles(const tcgemm_gpu_args_t &args) {
+        return args.raster.tiles.by * (uint32_t)args.batch * args.splits.by;
     }
 
-    static __device__ __forceinline__ work find_work(const tcgemm_gpu_args_t &args, uint32_t tile,
-                                                     uint32_t rows, uint32_t cols) {
-        const tcgemm_batch_tile_t at = tcgemm_batch_raster(tile, rows, cols, args.raster_group);
+    static __device__ __forceinline__ work find_work(const tcgemm_gpu_args_t &args, uint32_t tile) {
+        const tcgemm_batch_tile_t at = tcgemm_batch_raster(&args.raster, tile);
         const tcgemm_part_t part = tcgemm_part_of_k(at.batch, args.splits, args.k, args.split_k);
         work w;
         w.index = at.batch;
@@ -428,14 +422,13 @@ struct wgmma_kernel {
         const tcgemm_tensor_map_t *right = SWAP ? &x.a : &x.b;
         const bool left_varies = (SWAP ? args.stride_b : args.stride_a) != 0;
         const bool right_varies = (SWAP ? args.stride_a : args.stride_b) != 0;
-        uint32_t rows, cols;
-        const uint32_t tiles = num_tiles(args, &rows, &cols);
+        const uint32_t tiles = num_tiles(args);
         cursor at = {0, 0};
         tcgemm_tma_prefetch(left);
         if (!gathers(args))
             tcgemm_tma_prefetch(right);
         for (uint32_t tile = first_tile(); tile < tiles; tile += tile_step()) {
-            const work w = find_work(args, tile, rows, cols);
+            const work w = find_work(args, tile);
             int32_t k = w.first;
 #pragma unroll 1
             for (uint32_t block = 0; block < w.blocks; ++block) {
@@ -471,14 +464,13 @@ struct wgmma_kernel {
     };
 
     static __device__ __forceinline__ void go(const tcgemm_gpu_args_t &args, walk &at,
-                                              uint32_t blocks, uint32_t tiles, uint32_t rows,
-                                              uint32_t cols) {
+                                              uint32_t blocks, uint32_t tiles) {
         at.block += blocks;
         while (at.tile < tiles && at.block >= at.w.blocks) {
             at.block -= at.w.blocks;
             at.tile += tile_step();
             if (at.tile < tiles)
-                at.w = find_work(args, at.tile, rows, cols);
+                at.w = find_work(args, at.tile);
         }
     }
 
@@ -525,8 +517,7 @@ struct wgmma_kernel {
     /* The narrow operand, where it lies as no box can bring it. What a warp lays down next is under
      * way while it waits for the slot. */
     __device__ __forceinline__ void gather(const tcgemm_gpu_args_t &args, uint32_t gatherer) {
-        uint32_t rows, cols;
-        const uint32_t tiles = num_tiles(args, &rows, &cols);
+        const uint32_t tiles = num_tiles(args);
         cursor slot = {0, 0};
         walk at;
         picked v;
@@ -534,8 +525,8 @@ struct wgmma_kernel {
         at.block = 0;
         if (at.tile >= tiles)
             return;
-        at.w = find_work(args, at.tile, rows, cols);
-        go(args, at, gatherer, tiles, rows, cols);
+        at.w = find_work(args, at.tile);
+        go(args, at, gatherer, tiles);
         slot.skip(gatherer);
         while (at.tile < tiles) {
             pick(v, args, at);
@@ -545,7 +536,7 @@ struct wgmma_kernel {
             __syncwarp();
             if (threadIdx.x % 32 == 0)
                 tcgemm_mbarrier_arrive(filled(slot.slot));
-            go(args, at, GATHERERS, tiles, rows, cols);
+            go(args, at, GATHERERS, tiles);
             slot.skip(GATHERERS);
         }
     }
@@ -572,8 +563,8 @@ struct wgmma_kernel {
         const int32_t extent = (int32_t)(is_right ? args.n : args.m);
         const uint32_t own = (is_right ? LEFT_BYTES : 0) + warp * (side::COUNT * ROW);
         const uint32_t ends = smem + ENDS_AT + own / ROW * 4;
-        uint32_t rows, cols, under_way = 0, notes = 0; /* of blocks under way, the newest lowest */
-        const uint32_t tiles = num_tiles(args, &rows, &cols);
+        uint32_t under_way = 0, notes = 0; /* of blocks under way, the newest lowest */
+        const uint32_t tiles = num_tiles(args);
         cursor at = {0, 0}, oldest = {0, 0};
         const auto hand_over_oldest = [&] {
             --under_way;
@@ -587,7 +578,7 @@ struct wgmma_kernel {
             oldest.advance();
         };
         for (uint32_t tile = first_tile(); tile < tiles; tile += tile_step()) {
-            const work w = find_work(args, tile, rows, cols);
+            const work w = find_work(args, tile);
             side lines(by_k, base, w.item * stride, ld, extent, (int32_t)args.k,
                        (int32_t)warp * side::COUNT, (int32_t)(is_right ? w.right : w.left),
                        w.first);
@@ -842,17 +833,17 @@ struct wgmma_kernel {
     __device__ __forceinline__ void consume(const tcgemm_tensor_args_t &x, uint32_t consumer) {
         const tcgemm_gpu_args_t &args = x.args;
         const uint32_t step = tile_step();
-        uint32_t rows, cols, turn = consumer ^ 1;
-        const uint32_t tiles = num_tiles(args, &rows, &cols);
+        uint32_t turn = consumer ^ 1;
+        const uint32_t tiles = num_tiles(args);
         cursor at = {0, 0};
         sum c[UNITS][RIGHT / 2];
         uint32_t tile = first_tile();
         if (TURNS && consumer == 1 && tile < tiles) {
-            at.skip(find_work(args, tile, rows, cols).blocks);
+            at.skip(find_work(args, tile).blocks);
             tile += step;
         }
         while (tile < tiles) {
-            work w = find_work(args, tile, rows, cols);
+            work w = find_work(args, tile);
             w.is_shaded = TURNS && w.blocks >= SHADE && tile + step < tiles;
             begin_c(x, w, TURNS ? 0 : consumer);
             if (TURNS) {
@@ -871,7 +862,7 @@ struct wgmma_kernel {
                 finish(x, w, TURNS ? 0 : consumer, c);
             tile += step;
             if (TURNS && tile < tiles) {
-                at.skip(find_work(args, tile, rows, cols).blocks);
+                at.skip(find_work(args, tile).blocks);
                 tile += step;
             }
         }
@@ -1383,9 +1374,7 @@ struct wgmma_kernel {
     };
 
     static __device__ __forceinline__ place find_place(const tcgemm_gpu_args_t &args) {
-        uint32_t rows, cols;
-        (void)num_tiles(args, &rows, &cols);
-        const work w = find_work(args, first_tile(), rows, cols);
+        const work w = find_work(args, first_tile());
         const int64_t left = w.left + left_of(0), right = w.right + 2 * (threadIdx.x % 4);
         const int64_t to_left = (SWAP ? args.n : args.m) - left;
         const int64_t to_right = (SWAP ? args.m : args.n) - right;

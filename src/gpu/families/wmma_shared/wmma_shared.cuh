@@ -254,9 +254,7 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
     constexpr int WARPS_N = BN / WN, TILES_M = WM / T, TILES_N = WN / T;
     static_assert(BM / WM * WARPS_N * 32 == TCGEMM_WMMA_SHARED_THREADS, "8 warps");
 
-    const uint32_t tiles_m = (uint32_t)((args.m + BM - 1) / BM);
-    const uint32_t tiles_n = (uint32_t)((args.n + BN - 1) / BN);
-    const uint32_t tiles = tiles_m * tiles_n * (uint32_t)args.batch;
+    const uint32_t tiles = args.raster.tiles.by * (uint32_t)args.batch;
     const int64_t pitch_a = args.lda * Pair::BYTES, pitch_b = args.ldb * Pair::BYTES;
     const uint32_t chunks = (uint32_t)((args.k + Pair::CHUNK - 1) / Pair::CHUNK);
     const int tail = (int)(args.k - (int64_t)(chunks - 1) * Pair::CHUNK);
@@ -285,8 +283,7 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
     uint32_t copy_left = 0; /* chunks of its k */
     auto open = [&]() {
         if (copy_tile < tiles) {
-            const tcgemm_batch_tile_t t =
-                tcgemm_batch_raster(copy_tile, tiles_m, tiles_n, args.raster_group);
+            const tcgemm_batch_tile_t t = tcgemm_batch_raster(&args.raster, copy_tile);
             source_a.open((const char *)args.a + t.batch * args.stride_a * Pair::BYTES, pitch_a,
                           (int64_t)t.at.m * BM, args.m);
             source_b.open((const char *)args.b + t.batch * args.stride_b * Pair::BYTES, pitch_b,
@@ -374,8 +371,7 @@ static __device__ __forceinline__ void tcgemm_wmma_shared(const tcgemm_gpu_args_
 
         // ---- D
         // -------------------------------------------------------------------------------------
-        const tcgemm_batch_tile_t t =
-            tcgemm_batch_raster(tile, tiles_m, tiles_n, args.raster_group);
+        const tcgemm_batch_tile_t t = tcgemm_batch_raster(&args.raster, tile);
         const int64_t row0 = (int64_t)t.at.m * BM + warp_m + tcgemm_wmma_outer(0, g, a_t::GROUP);
         const int64_t col0 =
             (int64_t)t.at.n * BN + warp_n + tcgemm_wmma_outer(0, 2 * q, b_t::GROUP);
