@@ -15,6 +15,9 @@
 #define IS_FP8_wide       0
 #define IS_FP8_half       0
 #define IS_FP8_short      1
+#define IS_HALF_wide      0
+#define IS_HALF_half      1
+#define IS_HALF_short     0
 #define TAKES(sums)       (tcgemm_takes_t)(IS_FP8_##sums ? TCGEMM_TAKES_K : 0)
 
 #define WIDE_ROW(type, code, sums, min_cc, max_cc_, bm_, bn_, bk_, wm_, wn_, slices, stages_,      \
@@ -29,8 +32,8 @@
                         .stages = (stages_),                                                       \
                         .smem_bytes = TCGEMM_MMA_SMEM(bm_, bn_, bk_, BITS(code) / 8, stages_),     \
                         .blocks_per_sm = (blocks), .splits_k = true, .pads_rows = true,            \
-                        .not_on_90 = TCGEMM_MMA_NOT_ON_90(BITS(code), bn_), .waits = true,         \
-                        .fp8_mma = IS_FP8_##sums, .whole_rows = IS_FP8_##sums,                     \
+                        .not_on_90 = TCGEMM_MMA_NOT_ON_90(BITS(code), bn_, IS_HALF_##sums),        \
+                        .waits = true, .fp8_mma = IS_FP8_##sums, .whole_rows = IS_FP8_##sums,      \
                         .takes_a = TAKES(sums), .takes_b = TAKES(sums))
 
 /* Of each row of bf16 one of fp8, whose operands are bf16 once they are packed: sums in f32. */

@@ -35,7 +35,8 @@ static __device__ __forceinline__ void tcgemm_mma_run(const tcgemm_gpu_args_t &a
         if constexpr (TCGEMM_IS_FOR_ARCH(                                                          \
                           min_cc, max_cc,                                                          \
                           TCGEMM_MMA_SMEM(bm, bn, bk, traits::ELEMENT_BYTES, stages)) &&           \
-                      !(TCGEMM_IS_SM90A && TCGEMM_MMA_NOT_ON_90(8 * traits::ELEMENT_BYTES, bn)))   \
+                      !(TCGEMM_IS_SM90A &&                                                         \
+                        TCGEMM_MMA_NOT_ON_90(8 * traits::ELEMENT_BYTES, bn, traits::SUMS == 2)))   \
             tcgemm_mma_run<traits, bm, bn, bk, wm, wn, slices, stages, a_form, b_form>(args);      \
     }
 

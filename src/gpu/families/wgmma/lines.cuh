@@ -46,14 +46,14 @@ template <int ELEMENT_BYTES> struct wgmma_lines {
     int64_t step;        /* and from a line to the one of the next block: bytes */
     int32_t lines;       /* that exist from the first on, */
     int32_t length;      /* and of each: elements */
-    bool by_k;           /* lines are of k, not of m (n) */
+    int32_t of_k;        /* of the elements of a block, those that are along lines: all or none */
 
     /* Of the operand at `base` + `item` elements, `extent` lines (in k contiguous), the tile has
      * those from `first` on, and of these the warp those from `mine` on; from element k. */
-    __device__ __forceinline__ wgmma_lines(bool lines_are_of_k, const void *base, int64_t item,
-                                           int64_t ld, int32_t extent, int32_t end_of_k,
-                                           int32_t mine, int32_t first, int32_t k)
-        : by_k(lines_are_of_k) {
+    __device__ __forceinline__ wgmma_lines(bool by_k, const void *base, int64_t item, int64_t ld,
+                                           int32_t extent, int32_t end_of_k, int32_t mine,
+                                           int32_t first, int32_t k)
+        : of_k(by_k ? BK : 0) {
         const int32_t atom = by_k ? 0 : mine / ATOM * ATOM;
         const int32_t line = (by_k ? first : k) + mine - atom;
         const int32_t along = by_k ? k : first + atom;
@@ -71,35 +71,20 @@ template <int ELEMENT_BYTES> struct wgmma_lines {
     __device__ __forceinline__ void advance(void) {
         word[0] += step;
         word[1] += step;
-        (by_k ? length : lines) -= BK;
+        length -= of_k;
+        lines -= BK - of_k;
     }
 
     /* To rows from `to` on; the words that the lines end in, if they are raw, to as many words at
      * `ends`. Zeros stand for what is not there. */
     __device__ __forceinline__ void bring(uint32_t to, uint32_t ends) const {
         const int32_t size = bytes(), count = size == 0 ? 0 : lines;
-        const bool is_whole = size == ROW && count >= COUNT;
-        const int32_t there[2] = {lane() < (begin[0] + size) / 4 ? count : 0,
-                                  lane() < (begin[1] + size) / 4 ? count : 0};
-        const char *from[2] = {word[0], word[1]};
-        uint32_t own = to + lane() * 4;
-#pragma unroll 1
-        for (int32_t first = 0; first < COUNT; first += AT_ONCE, own += AT_ONCE * ROW) {
-            if (is_whole) {
-#pragma unroll
-                for (int line = 0; line < AT_ONCE; ++line) {
-                    tcgemm_cp_async_4((own ^ line % 8 * 16) + line * ROW, from[line % 2], 4);
-                    from[line % 2] += 2 * pitch;
-                }
-            } else {
-#pragma unroll
-                for (int line = 0; line < AT_ONCE; ++line) {
-                    tcgemm_cp_async_4_if((own ^ line % 8 * 16) + line * ROW, from[line % 2],
-                                         first + line < there[line % 2]);
-                    from[line % 2] += 2 * pitch;
-                }
-            }
-        }
+        const int32_t even = lane() < (begin[0] + size) / 4 ? count : 0;
+        const int32_t odd = lane() < (begin[1] + size) / 4 ? count : 0;
+        if (count >= COUNT)
+            bring_words<true>(to, even, odd);
+        else
+            bring_words<false>(to, even, odd);
         if (is_raw(begin[0], (uint32_t)pitch, size)) {
             const char *const end = word[0] - lane() * 4 + begin[0] + lane() * pitch + size;
             tcgemm_cp_async_4(ends + lane() * 4, end - in_word(end),
@@ -132,6 +117,26 @@ template <int ELEMENT_BYTES> struct wgmma_lines {
     /* Bytes of the word that `at` lies in, before it. */
     static __device__ __forceinline__ int32_t in_word(const char *at) {
         return ELEMENT_BYTES % 4 == 0 ? 0 : (int32_t)((uintptr_t)at % 4);
+    }
+
+    /* This lane's word of each of the first `even` and `odd` lines; ALL: of all of either, unless
+     * it is 0. (A loop for each: what is asked within one costs it predicates, for which lines
+     * wait.) */
+    template <bool ALL>
+    __device__ __forceinline__ void bring_words(uint32_t to, int32_t even, int32_t odd) const {
+        const int32_t there[2] = {even, odd};
+        const char *from[2] = {word[0], word[1]};
+        uint32_t own = to + lane() * 4;
+#pragma unroll 1
+        for (int32_t first = 0; first < COUNT; first += AT_ONCE, own += AT_ONCE * ROW) {
+#pragma unroll
+            for (int line = 0; line < AT_ONCE; ++line) {
+                const uint32_t at = (own ^ line % 8 * 16) + line * ROW;
+                tcgemm_cp_async_4_if(at, from[line % 2],
+                                     (ALL ? 0 : first + line) < there[line % 2]);
+                from[line % 2] += 2 * pitch;
+            }
+        }
     }
 
     /* Whether lines that have come are not yet as they should lie: they begin or end in a word. */

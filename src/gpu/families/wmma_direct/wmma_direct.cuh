@@ -43,6 +43,9 @@
 #ifndef TCGEMM_SM70_WMMA_DIRECT_CUH
 #define TCGEMM_SM70_WMMA_DIRECT_CUH
 
+/* Else numbers of quotients stay in registers, which some tiles have none of: they would spill. */
+#define TCGEMM_DIVIDES
+
 #include "gpu/families/wmma/fragments.cuh"
 #include "gpu/families/wmma_direct/shape.h"
 
