@@ -58,8 +58,11 @@ typedef enum tcgemm_takes {
     TCGEMM_TAKES_BOTH = TCGEMM_TAKES_K | TCGEMM_TAKES_MN
 } tcgemm_takes_t;
 
+/* By lines of 64 bytes, for each of which a kernel waits once: where its block of D is, where the
+ * operands are, which item and part, and what is asked for last. */
 typedef struct tcgemm_gpu_args {
     int64_t m, n, k;
+    tcgemm_raster_t raster; /* the tiles of one matrix of D; rows of pairs, where blocks are */
     const void *a;
     const void *b;
     const void *c;
@@ -67,6 +70,8 @@ typedef struct tcgemm_gpu_args {
     int64_t lda, ldb, ldc, ldd; /* elements */
     int64_t batch;
     int64_t stride_a, stride_b, stride_c, stride_d; /* elements from item to item */
+    int64_t split_k;                                /* elements of k in each part but the last */
+    tcgemm_divisor_t splits; /* of k: D is so many matrices for each item, of a part of k each */
     union {
         float f32;
         double f64;
@@ -80,13 +85,10 @@ typedef struct tcgemm_gpu_args {
     uint32_t vector_d;
     /* 1: rows of A, on 16-byte boundaries, are whole 16-byte pieces or end in zeros up to one. */
     uint32_t whole_a;
-    uint32_t whole_b;        /* the same for B */
-    tcgemm_divisor_t splits; /* of k: D is so many matrices for each item, of a part of k each */
-    int64_t split_k;         /* elements of k in each part but the last */
-    tcgemm_raster_t raster;  /* the tiles of one matrix of D; rows of pairs, where blocks are */
-    uint32_t streams_a;      /* of kernels that stream an operand: 1 it is A, 0 it is B */
-    uint32_t gathers; /* of kernels with tensor maps: 1 threads bring the operand that the row
-                       * may gather, which has no map */
+    uint32_t whole_b;   /* the same for B */
+    uint32_t streams_a; /* of kernels that stream an operand: 1 it is A, 0 it is B */
+    uint32_t gathers;   /* of kernels with tensor maps: 1 threads bring the operand that the row
+                         * may gather, which has no map */
 } tcgemm_gpu_args_t;
 
 /* What the kernels of steps/pack.cu receive: an operand, or A and B. */

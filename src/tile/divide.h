@@ -10,21 +10,24 @@
 
 #include "tile/hd.h"
 
-typedef struct tcgemm_divisor {
-    uint32_t by;
-    uint32_t magic, shift, last_shift;
+typedef struct tcgemm_divisor { /* small: a kernel waits for each line of what it receives */
+    uint32_t by, magic;
 } tcgemm_divisor_t;
+
+/* The logarithm of base 2, rounded up. */
+TCGEMM_HD uint32_t tcgemm_log2_up(uint32_t by) {
+#ifdef __CUDA_ARCH__
+    return by > 1 ? 32 - (uint32_t)__clz((int)(by - 1)) : 0;
+#else
+    return by > 1 ? 32 - (uint32_t)__builtin_clz(by - 1) : 0;
+#endif
+}
 
 /* 0 counts as 1. */
 TCGEMM_HD tcgemm_divisor_t tcgemm_divisor_of(uint32_t number) {
     const uint32_t by = number ? number : 1;
-    tcgemm_divisor_t d = {by, 0, 0, 0};
-    uint32_t log2 = 0; /* rounded up */
-    while (log2 < 32 && (uint64_t)1 << log2 < by)
-        ++log2;
-    d.magic = (uint32_t)(((((uint64_t)1 << log2) - by) << 32) / by + 1);
-    d.shift = log2 > 0;
-    d.last_shift = log2 > 0 ? log2 - 1 : 0;
+    const uint64_t above = ((uint64_t)1 << tcgemm_log2_up(by)) - by;
+    const tcgemm_divisor_t d = {by, (uint32_t)((above << 32) / by + 1)};
     return d;
 }
 
@@ -34,7 +37,8 @@ TCGEMM_HD uint32_t tcgemm_divide(uint32_t number, tcgemm_divisor_t d) {
     return number / d.by;
 #else
     const uint32_t part = (uint32_t)((uint64_t)number * d.magic >> 32);
-    return (part + ((number - part) >> d.shift)) >> d.last_shift;
+    const uint32_t shift = d.by > 1;
+    return (part + ((number - part) >> shift)) >> (tcgemm_log2_up(d.by) - shift);
 #endif
 }
 
