@@ -69,7 +69,7 @@
  *     warps 0 .. 3,   settle,   | under way | under way | bring     | wait for emptied
  *     32 lines of A   fence     |           |           |           |
  *     each; 4 .. 7    -> filled |           |           |           |
- *     of B
+ *     of B (64 x 64: 0, 1; 2, 3)
  *
  * An SM has some 20 bytes a clock so, of 70 by boxes; but nothing has to be packed, which takes a
  * launch of its own, and three trips of each element to the memory instead of one.
@@ -173,6 +173,9 @@
  *     of their own, from there to the slots   48 to 43
  *     ... twelve warps, three blocks at once  4095^3 850 us, eight 647: few registers, no gain
  *     ... four warps, one tile a consumer     4094^3 710 us, eight 608, two slots to spare 512
+ *     ... a tile of 64 x 64, two blocks       750 odd products 1.14 to 1.16 times as fast, tf32 1.17,
+ *     ... three of them, four slots           of these 0.95
+ *     ... rows of D without a C apart         128 x 128 1.017 times as fast, 64 x 64 1.005
  *     ... the last line with its own loads    a branch a line: 174^3 * 1024 265 us, without 136
  *     ... two pointers, no compare a line     4096^3 460 to 559 us: multiply-adds in their place
  *     launches that overlap                   512^3 4.57 to 3.81 us, 1024^3 6.93 to 6.33, 2048^3
