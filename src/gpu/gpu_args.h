@@ -31,6 +31,7 @@
 
 #include <stdint.h>
 
+#include "tile/divide.h"
 #include "tile/raster.h"
 
 enum {
