@@ -210,7 +210,7 @@ added "a lane's parts are left out" 's/other = 1; other < lanes/other = 2; other
 added "lanes' sums are added before they lie there" '/shared\[threadIdx.x\] = total;/{n;s/__syncthreads();//}'
 added "sums are stored beyond the edge of D" 's/if (col + i < args.n)/if (true)/'
 added "pieces are stored whole whatever the alignment of D" 's/ \&\& args.vector_d >= sizeof result//'
-added "items of sums lie a part too near" 's/item \* args.splits \* in_part/item * (args.splits - 1) * in_part/'
+added "items of sums lie a part too near" 's/item \* args.splits.by \* in_part/item * (args.splits - 1) * in_part/'
 added "C is read of another item" 's/(const out \*)args.c + item \* args.stride_c/(const out *)args.c/'
 
 defect "halves of the epilogue are swapped" $mma \
@@ -247,7 +247,7 @@ defect "no __syncwarp after lines are staged" $mma \
     '/stage(staged, PITCH, i, lane);/{n;s/__syncwarp();//}' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32
 defect "the last group of the raster is taken for a whole one" tile/raster.h \
-    's/at.m = first + within % rows;/at.m = first + within % wanted;/' \
+    's/first == r->last ? r->low : r->down;/r->down;/' \
     'wmma_direct_f16_f32.cu' 80 wmma_direct_f16_f32
 defect "C is read though there is none" $mma \
     's/args.stride_c + col : NULL;/args.stride_c + col : d;/' \
@@ -501,9 +501,12 @@ defect "a block of a pair ends before the other has arrived there" $wgmma \
 defect "both blocks of a pair take the same row of tiles" $wgmma \
     's/of_pair() + tcgemm_cluster_rank() : at.at.m/of_pair() : at.at.m/' \
     'wgmma_e4m3_f32.cu' 90 'wgmma_e4m3_f32_128x192x128_share'
-defect "an odd last row of tiles has no pair" $wgmma \
-    's/(\*rows + of_pair() - 1) \/ of_pair()/*rows \/ of_pair()/' \
+defect "pairs begin at every row of tiles" $wgmma \
+    's/at.at.m \* of_pair() + tcgemm_cluster_rank()/at.at.m + tcgemm_cluster_rank()/' \
     'wgmma_f16_f32.cu' 90 'wgmma_f16_f32_128x192x64_turns'
+defect "a quotient lacks its first shift" tile/divide.h \
+    's/((number - part) >> shift)/(number - part)/' \
+    'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_64x64x32_warps'
 defect "C is read before its box has come" $wgmma \
     's/^ *wait_c(box);$//' \
     'wgmma_bf16_f32.cu' 90 'boxes:wgmma_bf16_f32_128x128x64_turns'
