@@ -141,8 +141,8 @@ static __device__ __forceinline__ void tcgemm_wmma_direct(const tcgemm_gpu_args_
     // ---- which tile --------------------------------------------------------------------------
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
     const tcgemm_batch_tile_t tile = tcgemm_batch_raster(&args.raster, blockIdx.x);
-    const int64_t m0 = (int64_t)tile.at.m * (4 * TM) + warp / 4 * TM;
-    const int64_t n0 = (int64_t)tile.at.n * (4 * TN) + warp % 4 * TN;
+    const int64_t m0 = ((int64_t)tile.at.m * 4 + warp / 4) * TM;
+    const int64_t n0 = ((int64_t)tile.at.n * 4 + warp % 4) * TN;
     if (m0 >= args.m || n0 >= args.n)
         return;
 
