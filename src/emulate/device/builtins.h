@@ -113,6 +113,11 @@ static __forceinline__ uint32_t __funnelshift_r(uint32_t low, uint32_t high, uin
     return (uint32_t)(((uint64_t)high << 32 | low) >> (shift & 31));
 }
 
+/* Leading zeros of 32 bits. */
+static constexpr int __clz(int x) {
+    return x ? __builtin_clz((uint32_t)x) : 32;
+}
+
 /* Multiply-adds are counted for the report. */
 static __forceinline__ float tcgemm_counted_fmaf(float a, float b, float c) {
     tcgemm_emulate_count_fma();

@@ -173,8 +173,8 @@
  *     of their own, from there to the slots   48 to 43
  *     ... twelve warps, three blocks at once  4095^3 850 us, eight 647: few registers, no gain
  *     ... four warps, one tile a consumer     4094^3 710 us, eight 608, two slots to spare 512
- *     ... a tile of 64 x 64, two blocks       750 odd products 1.14 to 1.16 times as fast, tf32 1.17,
- *     ... three of them, four slots           of these 0.95
+ *     ... a tile of 64 x 64, two blocks       700 odd products 1.14 to 1.16 times as fast, tf32
+ *                                             1.17; three blocks of four slots 0.95 of that
  *     ... rows of D without a C apart         128 x 128 1.017 times as fast, 64 x 64 1.005
  *     ... the last line with its own loads    a branch a line: 174^3 * 1024 265 us, without 136
  *     ... two pointers, no compare a line     4096^3 460 to 559 us: multiply-adds in their place
