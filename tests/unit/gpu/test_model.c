@@ -76,7 +76,7 @@ static void memory_takes_its_time(void **state) {
     }
 }
 
-static const char row[] = "gpu_mma_pipelined_f16_f32_128x128x32_s3";
+static const char row[] = "gpu_mma_pipelined_f16_f32_64x64x64_s3";
 
 /* A row of tiles more than 132 SMs hold at once takes a round more; a round takes time however few
  * its tiles are. */
