@@ -31,6 +31,12 @@ static void on_fault(int number) {
     _exit(1);
 }
 
+/* Whether its vectors can be called: beside matrix tiles that are played there may be none. */
+static bool has_vectors(const tcgemm_kernel_t *kernel) {
+    return kernel->family->fits(kernel, NULL) &&
+           (kernel->cpu->dots_features & ~tcgemm_cpu_features()) == 0;
+}
+
 static double number(uint64_t *random) {
     return (double)(random_below(random, 2001) - 1000) / 64;
 }
@@ -224,7 +230,7 @@ static void crowded_lines_have_the_same_bits(void **state) {
     (void)signal(SIGSEGV, on_fault);
     for (int row = 0; row < tcgemm_num_kernels(); ++row) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
-        if (kernel->cpu && kernel->cpu->across && kernel->family->fits(kernel, NULL))
+        if (kernel->cpu && kernel->cpu->across && has_vectors(kernel))
             check_kernel(kernel);
     }
     (void)signal(SIGSEGV, SIG_DFL);
@@ -303,7 +309,7 @@ static void lanes_of_k_add_up(void **state) {
     int count = 0;
     for (int row = 0; row < tcgemm_num_kernels(); ++row) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
-        if (!kernel->cpu || !kernel->cpu->inner || !kernel->family->fits(kernel, NULL))
+        if (!kernel->cpu || !kernel->cpu->inner || !has_vectors(kernel))
             continue;
         for (int64_t i = 0; i < at_level(60, 300, 2000); ++i)
             check_inner(kernel,
@@ -538,8 +544,7 @@ static void bytes_along_k_are_exact(void **state) {
     (void)signal(SIGSEGV, on_fault);
     for (int row = 0; row < tcgemm_num_kernels(); ++row) {
         const tcgemm_kernel_t *kernel = tcgemm_kernel_at(row);
-        if (kernel->cpu && kernel->cpu->x_bytes > 0 && kernel->family->fits(kernel, NULL) &&
-            (kernel->cpu->dots_features & ~tcgemm_cpu_features()) == 0)
+        if (kernel->cpu && kernel->cpu->x_bytes > 0 && has_vectors(kernel))
             for (int64_t seed = 1; seed <= at_level(200, 1000, 5000); ++seed)
                 check_bytes(kernel, (uint64_t)seed);
     }
