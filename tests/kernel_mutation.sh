@@ -501,9 +501,6 @@ defect "a block of a pair ends before the other has arrived there" $wgmma \
 defect "both blocks of a pair take the same row of tiles" $wgmma \
     's/of_pair() + tcgemm_cluster_rank() : at.at.m/of_pair() : at.at.m/' \
     'wgmma_e4m3_f32.cu' 90 'wgmma_e4m3_f32_128x192x128_share'
-defect "pairs begin at every row of tiles" $wgmma \
-    's/at.at.m \* of_pair() + tcgemm_cluster_rank()/at.at.m + tcgemm_cluster_rank()/' \
-    'wgmma_f16_f32.cu' 90 'wgmma_f16_f32_128x192x64_turns'
 defect "a quotient lacks its first shift" tile/divide.h \
     's/((number - part) >> shift)/(number - part)/' \
     'wgmma_tf32_f32.cu' 90 'wgmma_tf32_f32_64x64x32_warps'

@@ -40,11 +40,11 @@ typedef struct tcgemm_raster {
     tcgemm_divisor_t low;   /* ... of the last one */
 } tcgemm_raster_t;
 
-/* Of rows x cols tiles, at least one; a group of 0 counts as 1. */
+/* Of rows x cols tiles; a group of 0 counts as 1. */
 TCGEMM_HD tcgemm_raster_t tcgemm_raster_of(uint32_t rows, uint32_t cols, uint32_t group) {
-    const uint32_t least = group == 0 ? 1 : group;
-    const uint32_t down = least < rows ? least : rows;
-    const uint32_t rest = rows % down; /* NOLINT(clang-analyzer-core.DivideZero) */
+    const uint32_t most = rows ? rows : 1, wanted = group ? group : 1;
+    const uint32_t down = wanted < most ? wanted : most;
+    const uint32_t rest = rows % down;
     const tcgemm_raster_t r = {cols,
                                rest ? rows - rest : UINT32_MAX,
                                tcgemm_divisor_of(rows * cols),
