@@ -37,7 +37,7 @@ defect "all rows get C alike" src/gpu/model.c 's/^    if (!adds_c(q))$/    if (t
 defect "narrow loads come as soon as others" src/gpu/model.c 's/late_for_narrow = 1300.0/late_for_narrow = 0.0/' \
     'unit/plan/planner'
 defect "an odd last row of tiles has no pair" src/gpu/launch.c 's/step->in_pairs ? round_up(rows, 2) : rows/rows/' \
-    'fake_driver/steps'
+    'unit/plan/planner'
 defect "parts of k add C each" src/gpu/expand.c 's/p.flags &= ~TCGEMM_FLAG_ADDS_C;/(void)0;/' 'unit/plan/planner'
 defect "the one call says nothing of C" src/api/run.c 's/copy.flags |= TCGEMM_FLAG_ADDS_C;/(void)copy;/' 'fake_driver/places'
 defect "the batch takes no time" src/cpu/model.c 's/^        (double)plan->g.batch \/ pow/        1.0 \/ pow/' \

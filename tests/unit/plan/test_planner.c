@@ -16,6 +16,7 @@
 #include "cpu/gemm.h"
 #include "cpu/kernels/ukernel.h"
 #include "device/known_gpus.h"
+#include "gpu/encode.h"
 #include "gpu/gpu_row.h"
 #include "host/caches.h"
 #include "host/features.h"
@@ -536,11 +537,13 @@ static void products_share_d(void **state) {
  * the bits are those of the same tiles alone: parts of k do not change. */
 static void pairs_where_blocks_wait_for_boxes(void **state) {
     (void)state;
+    static const tcgemm_call_t no_matrices;
     static const struct {
         int64_t m, n, k;
         bool in_pairs;
-    } cases[] = {{3000, 3000, 3000, true},  {2008, 3000, 3000, true},  {4096, 4096, 4096, false},
-                 {2048, 2048, 2048, false}, {3008, 3008, 3008, false}, {128, 5000, 3000, false}};
+    } cases[] = {{3000, 3000, 3000, true},  {2008, 3000, 3000, true},  {1400, 3000, 3000, true},
+                 {4096, 4096, 4096, false}, {2048, 2048, 2048, false}, {3008, 3008, 3008, false},
+                 {128, 5000, 3000, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
         for (int layout = 0; layout < 4; ++layout) {
             tcgemm_problem_t p =
@@ -557,6 +560,10 @@ static void pairs_where_blocks_wait_for_boxes(void **state) {
             const tcgemm_step_t *const product = tcgemm_plan_product(&plan);
             assert_int_equal(product->in_pairs, cases[i].in_pairs);
             assert_true(!product->in_pairs || product->gpu.grid_blocks % 2 == 0);
+            const int64_t down = cases[i].in_pairs ? 256 : 128;
+            const tcgemm_gpu_args_t x = tcgemm_gpu_encode(&plan, product, &no_matrices, NULL);
+            assert_int_equal(x.raster.tiles.by, (product->area.rows + down - 1) / down *
+                                                    ((product->area.cols + 191) / 192));
             p.flags |= TCGEMM_FLAG_REPRODUCIBLE;
             assert_int_equal(tcgemm_plan_make_on(gpu, &p, &o, 1, &reproducible), TCGEMM_STATUS_OK);
             assert_int_equal(tcgemm_plan_product(&reproducible)->in_pairs, cases[i].in_pairs);
