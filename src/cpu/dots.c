@@ -22,6 +22,7 @@
 #include "base/num.h"
 #include "cpu/packing.h"
 #include "cpu/panel.h"
+#include "host/features.h"
 #include "host/pool.h"
 
 /* Elements of k of an item of x; the fewest rows of bytes that lines along k are transposed for. */
@@ -220,7 +221,8 @@ static dots_run_t dots_of(const struct tcgemm_plan *plan, const tcgemm_call_t *c
         .call = call,
         .whole = {.dtype = lines->dtype,
                   .rounds_to_tf32 = g->type->type == TCGEMM_TF32_F32,
-                  .fetches = plan->cpu.fetches,
+                  .fetches =
+                      plan->cpu.fetches && !(plan->cpu.across && tcgemm_cpu_fetches_rows_itself()),
                   .is_crowded = plan->cpu.is_crowded,
                   .is_roomy = plan->cpu.is_roomy,
                   .is_spread = plan->cpu.is_spread,

@@ -59,6 +59,9 @@ double tcgemm_cpu_shuffles_per_cycle(void);
 /* Whether its prefetchers follow sixteen streams of which one line of memory at a time is read. */
 bool tcgemm_cpu_follows_streams(void);
 
+/* Whether fetching rows of memory ahead that are read side by side is in its prefetchers' way. */
+bool tcgemm_cpu_fetches_rows_itself(void);
+
 /* Whether a masked store of AVX2 takes as long as many plain ones. */
 bool tcgemm_cpu_stores_by_masks_slowly(void);
 
