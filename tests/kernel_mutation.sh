@@ -210,7 +210,7 @@ added "a lane's parts are left out" 's/other = 1; other < lanes/other = 2; other
 added "lanes' sums are added before they lie there" '/shared\[threadIdx.x\] = total;/{n;s/__syncthreads();//}'
 added "sums are stored beyond the edge of D" 's/if (col + i < args.n)/if (true)/'
 added "pieces are stored whole whatever the alignment of D" 's/ \&\& args.vector_d >= sizeof result//'
-added "items of sums lie a part too near" 's/item \* args.splits.by \* in_part/item * (args.splits - 1) * in_part/'
+added "items of sums lie a part too near" 's/item \* args.splits.by \* in_part/item * (args.splits.by - 1) * in_part/'
 added "C is read of another item" 's/(const out \*)args.c + item \* args.stride_c/(const out *)args.c/'
 
 defect "halves of the epilogue are swapped" $mma \

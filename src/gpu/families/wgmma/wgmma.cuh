@@ -253,8 +253,6 @@ struct wgmma_kernel {
         LEFT_ARRIVE = LEFT_FORM == TCGEMM_FORM_K ? LEFT * ROW : LEFT_BYTES,
         RIGHT_ARRIVE = RIGHT_FORM == TCGEMM_FORM_K ? RIGHT * ROW : RIGHT_BYTES,
         ATOM_BYTES = BK * ROW,
-        ROWS_D = SWAP ? RIGHT : LEFT,
-        COLS_D = SWAP ? LEFT : RIGHT,
         PROMOTES = TYPE::PROMOTES,
         PARTS = PROMOTES * (UNITS * RIGHT <= 128 ? 2 : 1), /* sets of short sums */
         GATHERS = TCGEMM_WGMMA_GATHERS(8 * TYPE::ELEMENT_BYTES, RIGHT),
