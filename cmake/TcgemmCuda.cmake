@@ -23,7 +23,7 @@ set(TCGEMM_CUDA_COMMON_MODULES mma_pipelined_f64_f64)
 
 # The rooms whose rows end with sm_90: where its machine code is built, PTX for what comes after is not. It keeps
 # the library below 12 MB, too.
-set(TCGEMM_CUDA_MEASURED_ROOMS batched simt_tma)
+set(TCGEMM_CUDA_MEASURED_ROOMS batched simt_tma stream_tma)
 
 # The modules whose rows are offered on older and newer devices than sm_90, but not there (src/device/facts.h): PTX of 90,
 # no machine code.
@@ -34,9 +34,9 @@ if(TCGEMM_FP8_ON_90)
   set(TCGEMM_CUDA_BUT_90_MODULES "^$")
 endif()
 
-# The modules whose rows are not all offered on sm_90 (mma_pipelined/shape.h): the image of 90a is compiled without
+# The modules whose rows are not all offered on sm_90 (shape.h of their rooms): the image of 90a is compiled without
 # these, and does not share the PTX of 90.
-set(TCGEMM_CUDA_OWN_90A_MODULES "^mma_pipelined_(b?f16|tf32)_")
+set(TCGEMM_CUDA_OWN_90A_MODULES "^(mma_pipelined_(b?f16|tf32)|stream_f32)_")
 
 # The rooms that know nothing of what 90 has beyond 80, neither instructions (.ci/run looks for them) nor rows: their
 # PTX is the same.

@@ -177,6 +177,7 @@ lines=gpu/families/wgmma/lines.cuh
 batched=gpu/families/batched/batched.cuh
 ffma=$(cd "$root/src" && ls gpu/families/simt_ffma/*f32_f32.cu)
 boxes=$(cd "$root/src" && ls gpu/families/simt_tma/*.cu)
+ring=$(cd "$root/src" && ls gpu/families/stream_tma/*.cu)
 outer=$(cd "$root/src" && ls gpu/families/simt_outer/*.cu)
 
 # Of packing; any kernel will do beside it.
@@ -330,6 +331,30 @@ defect "the second round of a ring waits for the first" "$boxes" \
 defect "a lane looks for its piece of A in the swizzle of another k" "$boxes" \
     's/a_at\[k % 8\]/a_at[k % 4]/' \
     "$(basename "$boxes")" 90 128x128x32_tma
+defect "boxes of the next round come while a slot is read" "$ring" \
+    's/tcgemm_mbarrier_wait(emptied(at.slot), at.parity ^ 1);//' \
+    "$(basename "$ring")" 90 ring
+defect "a slot is said to be empty while lanes read it" "$ring" \
+    '/multiply(lane, at.slot \* SLOT_BYTES, sums);/,/mbarrier_arrive/s/__syncwarp();//' \
+    "$(basename "$ring")" 90 ring
+defect "a slot is said to be empty while loads from it are under way" "$ring" \
+    's/tcgemm_tma_fence();//' \
+    "$(basename "$ring")" 90 ring
+defect "a slot is said to be filled before what was gathered is there" "$ring" \
+    's/tcgemm_cp_async_arrive(filled(at.slot));/tcgemm_mbarrier_arrive(filled(at.slot));/' \
+    "$(basename "$ring")" 90 ring
+defect "what is gathered is not zero beyond k" "$ring" \
+    's/from, atom + k < left);/from, left > 0);/' \
+    "$(basename "$ring")" 90 ring
+defect "sums are added before all warps have laid theirs" "$ring" \
+    's/tcgemm_mbarrier_wait(laid(), parity);//' \
+    "$(basename "$ring")" 90 ring
+defect "the next tile's sums come while others add up these" "$ring" \
+    's/tcgemm_mbarrier_wait(taken(), parity ^ 1);//' \
+    "$(basename "$ring")" 90 ring
+defect "every second line of a lane is looked for in the swizzle of the first" "$ring" \
+    's/((piece ^ row % 8) \* 16)/((piece ^ row % 8 \/ 2 * 2) * 16)/' \
+    "$(basename "$ring")" 90 ring
 defect "the row after the last is read ahead" "$outer" \
     's/c_even = c\[i + 2 < BM ? 2 \* ROW : 0\];/c_even = c[2 * ROW];/' \
     "$(basename "$outer")" 80 simt_outer

@@ -18,6 +18,9 @@
  * counted when the last of them is there. A box for several blocks of a cluster is one for each,
  * and comes to each when it is that block's turn.
  *
+ * Where several threads have loaded what a box overwrites, and mbarriers alone are between, each
+ * must have fenced its loads.
+ *
  * A box that leaves reads its place when it is asked for or when it is waited for, as the adversary
  * likes, and nobody may write there in between; what threads wrote there, each must have fenced.
  *
@@ -62,6 +65,7 @@ typedef struct line {
     uint8_t barrier;          /* ... of this mbarrier, counted from 1; 0: it was no box */
     bool is_pending;          /* a box has yet to bring it */
     bool is_touched;          /* by ordinary loads and stores */
+    bool has_loads;           /* line.c knows when each thread last loaded from it */
     uint32_t leaving;         /* boxes that have yet to read it */
     uint32_t unfenced;        /* lanes that wrote it, and have called no fence since */
 } line_t;
@@ -111,6 +115,11 @@ void tcgemm_shared_multiply(uint32_t at, uint32_t size, const known_t *known);
 
 /* Ordinary loads and stores of the running thread. */
 void tcgemm_line_load(uint32_t at, uint32_t size);
+/* Whether the running thread knows that all who have loaded from the line have gone on. */
+bool tcgemm_line_loads_are_behind(uint32_t at);
+/* Whether each of them has called the fence that lets a box overwrite what it has loaded: an
+ * arrival may overtake loads that are still under way. */
+void tcgemm_line_check_loads(uint32_t at);
 void tcgemm_line_store(uint32_t at, uint32_t size);
 /* A box will be written to a rank's shared memory by order of the running thread; its bytes are
  * there. */

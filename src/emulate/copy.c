@@ -85,6 +85,13 @@ void tcgemm_emulate_cp_async_wait(uint32_t pending) {
     tcgemm_trace_wait(pending);
 }
 
+/* All of them are there now: who reads them has to know of the phase, however early they come. */
+void tcgemm_emulate_cp_async_arrive(uint32_t barrier) {
+    tcgemm_emulate_cp_async_commit();
+    tcgemm_emulate_cp_async_wait(0);
+    tcgemm_emulate_mbarrier_arrive(barrier, 0);
+}
+
 void tcgemm_copy_end(const thread_t *thread) {
     if (thread->num_copies > 0)
         tcgemm_machine_fault("the thread ends while %d copies by cp.async are in flight",

@@ -72,6 +72,7 @@ tcgemm_emulate_u4_t tcgemm_emulate_cluster_lds_128(uint32_t from, uint32_t rank)
 void tcgemm_emulate_cp_async(uint32_t to, const void *from, uint32_t size, uint32_t bytes);
 void tcgemm_emulate_cp_async_commit(void);
 void tcgemm_emulate_cp_async_wait(uint32_t pending);
+void tcgemm_emulate_cp_async_arrive(uint32_t barrier);
 
 /* ---- mbarriers (emulate/mbarrier.c) ---- */
 

@@ -1,5 +1,7 @@
 /* line.c - the shadow of shared memory in lines of 128 bytes: which box brought a line, and which
  * groups of wgmma have read it. */
+#include <string.h>
+
 #include "emulate/async.h"
 
 /* Of the shared memory of a rank, as the functions below. */
@@ -49,6 +51,50 @@ static void check_leaving(uint32_t at, const line_t *line) {
             "shared byte %u is overwritten, which a box that leaves has yet to read", at);
 }
 
+/* ---- loads: of each line the last of each thread of the block ---- */
+
+typedef struct last_load {
+    uint32_t time; /* of the thread's, counted from 1; 0: it has not loaded */
+    uint32_t turn; /* fences of the thread before it */
+} last_load_t;
+
+static last_load_t all_loads[MAX_RANKS][NUM_LINES][MAX_THREADS];
+static uint32_t all_fences[MAX_RANKS][MAX_THREADS];
+
+static void note_load(uint32_t index) {
+    line_t *line = &own_async()->lines[index];
+    last_load_t *loads = all_loads[own_rank()][index];
+    const uint32_t self = self_thread()->index;
+    if (!line->has_loads)
+        memset(loads, 0, tcgemm_machine.num_warps * LANES * sizeof *loads);
+    line->has_loads = true;
+    loads[self] = (last_load_t){known_by_self()->times[self] + 1, all_fences[own_rank()][self]};
+}
+
+bool tcgemm_line_loads_are_behind(uint32_t at) {
+    const last_load_t *loads = all_loads[own_rank()][at / LINE];
+    const uint32_t *times = known_by_self()->times;
+    if (!own_async()->lines[at / LINE].has_loads)
+        return false;
+    for (uint32_t i = 0; i < tcgemm_machine.num_warps * LANES; ++i)
+        if (i != self_thread()->index && loads[i].time > times[i])
+            return false;
+    return true;
+}
+
+void tcgemm_line_check_loads(uint32_t at) {
+    const last_load_t *loads = all_loads[own_rank()][at / LINE];
+    if (!own_async()->lines[at / LINE].has_loads)
+        return;
+    for (uint32_t i = 0; i < tcgemm_machine.num_warps * LANES; ++i)
+        if (loads[i].time > 0 && loads[i].turn == all_fences[own_rank()][i]) {
+            tcgemm_machine_fault("a box is to overwrite shared byte %u, and thread %u, which has "
+                                 "loaded from there, has called no fence since",
+                                 at, i);
+            return;
+        }
+}
+
 void tcgemm_line_load(uint32_t at, uint32_t size) {
     async_t *x = own_async();
     for (uint32_t i = at / LINE; LINE * i < at + size; ++i)
@@ -62,6 +108,7 @@ void tcgemm_line_load(uint32_t at, uint32_t size) {
             tcgemm_machine_fault("shared byte %u is read, which a box has yet to bring", at);
         else if (!is_known(own_rank(), known_by_self(), line))
             report_unknown(own_rank(), at, line, "read");
+        note_load(i);
     }
 }
 
@@ -102,6 +149,7 @@ void tcgemm_line_fence(void) {
     for (uint32_t i = 0; i < count; ++i)
         own_async()->lines[all ? i : own->line[i]].unfenced &= ~(1u << self->lane);
     own->count = 0;
+    all_fences[own_rank()][self->index] += 1;
 }
 
 void tcgemm_line_reset(void) {

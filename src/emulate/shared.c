@@ -129,6 +129,13 @@ void tcgemm_shared_multiply(uint32_t at, uint32_t size, const known_t *known) {
     }
 }
 
+/* Whether a load may happen at the same time as the running thread's write: of several threads' the
+ * line knows more than the touch. */
+static bool is_read_at_once(const cell_t *cell, uint32_t i, uint8_t bytes) {
+    return tcgemm_shared_is_at_once(&cell->read, bytes) &&
+           !(cell->read.thread & MANY && tcgemm_line_loads_are_behind(4 * i));
+}
+
 /* Whether somebody else is in the way of a write. */
 static void check_claim(const cell_t *cell, uint32_t i, uint8_t bytes) {
     if (cell->far && cell->far == tcgemm_machine.block->meetings)
@@ -141,7 +148,7 @@ static void check_claim(const cell_t *cell, uint32_t i, uint8_t bytes) {
                              4 * i, cell->copier);
     if (tcgemm_shared_is_at_once(&cell->write, bytes))
         report_race(4 * i, &cell->write, "written", "written");
-    if (tcgemm_shared_is_at_once(&cell->read, bytes))
+    if (is_read_at_once(cell, i, bytes))
         report_race(4 * i, &cell->read, "written", "read");
 }
 
@@ -152,8 +159,15 @@ static void claim(cell_t *cell, uint32_t i, uint8_t bytes) {
 }
 
 void tcgemm_shared_claim(uint32_t at, uint32_t size) {
-    for (uint32_t i = at / 4; 4 * i < at + size; ++i)
-        check_claim(&tcgemm_machine.block->cells[i], i, 0xF);
+    const block_t *block = tcgemm_machine.block;
+    bool by_many = false;
+    for (uint32_t i = at / 4; 4 * i < at + size; ++i) {
+        const cell_t *cell = &block->cells[i];
+        check_claim(cell, i, 0xF);
+        by_many = by_many || (cell->read.epoch == block->epoch && cell->read.thread & MANY);
+    }
+    if (by_many)
+        tcgemm_line_check_loads(at);
 }
 
 void tcgemm_shared_write(uint32_t at, uint32_t size) {
@@ -187,7 +201,7 @@ void tcgemm_shared_deliver(uint32_t at, uint32_t size) {
         cell_t *cell = &m->block->cells[i];
         cell->pending = 0;
         cell->valid = 0xF;
-        if (tcgemm_shared_is_at_once(&cell->read, 0xF))
+        if (is_read_at_once(cell, i, 0xF))
             report_race(4 * i, &cell->read, "written by cp.async", "read");
         add_touch(&cell->write, 0xF, m->self);
     }

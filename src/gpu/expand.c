@@ -690,6 +690,20 @@ bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
     return good || !row->gpu->tensor_maps;
 }
 
+/* Whether the number of rows of D that the row counts on is one that must not matter. */
+static bool must_not_matter(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
+    const bool few_are_rows = (row->gpu->streams == TCGEMM_STREAMS_B) != g->swapped;
+    return few_are_rows && (g->flags & TCGEMM_FLAG_REPRODUCIBLE) != 0;
+}
+
+/* k is counted in 32 bits, a round beyond its end. */
+bool tcgemm_gpu_takes_few(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g) {
+    const bool are_few =
+        row->gpu->streams == TCGEMM_STREAMS_B ? g->m <= row->gpu->bm : g->n <= row->gpu->bn;
+    return are_few && g->k < INT32_MAX - 65536 && !must_not_matter(row, g) &&
+           tcgemm_gpu_takes(row, g);
+}
+
 /* The least of what is packed beside what must be, to any avail: where threads load A and B, the
  * slower one holds up both, and two that are equally slow are packed both or neither. */
 static double least_packing(const task_t *t) {

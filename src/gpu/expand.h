@@ -10,6 +10,10 @@ bool tcgemm_gpu_fits(const tcgemm_kernel_t *row, const tcgemm_device_t *device);
  * signed places. */
 bool tcgemm_gpu_takes(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g);
 #define TCGEMM_GPU_TAKES_WHAT "sizes below 2^31 and rows below 2^40 bytes"
+/* The same of rows that stream an operand, for D with as few rows or columns as their tile. */
+bool tcgemm_gpu_takes_few(const tcgemm_kernel_t *row, const tcgemm_canonical_t *g);
+#define TCGEMM_GPU_TAKES_FEW_WHAT                                                                  \
+    "D with as few rows or columns as its tile, without TCGEMM_FLAG_REPRODUCIBLE"
 void tcgemm_gpu_expand(const tcgemm_kernel_t *row, struct tcgemm_plan *plan);
 double tcgemm_gpu_predict(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);
 double tcgemm_gpu_bound(const tcgemm_kernel_t *row, const struct tcgemm_plan *plan);

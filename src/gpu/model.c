@@ -73,8 +73,9 @@ static const double beyond = 1.0;        /* rows of boxes beyond an edge, to the
 static const double box_latency = 0.7e-6;
 static const double near_latency = 0.4e-6;
 static const double near_share = 1.0 / 3.0;
-/* What threads gather queues behind the boxes: so long a block of k takes an SM. */
-static const double gather_seconds = 0.28e-6;
+/* What threads gather queues behind the boxes: so long a block of k takes an SM; beside FFMA, whose
+ * slots it takes, products are so many times longer. */
+static const double gather_seconds = 0.28e-6, gathered_beside_fma = 1.38;
 /* Ranks of a cluster: to meet twice, and what each draws from the others. */
 static const double cluster_barriers = 0.5e-6;
 static const double cluster_bytes_per_clock = 37.5;
@@ -123,6 +124,11 @@ typedef struct question {
     double tiles_m, tiles_n; /* rows and columns of tiles of D */
     double slower;           /* times longer D takes to write than on an H200 */
 } question_t;
+
+/* Whether lanes load the operand that passes once; where boxes bring it, all is as with boxes. */
+static bool streams_by_loads(const tcgemm_gpu_row_t *row) {
+    return row->streams && !row->tensor_maps;
+}
 
 static double slower_memory(const tcgemm_device_t *device) {
     const double bytes_per_clock = device->bandwidth / device->num_sms / device->clock_hz;
@@ -190,7 +196,7 @@ static double d_bytes(const question_t *q) {
 }
 
 static bool adds_c(const question_t *q) {
-    return (q->g->flags & TCGEMM_FLAG_ADDS_C) != 0 && !q->row->streams;
+    return (q->g->flags & TCGEMM_FLAG_ADDS_C) != 0 && !streams_by_loads(q->row);
 }
 
 static double c_bytes(const question_t *q) {
@@ -276,7 +282,7 @@ static double weights_efficiency_for(const question_t *q) {
 static double efficiency_for(const question_t *q) {
     const double bytes = operand_bytes(q) + (double)q->g->batch * d_bytes(q);
     const double l2_bytes = (double)q->device->l2_bytes;
-    return q->row->streams                 ? stream_efficiency
+    return streams_by_loads(q->row)        ? stream_efficiency
            : has_weights(q)                ? weights_efficiency_for(q)
            : bytes < near_share * l2_bytes ? nearest_efficiency
            : bytes < l2_bytes              ? near_efficiency
@@ -450,6 +456,11 @@ static double warps_factor(const question_t *q) {
                             q->row->bn / warp_bytes_per_clock(&q->g->b));
 }
 
+/* Of products on FFMA, while other warps gather. */
+static double gathering_factor(const question_t *q) {
+    return q->row->streams && gathers(q) ? gathered_beside_fma : 1.0;
+}
+
 /* NN, NT, TN, TT. */
 static int layout_index(const tcgemm_canonical_t *g) {
     return 2 * (g->a.col_stride != 1) + (g->b.col_stride != 1);
@@ -457,13 +468,13 @@ static int layout_index(const tcgemm_canonical_t *g) {
 
 static double layout_factor(const question_t *q) {
     const tcgemm_canonical_t *g = q->g;
-    if (q->row->streams)
+    if (streams_by_loads(q->row))
         return stream_factor(q);
     const double layout = q->cost->layout[layout_index(g)];
     if (q->row->by_warps)
         return layout * warps_factor(q);
     if (q->row->tensor_maps)
-        return layout * boxes_factor(q);
+        return layout * boxes_factor(q) * gathering_factor(q);
     const double a = load_factor(q, &g->a, tcgemm_operand_length(&g->a, g->m, g->k));
     const double b = load_factor(q, &g->b, tcgemm_operand_length(&g->b, g->k, g->n));
     if (a > 1.0 || b > 1.0) /* in a ring of stages the slower copy holds up both */
@@ -473,7 +484,7 @@ static double layout_factor(const question_t *q) {
 
 /* What the kernel takes of k at a time. */
 static int step_of_k(const tcgemm_gpu_row_t *row) {
-    return row->streams ? row->bk * row->threads / 32 : row->bk;
+    return streams_by_loads(row) ? row->bk * row->threads / 32 : row->bk;
 }
 
 /* k in whole steps. */
@@ -635,8 +646,8 @@ static tcgemm_gpu_time_t time_of_items(const question_t *q, double bandwidth) {
 /* Bytes from memory and products hide one another only as far as one of them is much the shorter:
  * what that costs beyond the longer of them. What a kernel streams is half in the open. */
 static double exposed_seconds(const question_t *q, double products, double bytes) {
-    return q->row->streams ? exposed_stream * min_f64(products, bytes)
-                           : beside(products, bytes) - max_f64(products, bytes);
+    return streams_by_loads(q->row) ? exposed_stream * min_f64(products, bytes)
+                                    : beside(products, bytes) - max_f64(products, bytes);
 }
 
 /* Blocks of a short last round on an SM. Where boxes bring the operands, the blocks of an SM work
@@ -670,7 +681,7 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
         add_rounds(&q, k, 1.0, blocks_of_rest(&q, full, rest), min_f64(1.0, rest / device->num_sms),
                    &t);
     t.start += t.rounds * narrow_start(&q) / device->clock_hz;
-    if (q.row->streams) {
+    if (streams_by_loads(q.row)) {
         t.start /= t.rounds;
         t.finish = t.rounds * q.cost->finish / device->clock_hz;
     }
@@ -678,12 +689,12 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     t.memory = batch * memory_bytes(&q) / bandwidth;
     if (copies_by_warps(&q) && min_f64(tiles, resident) <= device->num_sms)
         t.memory *= copying;
-    if (q.row->streams && begins_off_line(&q))
+    if (streams_by_loads(q.row) && begins_off_line(&q))
         t.memory *= off_line_bytes;
     if (q.row->tensor_maps)
         t.memory = max_f64(with_again(&q, t.memory * box_waste(&q) * box_factor(&q)),
                            t.rounds * rings(&q) * box_latency_for(&q));
-    if (gathers(&q))
+    if (gathers(&q) && !q.row->streams)
         t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
                                          ceil_f64((double)g->k / q.row->bk));
     if (has_weights(&q) && !copies_by_warps(&q))
@@ -749,7 +760,7 @@ static double copied_layout(const question_t *q) {
  * may have fewer lines than a box, or than a kernel streams at full speed. */
 static double shared_layout(const question_t *q, const spread_t *s) {
     const double *const layout = q->cost->layout;
-    if (q->row->streams)
+    if (streams_by_loads(q->row))
         return min_f64(layout_factor(q),
                        s->may_have_tail ? min_f64(q->cost->narrow, layout[2]) : HUGE_VAL);
     if (q->row->tensor_maps)
@@ -784,15 +795,16 @@ static double shared_memory(const question_t *q, const spread_t *s) {
 /* Cycles of `start` and `finish`. */
 static double whole_ends(const question_t *q, const spread_t *s) {
     const tcgemm_gpu_cost_t *const cost = q->cost;
-    return q->row->streams ? cost->start + s->rounds * cost->finish
-                           : s->rounds * cost->start +
-                                 s->least_blocks * cost->finish * q->slower * finish_factor(q);
+    return streams_by_loads(q->row) ? cost->start + s->rounds * cost->finish
+                                    : s->rounds * cost->start + s->least_blocks * cost->finish *
+                                                                    q->slower * finish_factor(q);
 }
 
 static double shared_ends(const question_t *q, const spread_t *s) {
     const double parts = s->may_have_tail ? 1.0 : 2.0;
     const double aligned = min_f64(1.0, finish_factor(q));
-    const double finish = q->row->streams ? 1.0 : parts * s->least_blocks * q->slower * aligned;
+    const double finish =
+        streams_by_loads(q->row) ? 1.0 : parts * s->least_blocks * q->slower * aligned;
     return q->cost->start + finish * q->cost->finish;
 }
 
@@ -801,8 +813,8 @@ static double floor_of(const question_t *q, double cycles, double memory) {
     const double products = cycles / q->device->clock_hz;
     const double longer = max_f64(products, memory), shorter = min_f64(products, memory);
     const double part = shorter / longer;
-    const double exposed =
-        q->row->streams ? exposed_stream * shorter : 0.1892 * longer * part * part * part * part;
+    const double exposed = streams_by_loads(q->row) ? exposed_stream * shorter
+                                                    : 0.1892 * longer * part * part * part * part;
     return max_f64(least_of(q), just_below(launch_of(q) + longer + exposed));
 }
 

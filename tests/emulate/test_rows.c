@@ -304,12 +304,13 @@ static bool is_chosen(const tcgemm_kernel_t *kernel) {
 }
 
 /* Few rows (columns) of D, lines around the tile and two of them, k around the step, the round of
- * all warps and what is held of the small operand. */
+ * all warps (or a ring of boxes) and what is held of the small operand. */
 static void check_streaming_row(const tcgemm_kernel_t *kernel, int index, int cc) {
     const tcgemm_gpu_row_t *row = kernel->gpu;
     const bool is_b = row->streams == TCGEMM_STREAMS_B;
     const int64_t few = is_b ? row->bm : row->bn, lines = is_b ? row->bn : row->bm;
-    const int64_t bk = row->bk, round = 16 * bk, held = 128 * 1024 / few * bk / 128;
+    const int64_t bk = row->bk, round = (row->tensor_maps ? row->stages : 16) * bk;
+    const int64_t held = row->tensor_maps ? round : 128 * 1024 / few * bk / 128;
     const int64_t sizes[][2] = {
         {1, 1},         {few, lines},          {3, lines + 1}, {few - 1, 2 * lines + 4},
         {2, lines - 1}, {few, 3 * lines + 20}, {5, 12}};

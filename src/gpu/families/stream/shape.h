@@ -16,4 +16,9 @@ enum {
 #define TCGEMM_STREAM_SMEM(few, warps, sum_bytes)                                                  \
     (TCGEMM_STREAM_HELD + TCGEMM_STREAM_SUMS(few, warps, sum_bytes))
 
+/* Sums of 16 lines of f32, which leave registers for few loads: sm_90 has boxes for them
+ * (stream_tma), and where no box can bring the large operand the tile 32 x 32 of mma-pipelined is
+ * sooner. */
+#define TCGEMM_STREAM_NOT_ON_90(is_f32, few) ((is_f32) && (few) == 16)
+
 #endif

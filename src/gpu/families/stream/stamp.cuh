@@ -17,7 +17,8 @@
         extern __shared__ __align__(16) char tcgemm_stream_smem[];                                 \
         static_assert(128 / type::ELEMENT_BYTES == bk, "a row of " #type " says another bk");      \
         if constexpr (TCGEMM_IS_FOR_ARCH(min_cc, max_cc,                                           \
-                                         TCGEMM_STREAM_SMEM(few, warps, sizeof(type::scalar))))    \
+                                         TCGEMM_STREAM_SMEM(few, warps, sizeof(type::scalar))) &&  \
+                      !(TCGEMM_IS_SM90A && TCGEMM_STREAM_NOT_ON_90(type::HOLDS_WORDS, few)))       \
             stream_kernel<type, few, warps, is_k_form>(args, tcgemm_stream_smem).run();            \
     }
 

@@ -4,7 +4,8 @@
  * For: up to 16 rows (or columns) of D, where no element of the large operand is used more often
  * than that and the product takes as long as its bytes. Shared memory, barriers and tensor maps
  * would be in its way: lanes load it into registers in the order in which mma.sync wants it, so
- * that nothing has to be moved once it is there. The small operand waits in shared memory.
+ * that nothing has to be moved once it is there. The small operand waits in shared memory. (More
+ * than 8 lines of f32 come by boxes on sm_90: stream_tma.)
  *
  *     few rows: B is large                      few columns: A is large
  *

@@ -31,4 +31,8 @@ template <int PENDING> static __forceinline__ void tcgemm_cp_async_wait(void) {
     tcgemm_emulate_cp_async_wait(PENDING);
 }
 
+static __forceinline__ void tcgemm_cp_async_arrive(uint32_t barrier) {
+    tcgemm_emulate_cp_async_arrive(barrier);
+}
+
 #endif
