@@ -1,5 +1,6 @@
 /* line.c - the shadow of shared memory in lines of 128 bytes: which box brought a line, and which
  * groups of wgmma have read it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "emulate/async.h"
@@ -58,12 +59,24 @@ typedef struct last_load {
     uint32_t turn; /* fences of the thread before it */
 } last_load_t;
 
-static last_load_t all_loads[MAX_RANKS][NUM_LINES][MAX_THREADS];
+/* Of each rank that has mbarriers, from its first load on: few kernels do. */
+static last_load_t (*all_loads[MAX_RANKS])[MAX_THREADS];
 static uint32_t all_fences[MAX_RANKS][MAX_THREADS];
+
+static last_load_t *loads_of(uint32_t index) {
+    last_load_t(**own)[MAX_THREADS] = &all_loads[own_rank()];
+    if (!*own)
+        *own = calloc(NUM_LINES, sizeof **own);
+    if (!*own) {
+        tcgemm_machine_fault("no memory for the loads of a block");
+        tcgemm_machine_stop();
+    }
+    return (*own)[index];
+}
 
 static void note_load(uint32_t index) {
     line_t *line = &own_async()->lines[index];
-    last_load_t *loads = all_loads[own_rank()][index];
+    last_load_t *loads = loads_of(index);
     const uint32_t self = self_thread()->index;
     if (!line->has_loads)
         memset(loads, 0, tcgemm_machine.num_warps * LANES * sizeof *loads);
@@ -72,10 +85,10 @@ static void note_load(uint32_t index) {
 }
 
 bool tcgemm_line_loads_are_behind(uint32_t at) {
-    const last_load_t *loads = all_loads[own_rank()][at / LINE];
-    const uint32_t *times = known_by_self()->times;
     if (!own_async()->lines[at / LINE].has_loads)
         return false;
+    const last_load_t *loads = loads_of(at / LINE);
+    const uint32_t *times = known_by_self()->times;
     for (uint32_t i = 0; i < tcgemm_machine.num_warps * LANES; ++i)
         if (i != self_thread()->index && loads[i].time > times[i])
             return false;
@@ -83,9 +96,9 @@ bool tcgemm_line_loads_are_behind(uint32_t at) {
 }
 
 void tcgemm_line_check_loads(uint32_t at) {
-    const last_load_t *loads = all_loads[own_rank()][at / LINE];
     if (!own_async()->lines[at / LINE].has_loads)
         return;
+    const last_load_t *loads = loads_of(at / LINE);
     for (uint32_t i = 0; i < tcgemm_machine.num_warps * LANES; ++i)
         if (loads[i].time > 0 && loads[i].turn == all_fences[own_rank()][i]) {
             tcgemm_machine_fault("a box is to overwrite shared byte %u, and thread %u, which has "

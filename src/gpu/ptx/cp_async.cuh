@@ -58,8 +58,8 @@ template <int PENDING> static __device__ __forceinline__ void tcgemm_cp_async_wa
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-/* "cp.async.mbarrier.arrive": arrives at `barrier` once all that this thread has asked for is there,
- * as one of those that it was made for (sm_90's mbarrier.cuh); the thread goes on. */
+/* "cp.async.mbarrier.arrive": arrives at `barrier` once all that this thread has asked for is
+ * there, as one of those that it was made for (sm_90's mbarrier.cuh); the thread goes on. */
 static __device__ __forceinline__ void tcgemm_cp_async_arrive(uint32_t barrier) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
