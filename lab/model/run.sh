@@ -70,7 +70,7 @@ ways)
     case $what in
     fit)
         ways=ways_$(maker).def
-        [ "${TCGEMM_ARCH-}" != avx2 ] || ways=ways_$(maker)_avx2.def
+        [ "${TCGEMM_ARCH-}" != avx2 ] && grep -q avx512f /proc/cpuinfo || ways=ways_$(maker)_avx2.def
         exec python3 "$root/lab/model/fit_ways.py" fit "$root/src/cpu/$ways" "$(processor)" "$folder"/ways-fit-*.csv
         ;;
     judge) exec python3 "$root/lab/model/fit_ways.py" judge "$folder"/ways-judge-*.csv ;;
