@@ -8,7 +8,7 @@
 #     bash lab/model/run.sh cpu judge FOLDER [COUNT [THREADS]]   and, once built, how well it predicts
 #     bash lab/model/run.sh ways fit FOLDER                      on an idle machine: src/cpu/ways_*.def; ways.c names them
 #     bash lab/model/run.sh ways judge FOLDER                    and, once built, what is chosen
-# TCGEMM_ARCH=avx2: ways of short vectors.
+# TCGEMM_ARCH=avx2: ways of short vectors, as on a processor that has no others.
 # TYPE: the types that are drawn, by how their names begin (choices), or fitted, by a part of them (cpu).
 # ADDS_C=1: choices of products with a C.
 # Of the CPU COUNT random products of each type are timed for each of LEVELS ("amx avx512 avx2", values of

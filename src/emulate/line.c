@@ -55,8 +55,8 @@ static void check_leaving(uint32_t at, const line_t *line) {
 /* ---- loads: of each line the last of each thread of the block ---- */
 
 typedef struct last_load {
-    uint32_t time; /* of the thread's, counted from 1; 0: it has not loaded */
-    uint32_t turn; /* fences of the thread before it */
+    uint32_t time;   /* of the thread's, counted from 1; 0: it has not loaded */
+    uint32_t fences; /* of the thread before it */
 } last_load_t;
 
 /* Of each rank that has mbarriers, from its first load on: few kernels do. */
@@ -100,7 +100,7 @@ void tcgemm_line_check_loads(uint32_t at) {
         return;
     const last_load_t *loads = loads_of(at / LINE);
     for (uint32_t i = 0; i < tcgemm_machine.num_warps * LANES; ++i)
-        if (loads[i].time > 0 && loads[i].turn == all_fences[own_rank()][i]) {
+        if (loads[i].time > 0 && loads[i].fences == all_fences[own_rank()][i]) {
             tcgemm_machine_fault("a box is to overwrite shared byte %u, and thread %u, which has "
                                  "loaded from there, has called no fence since",
                                  at, i);
