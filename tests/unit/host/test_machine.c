@@ -185,23 +185,28 @@ static void the_nominal_clock_stays(void **state) {
     assert_true(tcgemm_nominal_clock_hz() == nominal);
 }
 
-/* The first call of a fresh process, on a core that has slept a while. */
-static double first_clock(void) {
+/* The first call of a fresh process, on a core that has slept a while, over the best of several
+ * later looks. */
+static double first_over_best(void) {
     int ends[2];
-    double hz = 0;
+    double ratio = 0;
     assert_int_equal(pipe(ends), 0);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         (void)usleep(20000);
-        hz = tcgemm_clock_hz();
-        _exit(write(ends[1], &hz, sizeof hz) == sizeof hz ? 0 : 1);
+        const double first = tcgemm_clock_hz();
+        double best = first;
+        for (int i = 0; i < 5; ++i)
+            best = fmax(best, tcgemm_clock_again());
+        ratio = first / best;
+        _exit(write(ends[1], &ratio, sizeof ratio) == sizeof ratio ? 0 : 1);
     }
-    assert_int_equal(read(ends[0], &hz, sizeof hz), sizeof hz);
+    assert_int_equal(read(ends[0], &ratio, sizeof ratio), sizeof ratio);
     assert_int_equal(waitpid(child, NULL, 0), child);
     (void)close(ends[0]);
     (void)close(ends[1]);
-    return hz;
+    return ratio;
 }
 
 static int compare_doubles(const void *x, const void *y) {
@@ -211,16 +216,21 @@ static int compare_doubles(const void *x, const void *y) {
 }
 
 /* From the first call, and quickly. It is a promise to a core that it has to itself: the fastest of
- * several later looks tells what that is, and of several processes most must have known it. */
+ * several later looks tells what that is, and of several processes most must have known it; in one
+ * of a few rounds, for others may take half of the core meanwhile. */
 static void the_clock_is_right_from_the_first_call(void **state) {
     (void)state;
-    enum { PROCESSES = 7 };
+    enum { ROUNDS = 4, PROCESSES = 7 };
     if (test_level() == LEVEL_SANITIZE)
         skip();
-    double firsts[PROCESSES];
-    for (int i = 0; i < PROCESSES; ++i)
-        firsts[i] = first_clock();
-    qsort(firsts, PROCESSES, sizeof firsts[0], compare_doubles);
+    double ratio = 0;
+    for (int round = 0; round < ROUNDS && ratio < 0.9; ++round) {
+        double ratios[PROCESSES];
+        for (int i = 0; i < PROCESSES; ++i)
+            ratios[i] = first_over_best();
+        qsort(ratios, PROCESSES, sizeof ratios[0], compare_doubles);
+        ratio = ratios[PROCESSES / 2];
+    }
     const double start = seconds_now();
     double best = tcgemm_clock_hz();
     const double seconds = seconds_now() - start;
@@ -228,11 +238,10 @@ static void the_clock_is_right_from_the_first_call(void **state) {
     for (int i = 0; i < 5; ++i)
         best = fmax(best, tcgemm_clock_again());
     assert_true(tcgemm_clock_hz() == best);
-    const double first = firsts[PROCESSES / 2];
-    print_message("%.3f GHz in %.1f ms, %.3f GHz at best\n", first * 1e-9, seconds * 1e3,
+    print_message("%.3f of the clock in %.1f ms, %.3f GHz at best\n", ratio, seconds * 1e3,
                   best * 1e-9);
-    if (first < 0.9 * best)
-        report_failure("%.3f GHz at the first call, but %.3f later", first * 1e-9, best * 1e-9);
+    if (ratio < 0.9)
+        report_failure("%.3f of the later clock at the first call", ratio);
     assert_no_failures();
 }
 
@@ -249,15 +258,24 @@ static double stamps_hz(void) {
 }
 #endif
 
-/* A clock that is a few times too high or too low makes every peak and fraction of it wrong. */
+/* A clock that is a few times too high or too low makes every peak and fraction of it wrong. Where
+ * others run on the same core, each may get half of it for a while, so that both are looked at in
+ * turn until they agree; a clock that is wrong never does. */
 static void the_clock_is_that_of_other_instructions(void **state) {
     (void)state;
+    enum { LOOKS = 40, PAUSE_US = 25000 };
     double clock = tcgemm_clock_hz();
-    for (int i = 0; i < 3; ++i)
+    double other = 0;
+    bool agree = false;
+    for (int look = 0; look < LOOKS && !agree; ++look) {
+        if (look > 0)
+            (void)usleep(PAUSE_US);
         clock = fmax(clock, tcgemm_clock_again());
-    const double other = multiplications_hz();
+        other = fmax(other, multiplications_hz());
+        agree = clock < 2 * other && other < 2 * clock;
+    }
     print_message("%.3f GHz, %.3f by multiplications\n", clock * 1e-9, other * 1e-9);
-    if (!(clock < 2 * other && other < 2 * clock))
+    if (!agree)
         report_failure("%.3f GHz, but multiplications run at %.3f", clock * 1e-9, other * 1e-9);
 #ifdef __x86_64__
     /* Cores go up to some 2.7 times their nominal clock, and down to a quarter of it. */
