@@ -658,9 +658,8 @@ static void do_across(const dots_run_t *run, int thread, int64_t line, int num_l
 static int64_t lines_of_call(const dots_run_t *run) {
     const struct tcgemm_plan *plan = run->plan;
     const bool is_once = run->num_rows <= tcgemm_dots_at_a_time(plan);
-    const bool are_numbers = !has_rows(plan) && !plan->cpu.dots_in_lanes;
-    return are_numbers && is_once && plan->cpu.direct_output ? plan->cpu.lines
-                                                             : 128 / run->sum_bytes;
+    return is_once && !plan->cpu.dots_in_lanes && plan->cpu.direct_output ? plan->cpu.lines
+                                                                          : 128 / run->sum_bytes;
 }
 
 /* Lines of one unit, some at a time: those that all rows of x are multiplied by while they are in a

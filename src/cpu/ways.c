@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
+#include "host/caches.h"
 #include "host/features.h"
 
 tcgemm_cpu_way_t tcgemm_forced_way = TCGEMM_NUM_WAYS;
@@ -31,6 +32,25 @@ static double num_lines(const tcgemm_canonical_t *g, tcgemm_few_t few) {
 /* ... and whether the few lie along k themselves. */
 static bool few_are_along(const tcgemm_canonical_t *g, tcgemm_few_t few) {
     return (few.of == TCGEMM_DOTS_ROWS ? g->a.col_stride : g->b.row_stride) == 1;
+}
+
+int64_t tcgemm_most_read_again(int64_t few) {
+    enum { AT_ONCE = 3 };
+    return (int64_t)tcgemm_far_bytes() * (few <= AT_ONCE ? 7 : 6) / 4;
+}
+
+/* Bytes of both operands up to which ways are chosen so. Lines along k of a Zen 4's last cache are
+ * read as those that were measured by a few rows; more of them lose to who else uses it. */
+static int64_t most_way_bytes(const tcgemm_canonical_t *g, tcgemm_few_t few) {
+    /* Tiles read a line of memory of each step for a few rows: f32 TN 40196 x 12 x 61 took three
+     * times as long by them as by lanes, 20000 x 12 x 61 0.9 times. */
+    enum { FEW_STEPS = 512, SOME = 6 };
+    if (few.across)
+        return g->k < FEW_STEPS ? MOST_SHORT_BYTES : MOST_WAY_BYTES;
+    const int64_t most = tcgemm_most_read_again(num_few(g, few));
+    return tcgemm_cpu_is_zen4() && num_few(g, few) <= SOME && most > MOST_WAY_BYTES
+               ? most
+               : MOST_WAY_BYTES;
 }
 
 static int lanes_of(const tcgemm_cpu_ukernel_t *u) {
@@ -214,33 +234,30 @@ static bool has_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu
     }
 }
 
-bool tcgemm_soonest_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t *way) {
+bool tcgemm_soonest_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t *way,
+                        double *least) {
     const tcgemm_canonical_t *g = &plan->g;
     const double bytes = ((double)g->m * tcgemm_dtype_bits(g->a.dtype) +
                           (double)g->n * tcgemm_dtype_bits(g->b.dtype)) *
                          (double)g->k / 8.0;
-    /* Tiles read a line of memory of each step for a few rows: f32 TN 40196 x 12 x 61 took three
-     * times as long by them as by lanes, 20000 x 12 x 61 0.9 times. */
-    enum { FEW_STEPS = 512 };
-    const int64_t most = few.across && g->k < FEW_STEPS ? MOST_SHORT_BYTES : MOST_WAY_BYTES;
     const int64_t rows = num_few(g, few);
+    *least = 0.0;
     if (tcgemm_forced_way != TCGEMM_NUM_WAYS) {
         *way = has_way(plan, few, tcgemm_forced_way) ? tcgemm_forced_way : TCGEMM_WAY_TILES;
         return rows > 0;
     }
-    if (rows < 2 || rows > MOST_FEW || bytes > (double)most)
+    if (rows < 2 || rows > MOST_FEW || bytes > (double)most_way_bytes(g, few))
         return false;
     const tcgemm_type_t type = g->type->type;
     const lines_t lines = lines_of(plan->kernel->cpu);
     if (!cycles_of_way(lines, type, TCGEMM_WAY_TILES))
         return false;
-    double least = 0.0;
     *way = TCGEMM_NUM_WAYS;
     for (tcgemm_cpu_way_t w = TCGEMM_WAY_TILES; w < TCGEMM_NUM_WAYS; ++w) {
         const float *const each = has_way(plan, few, w) ? cycles_of_way(lines, type, w) : NULL;
         const double cycles = each ? cycles_of(plan, few, w, each) : 0.0;
-        if (each && (*way == TCGEMM_NUM_WAYS || cycles < least)) {
-            least = cycles;
+        if (each && (*way == TCGEMM_NUM_WAYS || cycles < *least)) {
+            *least = cycles;
             *way = w;
         }
     }

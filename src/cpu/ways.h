@@ -42,9 +42,15 @@ enum { TCGEMM_NUM_WAY_COUNTS = 11 };
 void tcgemm_count_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t way,
                       double count[TCGEMM_NUM_WAY_COUNTS]);
 
-/* True, and the soonest way, where this processor was measured with the plan's type and vectors and
- * the few are no more than that. A product that is to be reproducible has no lanes of k. */
-bool tcgemm_soonest_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t *way);
+/* True, and the soonest way with its cycles, where this processor was measured with the plan's type
+ * and vectors and the few are no more than that. A product that is to be reproducible has no lanes
+ * of k. */
+bool tcgemm_soonest_way(const struct tcgemm_plan *plan, tcgemm_few_t few, tcgemm_cpu_way_t *way,
+                        double *cycles);
+
+/* Bytes of lines along k that so many rows or columns read from the last cache again and again, of
+ * which they have nearly half. */
+int64_t tcgemm_most_read_again(int64_t few);
 
 /* What all plans take from now on where they can, TCGEMM_NUM_WAYS being what is soonest: for tests
  * and for those who measure ways, on one thread. */

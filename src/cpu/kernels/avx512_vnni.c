@@ -2,6 +2,7 @@
  * without saturation. Other sign combinations come here shifted by 128, and the terms of the tile
  * undo the shift (see gemm.c); a few rows times lines along k (dots.c) shift the lines. */
 #include <immintrin.h>
+#include <string.h>
 
 #include "cpu/kernels/kernels.h"
 
@@ -20,125 +21,145 @@ static TCGEMM_ALWAYS_INLINE __m512i dot4(__m512i sum, __m512i a, __m512i b) {
 
 /* ---- a few rows of bytes times lines along k ---- */
 
-/* The sums of each of four vectors. */
-static TCGEMM_ALWAYS_INLINE __m128i sums_of_4(__m512i a, __m512i b, __m512i c, __m512i d) {
-    const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-    const __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
-    const __m512i all =
-        _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
-    const __m256i half =
-        _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
-    return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+/* Rows times lines at a time: 16 sums, whose lanes are added up at once. Of few steps of k so many
+ * lines beside one row or two as well; of more four lines, for more streams of memory, or lines
+ * that share a set of a cache, come later. */
+enum { DOTS_SUMS = 16, DOTS_ROWS = 4, DOTS_LINES = 4, DOTS_BYTES = 64, SHORT_STEPS = 1024 };
+enum { DOTS_AHEAD = 8 * DOTS_BYTES };
+
+/* The sum of the lanes of each. */
+static TCGEMM_ALWAYS_INLINE __m512i sums_of_lanes(const __m512i v[DOTS_SUMS]) {
+    __m512i pair[DOTS_SUMS / 2], four[DOTS_SUMS / 4], eight[2];
+    TCGEMM_UNROLL
+    for (int i = 0; i < DOTS_SUMS / 2; ++i)
+        pair[i] = _mm512_add_epi32(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]),
+                                   _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
+    TCGEMM_UNROLL
+    for (int i = 0; i < DOTS_SUMS / 4; ++i)
+        four[i] = _mm512_add_epi32(_mm512_unpacklo_epi64(pair[2 * i], pair[2 * i + 1]),
+                                   _mm512_unpackhi_epi64(pair[2 * i], pair[2 * i + 1]));
+    /* Lanes 0 and 2, and 1 and 3, of 16 bytes. */
+    TCGEMM_UNROLL
+    for (int i = 0; i < 2; ++i)
+        eight[i] = _mm512_add_epi32(_mm512_shuffle_i32x4(four[2 * i], four[2 * i + 1], 0x88),
+                                    _mm512_shuffle_i32x4(four[2 * i], four[2 * i + 1], 0xdd));
+    return _mm512_add_epi32(_mm512_shuffle_i32x4(eight[0], eight[1], 0x88),
+                            _mm512_shuffle_i32x4(eight[0], eight[1], 0xdd));
 }
 
-enum { DOTS_LINES = 4, DOTS_ROWS = 4, DOTS_BYTES = 64, DOTS_AHEAD = 8 * DOTS_BYTES };
-
-/* Some bytes of k, `mask`, of the lines and rows. */
+/* Some bytes of k, `mask`, from p on, of the rows and lines. */
 static TCGEMM_ALWAYS_INLINE void add_bytes(const tcgemm_dots_t *t,
-                                           const uint8_t *const line[DOTS_LINES], const uint8_t *x,
+                                           const uint8_t *const line[DOTS_SUMS], const uint8_t *x,
                                            int64_t p, __mmask64 mask, const int rows,
-                                           const bool x_is_signed,
-                                           __m512i sum[DOTS_ROWS][DOTS_LINES]) {
+                                           const int lines, const bool x_is_signed,
+                                           __m512i sum[DOTS_SUMS]) {
     const __m512i flip = _mm512_set1_epi8((char)t->flip);
-    __m512i bytes[DOTS_LINES];
+    __m512i row[DOTS_ROWS];
     TCGEMM_UNROLL
-    for (int l = 0; l < DOTS_LINES; ++l)
-        bytes[l] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, line[l] + p), flip);
+    for (int i = 0; i < rows; ++i)
+        row[i] = _mm512_loadu_si512(x + i * t->x_pitch + p);
     TCGEMM_UNROLL
-    for (int i = 0; i < rows; ++i) {
-        const __m512i row = _mm512_loadu_si512(x + i * t->x_pitch + p);
+    for (int l = 0; l < lines; ++l) {
+        const __m512i bytes = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, line[l] + p), flip);
         TCGEMM_UNROLL
-        for (int l = 0; l < DOTS_LINES; ++l)
-            sum[i][l] =
-                x_is_signed ? dot4(sum[i][l], bytes[l], row) : dot4(sum[i][l], row, bytes[l]);
+        for (int i = 0; i < rows; ++i) {
+            __m512i *const s = sum + i * (DOTS_SUMS / rows) + l;
+            *s = x_is_signed ? dot4(*s, bytes, row[i]) : dot4(*s, row[i], bytes);
+        }
     }
 }
 
-/* A row's sums become D's elements of some lines. */
-static TCGEMM_ALWAYS_INLINE void store_bytes(const tcgemm_dots_t *t, __m128i product, int row,
-                                             int first) {
-    const uint32_t *const c =
-        t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
+/* Products of `rows` x some lines, each row's behind the other's, become D's elements: whole rows
+ * of them, or lines of four that are all of a row of D, or one by one. */
+static TCGEMM_ALWAYS_INLINE void store_products(const tcgemm_dots_t *t, __m512i product, int row,
+                                                int first, const int rows, const int lines) {
+    const int each = DOTS_SUMS / rows;
+    const int num_rows = (int)min_i64(rows, t->num_rows - row);
+    const int num_lines = (int)min_i64(lines, t->num_lines - first);
     uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
-    const int count = t->num_lines - first;
-    if (count >= DOTS_LINES && t->d_line == 1 && !c) {
-        _mm_storeu_si128((__m128i *)(void *)d, product);
+    if (t->d_line == 1 && !t->c) {
+        const __mmask16 some = (__mmask16)((1U << num_lines) - 1);
+        for (int i = 0; i < num_rows; ++i)
+            _mm512_mask_storeu_epi32(d + i * t->d_row - i * each, (__mmask16)(some << i * each),
+                                     product);
         return;
     }
-    uint32_t numbers[DOTS_LINES];
-    _mm_storeu_si128((__m128i *)(void *)numbers, product);
-    for (int l = 0; l < DOTS_LINES && l < count; ++l)
-        d[l * t->d_line] = c ? numbers[l] + t->beta.s32 * c[l * t->c_line] : numbers[l];
-}
-
-/* The same of four rows, which are columns of D: a line has four of its elements. */
-static TCGEMM_ALWAYS_INLINE void
-store_turned(const tcgemm_dots_t *t, const __m128i product[DOTS_ROWS], int row, int first) {
-    uint32_t *const d = (uint32_t *)t->d + row + first * t->d_line;
-    const __m128i low[2] = {_mm_unpacklo_epi32(product[0], product[1]),
-                            _mm_unpacklo_epi32(product[2], product[3])};
-    const __m128i high[2] = {_mm_unpackhi_epi32(product[0], product[1]),
-                             _mm_unpackhi_epi32(product[2], product[3])};
-    const __m128i line[DOTS_LINES] = {
-        _mm_unpacklo_epi64(low[0], low[1]), _mm_unpackhi_epi64(low[0], low[1]),
-        _mm_unpacklo_epi64(high[0], high[1]), _mm_unpackhi_epi64(high[0], high[1])};
-    for (int l = 0; l < DOTS_LINES && first + l < t->num_lines; ++l)
-        _mm_storeu_si128((__m128i *)(void *)(d + l * t->d_line), line[l]);
-}
-
-/* Rows first_row .. of D and lines first .. ; what is missing of them is not stored. */
-static TCGEMM_ALWAYS_INLINE void dots_of_bytes(const tcgemm_dots_t *t, int first, int first_row,
-                                               const int rows, const bool x_is_signed) {
-    const uint8_t *line[DOTS_LINES];
-    const uint8_t *const x = (const uint8_t *)t->x + first_row * t->x_pitch;
-    __m512i sum[DOTS_ROWS][DOTS_LINES];
-    for (int l = 0; l < DOTS_LINES; ++l)
-        line[l] =
-            (const uint8_t *)t->lines + (first + l < t->num_lines ? first + l : 0) * t->line_stride;
-    TCGEMM_UNROLL
-    for (int i = 0; i < rows; ++i) {
-        TCGEMM_UNROLL
-        for (int l = 0; l < DOTS_LINES; ++l)
-            sum[i][l] = _mm512_setzero_si512();
+    const bool is_turned = rows == DOTS_ROWS && num_rows == rows && t->d_row == 1 && !t->c;
+    if (is_turned) {
+        const __m512i by_lines =
+            _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+        product = _mm512_permutexvar_epi32(by_lines, product);
     }
+    uint32_t numbers[DOTS_SUMS];
+    _mm512_storeu_si512(numbers, product);
+    const uint32_t *const c =
+        t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
+    for (int l = 0; is_turned && l < num_lines; ++l)
+        memcpy(d + l * t->d_line, numbers + l * DOTS_ROWS, DOTS_ROWS * sizeof *numbers);
+    for (int i = 0; !is_turned && i < num_rows; ++i)
+        for (int l = 0; l < num_lines; ++l)
+            d[i * t->d_row + l * t->d_line] =
+                numbers[i * each + l] + (c ? t->beta.s32 * c[i * t->c_row + l * t->c_line] : 0);
+}
+
+/* Rows first_row .. of D and lines first .. ; what is missing of them is not stored, and of more
+ * than four lines nothing is. */
+static TCGEMM_ALWAYS_INLINE void dots_of_bytes(const tcgemm_dots_t *t, int first, int first_row,
+                                               const int rows, const int lines,
+                                               const bool x_is_signed) {
+    const bool are_all = lines > DOTS_LINES;
+    const uint8_t *const x = (const uint8_t *)t->x + first_row * t->x_pitch;
+    const uint8_t *line[DOTS_SUMS];
+    __m512i sum[DOTS_SUMS];
+    line[0] = (const uint8_t *)t->lines + first * t->line_stride;
+    TCGEMM_UNROLL
+    for (int l = 1; l < lines; ++l)
+        line[l] = are_all || first + l < t->num_lines ? line[l - 1] + t->line_stride : line[0];
+    TCGEMM_UNROLL
+    for (int i = 0; i < DOTS_SUMS; ++i)
+        sum[i] = _mm512_setzero_si512();
     /* The rows ahead have read these lines: time for the next ones. */
     const int64_t ahead =
         first_row == 0 ? (t->num_rows > DOTS_ROWS ? 0 : DOTS_AHEAD) : DOTS_LINES * t->line_stride;
     const bool fetches = t->fetches && ahead != 0 && first_row <= DOTS_ROWS;
     int64_t p = 0;
     for (; p + DOTS_BYTES <= t->steps; p += DOTS_BYTES) {
-        for (int l = 0; fetches && l < DOTS_LINES; ++l)
+        for (int l = 0; fetches && l < lines; ++l)
             __builtin_prefetch(line[l] + p + ahead);
-        add_bytes(t, line, x, p, ~(__mmask64)0, rows, x_is_signed, sum);
+        add_bytes(t, line, x, p, ~(__mmask64)0, rows, lines, x_is_signed, sum);
     }
     if (p < t->steps)
-        add_bytes(t, line, x, p, ((__mmask64)1 << (t->steps - p)) - 1, rows, x_is_signed, sum);
-    const __m128i alpha = _mm_set1_epi32((int)t->alpha.s32);
-    __m128i product[DOTS_ROWS];
+        add_bytes(t, line, x, p, ((__mmask64)1 << (t->steps - p)) - 1, rows, lines, x_is_signed,
+                  sum);
+    __m512i term = _mm512_set1_epi32((int)t->term[first_row]);
     TCGEMM_UNROLL
-    for (int i = 0; i < rows; ++i)
-        product[i] = _mm_mullo_epi32(
-            alpha, _mm_add_epi32(sums_of_4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]),
-                                 _mm_set1_epi32((int)t->term[first_row + i])));
-    if (rows == DOTS_ROWS && first_row + rows <= t->num_rows && t->d_row == 1 && !t->c) {
-        store_turned(t, product, first_row, first);
-        return;
-    }
-    TCGEMM_UNROLL
-    for (int i = 0; i < rows; ++i)
-        if (first_row + i < t->num_rows)
-            store_bytes(t, product[i], first_row + i, first);
+    for (int i = 1; i < rows; ++i)
+        term = _mm512_mask_set1_epi32(term, (__mmask16)(0xffffU << i * (DOTS_SUMS / rows)),
+                                      (int)t->term[first_row + i]);
+    const __m512i alpha = _mm512_set1_epi32((int)t->alpha.s32);
+    const __m512i product = _mm512_mullo_epi32(alpha, _mm512_add_epi32(sums_of_lanes(sum), term));
+    store_products(t, product, first_row, first, rows, lines);
+}
+
+/* One row or two: `lines` at a time while there are so many, then four. */
+static TCGEMM_ALWAYS_INLINE void rows_of_bytes(const tcgemm_dots_t *t, const int rows,
+                                               const int lines, const bool x_is_signed) {
+    int first = 0;
+    for (; t->steps <= SHORT_STEPS && first + lines <= t->num_lines; first += lines)
+        dots_of_bytes(t, first, 0, rows, lines, x_is_signed);
+    for (; first < t->num_lines; first += DOTS_LINES)
+        dots_of_bytes(t, first, 0, rows, DOTS_LINES, x_is_signed);
 }
 
 static TCGEMM_ALWAYS_INLINE void all_of_bytes(const tcgemm_dots_t *t, const bool x_is_signed) {
-    for (int first = 0; first < t->num_lines; first += DOTS_LINES)
-        for (int row = 0; row < t->num_rows; row += DOTS_ROWS)
-            if (t->num_rows - row == 1)
-                dots_of_bytes(t, first, row, 1, x_is_signed);
-            else if (t->num_rows - row == 2)
-                dots_of_bytes(t, first, row, 2, x_is_signed);
-            else
-                dots_of_bytes(t, first, row, DOTS_ROWS, x_is_signed);
+    if (t->num_rows == 1)
+        rows_of_bytes(t, 1, DOTS_SUMS, x_is_signed);
+    else if (t->num_rows == 2)
+        rows_of_bytes(t, 2, DOTS_SUMS / 2, x_is_signed);
+    else
+        for (int first = 0; first < t->num_lines; first += DOTS_LINES)
+            for (int row = 0; row < t->num_rows; row += DOTS_ROWS)
+                dots_of_bytes(t, first, row, DOTS_ROWS, DOTS_LINES, x_is_signed);
 }
 
 void tcgemm_dots_avx512_bytes(const tcgemm_dots_t *t) {

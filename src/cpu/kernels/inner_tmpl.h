@@ -87,14 +87,20 @@ static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(some)(const tcgemm_dots_t *t, int r
                 sum[i][l] = DOTS_FMA(number, v[l], sum[i][l]);
         }
     }
+    /* Whole pieces of rows of D go there at once. */
+    const int some_lines = (int)min_i64(lines, t->num_lines - first);
+    const bool is_plain =
+        t->d_line == 1 && !t->c && t->alpha.DOTS_FIELD == 1 && some_lines == lines;
+    DOTS_TYPE *const to = is_plain ? (DOTS_TYPE *)t->d + row * t->d_row + first : sums[0];
+    const int64_t to_row = is_plain ? t->d_row : INNER_MOST;
     TCGEMM_UNROLL
     for (int i = 0; i < rows; ++i) {
         TCGEMM_UNROLL
         for (int l = 0; l < lines; l += 4)
-            INNER_SUM4(sum[i] + l, sums[i] + l);
+            INNER_SUM4(sum[i] + l, to + i * to_row + l);
     }
-    const int some_lines = (int)min_i64(lines, t->num_lines - first);
-    INNER_LOCAL(store)(t, sums, row, rows, first, some_lines);
+    if (!is_plain)
+        INNER_LOCAL(store)(t, sums, row, rows, first, some_lines);
 }
 
 static TCGEMM_ALWAYS_INLINE void INNER_LOCAL(all)(const tcgemm_dots_t *t, int row, const int rows,
