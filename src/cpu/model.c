@@ -332,10 +332,12 @@ static void choose_fetching(struct tcgemm_plan *plan) {
     tcgemm_cpu_blocking_t *s = &plan->cpu;
     s->is_roomy = is_roomy();
     s->is_crowded = s->is_spread = false;
-    if (!s->dots || !s->fetches)
+    if (!s->dots)
         return;
     const bool in_one_set = want_one_set(s->dots == TCGEMM_DOTS_ROWS ? &g->b : &g->a);
     s->is_crowded = !s->is_roomy && in_one_set;
+    if (!s->fetches)
+        return;
     s->is_spread = s->is_roomy && !in_one_set && !tcgemm_cpu_follows_streams();
     if (s->is_roomy && in_one_set && !tcgemm_cpu_follows_streams())
         make_room(plan);
