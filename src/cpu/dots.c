@@ -657,7 +657,9 @@ static void do_across(const dots_run_t *run, int thread, int64_t line, int num_l
  * the next rows of x. */
 static int64_t lines_of_call(const dots_run_t *run) {
     const struct tcgemm_plan *plan = run->plan;
-    const bool is_once = run->num_rows <= tcgemm_dots_at_a_time(plan);
+    const int at_once =
+        plan->cpu.inner ? tcgemm_inner_at_a_time(plan->kernel->cpu) : tcgemm_dots_at_a_time(plan);
+    const bool is_once = run->num_rows <= at_once;
     return is_once && !plan->cpu.dots_in_lanes && plan->cpu.direct_output ? plan->cpu.lines
                                                                           : 128 / run->sum_bytes;
 }

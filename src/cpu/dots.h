@@ -34,6 +34,11 @@ static inline int tcgemm_dots_at_a_time(const struct tcgemm_plan *plan) {
     return (is_tf32 || is_crowded) && most > MOST_CROWDED ? MOST_CROWDED : most;
 }
 
+/* ... or in one pass over lines along k, of lanes of k (inner_tmpl.h), ... */
+static inline int tcgemm_inner_at_a_time(const tcgemm_cpu_ukernel_t *u) {
+    return tcgemm_is_wide(u) ? 6 : 2;
+}
+
 /* ... and the lines that they are multiplied by. */
 static inline int64_t tcgemm_dots_lines(const struct tcgemm_plan *plan) {
     return plan->cpu.dots == TCGEMM_DOTS_ROWS ? plan->g.n : plan->g.m;

@@ -6,6 +6,7 @@
 
 #include "base/dtype.h"
 #include "base/num.h"
+#include "cpu/dots.h"
 #include "cpu/kernels/ukernel.h"
 #include "cpu/model.h"
 #include "host/caches.h"
@@ -115,7 +116,7 @@ static void count_parts(const struct tcgemm_plan *plan, tcgemm_few_t few,
 static void count_inner(const struct tcgemm_plan *plan, tcgemm_few_t few,
                         double count[TCGEMM_NUM_WAY_COUNTS]) {
     const int64_t rows = num_few(&plan->g, few);
-    const int64_t at_once = tcgemm_is_wide(plan->kernel->cpu) ? 6 : 2; /* inner_tmpl.h */
+    const int64_t at_once = tcgemm_inner_at_a_time(plan->kernel->cpu);
     const double vectors = (double)ceil_div(plan->g.k, lanes_of(plan->kernel->cpu));
     count[1] = (double)plan->g.m * (double)plan->g.n * vectors;
     count[2] = (double)ceil_div(rows, at_once) * num_lines(&plan->g, few) * vectors;

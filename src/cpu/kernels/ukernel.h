@@ -102,7 +102,8 @@ typedef struct tcgemm_dots {
     int num_rows;  /* ... of which so many are rows of D */
     const void *lines;
     int64_t line_stride, k_stride; /* along k: k_stride is 1; across: line_stride */
-    int num_lines;                 /* along k, in rows or lanes: 1 .. 128 bytes of sums */
+    int num_lines;                 /* along k, in lanes or of more rows than are multiplied at
+                                    * once: 1 .. 128 bytes of sums */
     void *d;
     const void *c; /* NULL: beta is 0 */
     int64_t d_row, d_line, c_row, c_line;
