@@ -141,24 +141,22 @@ static TCGEMM_ALWAYS_INLINE void dots_of_bytes(const tcgemm_dots_t *t, int first
     store_products(t, product, first_row, first, rows, lines);
 }
 
-/* One row or two: `lines` at a time while there are so many, then four. */
-static TCGEMM_ALWAYS_INLINE void rows_of_bytes(const tcgemm_dots_t *t, const int rows,
-                                               const int lines, const bool x_is_signed) {
-    int first = 0;
-    for (; t->steps <= SHORT_STEPS && first + lines <= t->num_lines; first += lines)
-        dots_of_bytes(t, first, 0, rows, lines, x_is_signed);
-    for (; first < t->num_lines; first += DOTS_LINES)
-        dots_of_bytes(t, first, 0, rows, DOTS_LINES, x_is_signed);
-}
-
+/* One row or two beside many lines while there are so many, then some rows beside four. */
 static TCGEMM_ALWAYS_INLINE void all_of_bytes(const tcgemm_dots_t *t, const bool x_is_signed) {
-    if (t->num_rows == 1)
-        rows_of_bytes(t, 1, DOTS_SUMS, x_is_signed);
-    else if (t->num_rows == 2)
-        rows_of_bytes(t, 2, DOTS_SUMS / 2, x_is_signed);
-    else
-        for (int first = 0; first < t->num_lines; first += DOTS_LINES)
-            for (int row = 0; row < t->num_rows; row += DOTS_ROWS)
+    const bool is_short = t->steps <= SHORT_STEPS;
+    int first = 0;
+    for (; is_short && t->num_rows == 1 && first + DOTS_SUMS <= t->num_lines; first += DOTS_SUMS)
+        dots_of_bytes(t, first, 0, 1, DOTS_SUMS, x_is_signed);
+    for (; is_short && t->num_rows == 2 && first + DOTS_SUMS / 2 <= t->num_lines;
+         first += DOTS_SUMS / 2)
+        dots_of_bytes(t, first, 0, 2, DOTS_SUMS / 2, x_is_signed);
+    for (; first < t->num_lines; first += DOTS_LINES)
+        for (int row = 0; row < t->num_rows; row += DOTS_ROWS)
+            if (t->num_rows - row == 1)
+                dots_of_bytes(t, first, row, 1, DOTS_LINES, x_is_signed);
+            else if (t->num_rows - row == 2)
+                dots_of_bytes(t, first, row, 2, DOTS_LINES, x_is_signed);
+            else
                 dots_of_bytes(t, first, row, DOTS_ROWS, DOTS_LINES, x_is_signed);
 }
 
