@@ -69,37 +69,66 @@ static TCGEMM_ALWAYS_INLINE void add_bytes(const tcgemm_dots_t *t,
     }
 }
 
-/* Products of `rows` x some lines, each row's behind the other's, become D's elements: whole rows
- * of them, or lines of four that are all of a row of D, or one by one. */
+/* Elements of a row of D that lie beside each other, `count` of a line: four, two or one. */
+static TCGEMM_ALWAYS_INLINE void store_lines(const tcgemm_dots_t *t, uint32_t *d,
+                                             const uint32_t *numbers, int num_lines,
+                                             const int count) {
+    for (int l = 0; l < num_lines; ++l)
+        memcpy(d + l * t->d_line, numbers + l * count, (size_t)count * sizeof *numbers);
+}
+
+/* Products of some rows and lines, each row's behind the other's, to a D whose lines lie apart, or
+ * with C: all rows of a line at once if they are columns of D, else one by one. Once for all rows
+ * and lines, for it is long code. */
+static TCGEMM_NEVER_INLINE void place_products(const tcgemm_dots_t *t, __m512i product, int row,
+                                               int first, int num_rows, int num_lines, int each) {
+    uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
+    const uint32_t *const c =
+        t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
+    const bool are_turned = t->d_row == 1 && !c && num_rows * each == DOTS_SUMS;
+    uint32_t numbers[DOTS_SUMS];
+    if (are_turned && num_rows == 4)
+        product = _mm512_permutexvar_epi32(
+            _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), product);
+    else if (are_turned && num_rows == 2)
+        product = _mm512_permutexvar_epi32(
+            _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15), product);
+    _mm512_storeu_si512(numbers, product);
+    if (are_turned && num_rows == 4)
+        store_lines(t, d, numbers, num_lines, 4);
+    else if (are_turned && num_rows == 2)
+        store_lines(t, d, numbers, num_lines, 2);
+    else if (are_turned)
+        store_lines(t, d, numbers, num_lines, 1);
+    else
+        for (int i = 0; i < num_rows; ++i)
+            for (int l = 0; l < num_lines; ++l)
+                d[i * t->d_row + l * t->d_line] =
+                    numbers[i * each + l] + (c ? t->beta.s32 * c[i * t->c_row + l * t->c_line] : 0);
+}
+
+/* The same to any D. */
 static TCGEMM_ALWAYS_INLINE void store_products(const tcgemm_dots_t *t, __m512i product, int row,
                                                 int first, const int rows, const int lines) {
     const int each = DOTS_SUMS / rows;
     const int num_rows = (int)min_i64(rows, t->num_rows - row);
     const int num_lines = (int)min_i64(lines, t->num_lines - first);
-    uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
-    if (t->d_line == 1 && !t->c) {
-        const __mmask16 some = (__mmask16)((1U << num_lines) - 1);
-        for (int i = 0; i < num_rows; ++i)
-            _mm512_mask_storeu_epi32(d + i * t->d_row - i * each, (__mmask16)(some << i * each),
-                                     product);
+    if (t->d_line != 1 && rows == 1 && lines == DOTS_LINES && !t->c) {
+        uint32_t numbers[DOTS_LINES];
+        _mm_storeu_si128((__m128i *)(void *)numbers, _mm512_castsi512_si128(product));
+        store_lines(t, (uint32_t *)t->d + row * t->d_row + first * t->d_line, numbers, num_lines,
+                    1);
         return;
     }
-    const bool is_turned = rows == DOTS_ROWS && num_rows == rows && t->d_row == 1 && !t->c;
-    if (is_turned) {
-        const __m512i by_lines =
-            _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-        product = _mm512_permutexvar_epi32(by_lines, product);
+    if (t->d_line != 1 || t->c) {
+        place_products(t, product, row, first, num_rows, num_lines, each);
+        return;
     }
-    uint32_t numbers[DOTS_SUMS];
-    _mm512_storeu_si512(numbers, product);
-    const uint32_t *const c =
-        t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
-    for (int l = 0; is_turned && l < num_lines; ++l)
-        memcpy(d + l * t->d_line, numbers + l * DOTS_ROWS, DOTS_ROWS * sizeof *numbers);
-    for (int i = 0; !is_turned && i < num_rows; ++i)
-        for (int l = 0; l < num_lines; ++l)
-            d[i * t->d_row + l * t->d_line] =
-                numbers[i * each + l] + (c ? t->beta.s32 * c[i * t->c_row + l * t->c_line] : 0);
+    uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first;
+    const __mmask16 some = (__mmask16)((1U << num_lines) - 1);
+    for (int i = 0; i < num_rows; ++i)
+        _mm512_mask_storeu_epi32(d + i * t->d_row - i * each, (__mmask16)(some << i * each),
+                                 product);
 }
 
 /* Rows first_row .. of D and lines first .. ; what is missing of them is not stored, and of more
