@@ -181,12 +181,15 @@ static bool is_roomy(void) {
     return tcgemm_first_level().ways > FEW_WAYS;
 }
 
-static bool want_one_set(const tcgemm_operand_t *lines) {
+bool tcgemm_cpu_lie_apart(const tcgemm_operand_t *lines, int64_t bytes) {
     const int64_t pitch = lines->row_stride == 1 ? lines->col_stride : lines->row_stride;
-    const tcgemm_ways_t l1 = tcgemm_first_level();
-    const int64_t way_bits = 8 * l1.way_bytes;
     /* The remainder first: where nothing is read a pitch may be any number. */
-    return l1.ways > 0 && pitch % way_bits * tcgemm_dtype_bits(lines->dtype) % way_bits == 0;
+    return pitch % (8 * bytes) * tcgemm_dtype_bits(lines->dtype) % (8 * bytes) == 0;
+}
+
+static bool want_one_set(const tcgemm_operand_t *lines) {
+    const tcgemm_ways_t l1 = tcgemm_first_level();
+    return l1.ways > 0 && tcgemm_cpu_lie_apart(lines, l1.way_bytes);
 }
 
 /* Whether the first tile of each panel of a unit can read B as it lies and leave the panel, which
@@ -746,14 +749,15 @@ static tcgemm_few_t few_of(const struct tcgemm_plan *plan, bool are_rows) {
 static bool soonest_way(const struct tcgemm_plan *plan, tcgemm_few_t *few, tcgemm_cpu_way_t *way) {
     const tcgemm_canonical_t *g = &plan->g;
     const bool rows_are_fewer = g->m < g->n || (g->m == g->n && g->b.row_stride == 1);
-    const tcgemm_few_t others = few_of(plan, !rows_are_fewer);
     double cycles, cycles_of_others;
     tcgemm_cpu_way_t way_of_others;
     *few = few_of(plan, rows_are_fewer);
     if (few->of == TCGEMM_DOTS_NONE || !tcgemm_soonest_way(plan, *few, way, &cycles))
         return false;
-    if (few->across && others.of != TCGEMM_DOTS_NONE && !others.across &&
-        tcgemm_forced_way == TCGEMM_NUM_WAYS &&
+    if (!few->across || tcgemm_forced_way != TCGEMM_NUM_WAYS)
+        return true;
+    const tcgemm_few_t others = few_of(plan, !rows_are_fewer);
+    if (others.of != TCGEMM_DOTS_NONE && !others.across &&
         tcgemm_soonest_way(plan, others, &way_of_others, &cycles_of_others) &&
         way_of_others == TCGEMM_WAY_INNER && cycles_of_others < cycles) {
         *few = others;
@@ -877,11 +881,12 @@ static int64_t far_bytes(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_blocking_t *s = &plan->cpu;
     const int64_t most = (int64_t)tcgemm_far_bytes();
     const bool is_double = plan->g.type->type == TCGEMM_F64_F64;
+    const bool follows = tcgemm_cpu_follows_streams();
     /* Rows of the last cache as well where packing them would cost as much: 33 to 192 rows of A are
      * 1.06 times as fast so on a Zen 4, 96 x 2000 x 1000 of f32 1.2 times. */
-    if (!s->dots && !(tcgemm_cpu_follows_streams() && can_copy_units(plan)))
-        return far_rows_bytes();
-    if (!s->dots || (s->across && !tcgemm_cpu_follows_streams()))
+    if (!s->dots)
+        return follows && can_copy_units(plan) ? (int64_t)tcgemm_near_bytes() : far_rows_bytes();
+    if (s->across && !follows)
         return (int64_t)tcgemm_near_bytes();
     return is_double || (tcgemm_cpu_lanes_are_elements(&plan->g) && !s->across) ? far_lines_bytes()
                                                                                 : most;

@@ -27,6 +27,9 @@ bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan);
 /* What a tile multiplies lies in memory as it is: f32 and f64, not tf32, which are rounded. */
 bool tcgemm_cpu_lanes_are_elements(const tcgemm_canonical_t *g);
 
+/* Whether lines along k, or rows across it, are a multiple of so many bytes apart. */
+bool tcgemm_cpu_lie_apart(const tcgemm_operand_t *lines, int64_t bytes);
+
 /* Rows or columns of floating types, at most, that may be summed in lanes of k: of more an operand
  * packed ahead leaves D its bits. */
 enum { TCGEMM_MOST_INNER = 16 };

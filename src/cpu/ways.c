@@ -228,7 +228,7 @@ static double cycles_of_waits(const struct tcgemm_plan *plan, tcgemm_few_t few) 
     if (!few.across || few.of != TCGEMM_DOTS_ROWS || !tcgemm_cpu_is_zen4() ||
         bytes <= (double)tcgemm_near_bytes())
         return 0.0;
-    const bool share_sets = g->b.row_stride % SHARING_PITCH * bits / 8 % SHARING_PITCH == 0;
+    const bool share_sets = tcgemm_cpu_lie_apart(&g->b, SHARING_PITCH);
     const bool are_slower = share_sets && (!is_wide || bits < 32 || g->m <= FEW_OF_WIDE);
     const double each = !is_wide || bits < 32 ? 2.0 : g->m > 2 ? 1.5 : 0.5;
     return bytes / MEMORY_LINE * (are_slower ? each + 3.0 : each);

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -81,24 +80,10 @@ static void times_of_a_batch_are_those_of_the_slowest(void **state) {
     assert_no_failures();
 }
 
-/* The clock that a process of its own is told: it is measured once in each. */
+/* It is measured once in each process. */
 static double told_clock(void) {
-    int ends[2];
-    double hz = 0;
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        tcgemm_machine_info_t machine = {.struct_size = sizeof machine};
-        if (tcgemm_machine_get_info(&machine) == TCGEMM_STATUS_OK)
-            hz = machine.clock_hz;
-        _exit(write(ends[1], &hz, sizeof hz) == sizeof hz ? 0 : 1);
-    }
-    assert_int_equal(read(ends[0], &hz, sizeof hz), sizeof hz);
-    assert_int_equal(waitpid(child, NULL, 0), child);
-    (void)close(ends[0]);
-    (void)close(ends[1]);
-    return hz;
+    tcgemm_machine_info_t machine = {.struct_size = sizeof machine};
+    return tcgemm_machine_get_info(&machine) == TCGEMM_STATUS_OK ? machine.clock_hz : 0;
 }
 
 /* The clock by which all peaks are worked out, as the public header tells it. Others on the same
@@ -113,7 +98,7 @@ static void the_machines_clock_is_no_other(void **state) {
     for (int i = 0; i < PROCESSES && !agree; ++i) {
         if (i > 0)
             (void)usleep(PAUSE_US);
-        clock = told_clock();
+        clock = in_a_process(told_clock);
         other = fmax(other, multiplications_hz());
         agree = clock < 2 * other && other < 2.5 * clock;
     }

@@ -66,6 +66,9 @@ uint64_t hash_bytes(const void *data, size_t bytes); /* FNV-1a, eight bytes at a
 
 double seconds_now(void);
 
+/* What `find` gives in a process of its own. */
+double in_a_process(double (*find)(void));
+
 /* Clocks a second by another instruction than the library's: a multiplication waits three clocks
  * for the one before it, on x86 as on arm64; four or five on some small cores. */
 double multiplications_hz(void);

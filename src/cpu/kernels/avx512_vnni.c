@@ -80,9 +80,9 @@ static TCGEMM_ALWAYS_INLINE void store_lines(const tcgemm_dots_t *t, uint32_t *d
 /* Products of some rows and lines, each row's behind the other's, to a D whose lines lie apart, or
  * with C: all rows of a line at once if they are columns of D, else one by one. Once for all rows
  * and lines, for it is long code. */
-static TCGEMM_NEVER_INLINE void place_products(const tcgemm_dots_t *t, __m512i product, int row,
-                                               int first, int num_rows, int num_lines, int each) {
-    uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
+static TCGEMM_NEVER_INLINE void place_products(const tcgemm_dots_t *t, __m512i product, uint32_t *d,
+                                               int row, int first, int num_rows, int num_lines,
+                                               int each) {
     const uint32_t *const c =
         t->c ? (const uint32_t *)t->c + row * t->c_row + first * t->c_line : NULL;
     const bool are_turned = t->d_row == 1 && !c && num_rows * each == DOTS_SUMS;
@@ -113,18 +113,17 @@ static TCGEMM_ALWAYS_INLINE void store_products(const tcgemm_dots_t *t, __m512i 
     const int each = DOTS_SUMS / rows;
     const int num_rows = (int)min_i64(rows, t->num_rows - row);
     const int num_lines = (int)min_i64(lines, t->num_lines - first);
+    uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first * t->d_line;
     if (t->d_line != 1 && rows == 1 && lines == DOTS_LINES && !t->c) {
         uint32_t numbers[DOTS_LINES];
         _mm_storeu_si128((__m128i *)(void *)numbers, _mm512_castsi512_si128(product));
-        store_lines(t, (uint32_t *)t->d + row * t->d_row + first * t->d_line, numbers, num_lines,
-                    1);
+        store_lines(t, d, numbers, num_lines, 1);
         return;
     }
     if (t->d_line != 1 || t->c) {
-        place_products(t, product, row, first, num_rows, num_lines, each);
+        place_products(t, product, d, row, first, num_rows, num_lines, each);
         return;
     }
-    uint32_t *const d = (uint32_t *)t->d + row * t->d_row + first;
     const __mmask16 some = (__mmask16)((1U << num_lines) - 1);
     for (int i = 0; i < num_rows; ++i)
         _mm512_mask_storeu_epi32(d + i * t->d_row - i * each, (__mmask16)(some << i * each),
