@@ -277,6 +277,9 @@ defect "sm_90, f64: a piece of C is taken before it has come" $mma \
 defect "C of one row is added to all that are loaded together" gpu/families/simt/finish.cuh \
     's/from + (first + i) \* args.ldc/from + first * args.ldc/' \
     'simt_ffma*.cu' 80 mma_pipelined_f32_f32
+defect "pieces are stored whole whose last columns are beyond D" gpu/families/simt/finish.cuh \
+    's/cols_left >= 16 \* PIECES - 12/cols_left >= 16 * PIECES - 14/' \
+    'simt_ffma*.cu' 80 mma_pipelined_f32_f32
 defect "D is stored wide whatever its alignment" $mma \
     's/args.vector_d >= sizeof(piece_t) &&/true \&\&/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32

@@ -108,6 +108,37 @@ static void set_raster(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
                          (uint32_t)ceil_div(x->n, row->bn), step->gpu.raster_group / of_pair);
 }
 
+/* ---- what leaves the L2 first ---- */
+
+/* Of an operand beside which D is small, and which one block reads, or few side by side: nobody
+ * will want it again, and what else is in the L2 may stay. Where D is larger it costs (measured:
+ * bench/results/notes.md, "What leaves the L2 first"). */
+static bool leaves_first(double bytes, double bytes_of_d, int64_t readers) {
+    enum { MOST_READERS = 4, TIMES_D = 4, TIMES_D_READ_AGAIN = 16 };
+    const double times = readers == 1 ? TIMES_D : TIMES_D_READ_AGAIN;
+    return readers <= MOST_READERS && bytes >= times * bytes_of_d;
+}
+
+static double bytes_of(tcgemm_dtype_t dtype, int64_t lines, int64_t length, int64_t batch) {
+    return (double)lines * (double)length * (double)batch * tcgemm_dtype_bits(dtype) / 8.0;
+}
+
+static void set_leaving(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
+    enum { A = 1, B = 2 };
+    if (step->kind != TCGEMM_STEP_PRODUCT)
+        return;
+    const double a = bytes_of(step->a.at.dtype, x->m, x->k, x->batch);
+    const double b = bytes_of(step->b.at.dtype, x->k, x->n, x->batch);
+    const double d = bytes_of(step->d.at.dtype, x->m, x->n, x->batch * x->splits.by);
+    const bool a_is_shared = x->batch > 1 && x->stride_a == 0; /* by all items */
+    const bool b_is_shared = x->batch > 1 && x->stride_b == 0;
+    x->leaves_l2 = 0;
+    if (!a_is_shared && leaves_first(a, d, ceil_div(x->n, step->kernel->gpu->bn)))
+        x->leaves_l2 |= A;
+    if (!b_is_shared && leaves_first(b, d, tcgemm_gpu_tile_rows(step, x->m)))
+        x->leaves_l2 |= B;
+}
+
 /* ---- scalars ---- */
 
 static void set_scalars(tcgemm_dtype_t scalar, double alpha, double beta, tcgemm_gpu_args_t *x) {
@@ -219,6 +250,7 @@ tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm
     set_alignment(step, &x);
     set_gathering(step, &x);
     set_raster(step, &x);
+    set_leaving(step, &x);
     return x;
 }
 
@@ -257,6 +289,7 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
     set_alignment(step, &x);
     set_gathering(step, &x);
     set_raster(step, &x);
+    set_leaving(step, &x);
     return x;
 }
 

@@ -90,6 +90,7 @@ typedef struct tcgemm_gpu_args {
     uint32_t streams_a; /* of kernels that stream an operand: 1 it is A, 0 it is B */
     uint32_t gathers;   /* of kernels with tensor maps: 1 threads bring the operand that the row
                          * may gather, which has no map */
+    uint32_t leaves_l2; /* of wgmma: 1: A is the first to leave the L2, 2: B, 3: both */
 } tcgemm_gpu_args_t;
 
 /* What the kernels of steps/pack.cu receive: an operand, or A and B. */

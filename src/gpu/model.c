@@ -82,6 +82,8 @@ static const double cluster_bytes_per_clock = 37.5;
 /* Pairs of blocks: to meet twice, and what of B each still has to fetch, as if it were alone. */
 static const double pair_barriers = 0.7e-6;
 static const double part_of_pair = 0.5;
+/* A B that is read twice, from the memory in part: of products that take so much of the L2. */
+static const double apart_share = 0.8, apart_bytes = 1.3;
 /* Cycles of an SM for an element of C, beside its bytes (H100; notes.md, "A hint that there is a
  * C"): by boxes; by threads that take pieces of its rows; by such whose neighbours in D are not
  * neighbours of a thread, of tf32. */
@@ -264,6 +266,15 @@ static bool is_near(const question_t *q) {
 
 static double box_latency_for(const question_t *q) {
     return is_near(q) ? near_latency : box_latency;
+}
+
+/* Whether two blocks read the B of each item of a batch that the L2 does not hold: each for itself,
+ * they have some of it from the memory twice. More rows of tiles are no slower than pairs, nor are
+ * parts of k, which have no stride. */
+static bool reads_b_apart(const question_t *q) {
+    const double bytes = operand_bytes(q) + (double)q->g->batch * d_bytes(q);
+    return q->row->pairs && !q->in_pairs && q->g->b.batch_stride != 0 && q->tiles_m == 2.0 &&
+           bytes >= apart_share * (double)q->device->l2_bytes;
 }
 
 /* Of the memory, bytes a second. */
@@ -694,6 +705,8 @@ tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_ca
     if (q.row->tensor_maps)
         t.memory = max_f64(with_again(&q, t.memory * box_waste(&q) * box_factor(&q)),
                            t.rounds * rings(&q) * box_latency_for(&q));
+    if (reads_b_apart(&q))
+        t.memory *= apart_bytes;
     if (gathers(&q) && !q.row->streams)
         t.memory = max_f64(t.memory, gather_seconds * ceil_f64(tiles / device->num_sms) *
                                          ceil_f64((double)g->k / q.row->bk));
@@ -849,7 +862,7 @@ tcgemm_gpu_floors_t tcgemm_gpu_floors(const tcgemm_kernel_t *kernel, const tcgem
 bool tcgemm_gpu_waits_for_boxes(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                 const tcgemm_device_t *device) {
     const question_t q = ask(kernel, g, 1, false, device);
-    return boxes_factor(&q) > 1.0;
+    return boxes_factor(&q) > 1.0 || reads_b_apart(&q);
 }
 
 double tcgemm_gpu_least_seconds(void) {

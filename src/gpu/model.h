@@ -25,7 +25,8 @@ typedef struct tcgemm_gpu_time {
 tcgemm_gpu_time_t tcgemm_gpu_time(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                   int ranks, bool in_pairs, const tcgemm_device_t *device);
 
-/* Whether boxes of operands that begin inside lines of the L2 take longer than the products. */
+/* Whether blocks wait for boxes, so that pairs may be worth it: boxes of operands that begin inside
+ * lines of the L2 take longer than the products, or two blocks have the same B from the memory. */
 bool tcgemm_gpu_waits_for_boxes(const tcgemm_kernel_t *kernel, const tcgemm_canonical_t *g,
                                 const tcgemm_device_t *device);
 

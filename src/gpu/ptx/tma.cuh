@@ -1,6 +1,6 @@
 /* tma.cuh - copies of boxes of a tensor by the tensor memory accelerator (sm_90), one instruction
  * each. PTX ISA, Data Movement and Conversion: "cp.async.bulk.tensor", "prefetch.tensormap",
- * "cp.async.bulk.commit_group", "cp.async.bulk.wait_group"; "membar / fence".
+ * "createpolicy", "cp.async.bulk.commit_group", "cp.async.bulk.wait_group"; "membar / fence".
  *
  * A box begins at element (x, y, z) of the tensor that the map describes, x contiguous; elements
  * outside the tensor come as zeros, and are not written. One thread asks. A box that comes counts
@@ -18,6 +18,24 @@
 
 static __device__ __forceinline__ void tcgemm_tma_prefetch(const tcgemm_tensor_map_t *map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/* What an access tells the L2 of its lines: that they are the first to leave it, or nothing. */
+static __device__ __forceinline__ uint64_t tcgemm_l2_policy(bool leaves_first) {
+    uint64_t first, normal;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
+    return leaves_first ? first : normal;
+}
+
+static __device__ __forceinline__ void tcgemm_tma_load_by(uint32_t to,
+                                                          const tcgemm_tensor_map_t *map,
+                                                          uint32_t barrier, int32_t x, int32_t y,
+                                                          int32_t z, uint64_t policy) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+                 "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "l"(policy)
+                 : "memory");
 }
 
 static __device__ __forceinline__ void tcgemm_tma_load(uint32_t to, const tcgemm_tensor_map_t *map,

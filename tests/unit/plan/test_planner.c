@@ -570,6 +570,68 @@ static void pairs_where_blocks_wait_for_boxes(void **state) {
         }
 }
 
+/* ... and where two have the B of an item each for itself, of a batch that the L2 does not hold. */
+static void pairs_share_the_b_of_a_large_batch(void **state) {
+    (void)state;
+    static const struct {
+        int64_t m, n, k, batch;
+        bool b_is_shared, in_pairs;
+    } cases[] = {{256, 256, 256, 128, false, true},  {192, 512, 256, 128, false, true},
+                 {256, 256, 256, 16, false, false},  {128, 256, 256, 256, false, false},
+                 {384, 256, 256, 128, false, false}, {256, 256, 256, 256, true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        tcgemm_problem_t p = tcgemm_problem(TCGEMM_BF16_BF16, cases[i].m, cases[i].n, cases[i].k);
+        tcgemm_plan_options_t o = tcgemm_plan_options();
+        struct tcgemm_plan plan;
+        p.batch = cases[i].batch;
+        p.stride_a = p.m * p.k;
+        p.stride_b = cases[i].b_is_shared ? 0 : p.k * p.n;
+        p.stride_d = p.m * p.n;
+        o.kernel = "gpu_wgmma_bf16_bf16_128x128x64_turns";
+        assert_int_equal(tcgemm_plan_make_on(tcgemm_known_gpu_find("h200"), &p, &o, 1, &plan),
+                         TCGEMM_STATUS_OK);
+        assert_int_equal(tcgemm_plan_product(&plan)->in_pairs, cases[i].in_pairs);
+    }
+}
+
+/* What one block reads, or few do side by side, leaves the L2 first where D is small beside it. */
+static void what_is_read_once_leaves_the_l2_first(void **state) {
+    (void)state;
+    enum { NEITHER, A, B, BOTH };
+    static const tcgemm_call_t no_matrices;
+    static const struct {
+        const char *kernel; /* of bf16_bf16 */
+        int64_t m, n, k, batch;
+        bool b_is_shared;
+        uint32_t leaves;
+    } cases[] = {{"16x64x64_deep", 16, 4096, 4096, 1, false, B}, /* A: 64 readers */
+                 {"64x16x64_deep", 4096, 16, 4096, 1, false, A},
+                 {"64x64x64_deep", 256, 4096, 4096, 1, false, B}, /* four, and D a sixteenth */
+                 {"64x64x64_deep", 320, 4096, 4096, 1, false, NEITHER},
+                 {"64x64x64_deep", 256, 4096, 2048, 1, false, NEITHER}, /* D is an eighth of B */
+                 {"128x128x64_turns", 65536, 128, 512, 1, false, A},
+                 {"128x128x64_turns", 65536, 128, 256, 1, false, NEITHER}, /* D is half as large */
+                 {"64x64x64_share", 64, 64, 512, 100, false, BOTH},
+                 {"64x64x64_share", 64, 64, 512, 100, true, A}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        tcgemm_problem_t p = tcgemm_problem(TCGEMM_BF16_BF16, cases[i].m, cases[i].n, cases[i].k);
+        tcgemm_plan_options_t o = tcgemm_plan_options();
+        struct tcgemm_plan plan;
+        char kernel[80];
+        p.batch = cases[i].batch;
+        p.stride_a = p.batch > 1 ? p.m * p.k : 0;
+        p.stride_b = p.batch > 1 && !cases[i].b_is_shared ? p.k * p.n : 0;
+        p.stride_d = p.batch > 1 ? p.m * p.n : 0;
+        (void)snprintf(kernel, sizeof kernel, "gpu_wgmma_bf16_bf16_%s", cases[i].kernel);
+        o.kernel = kernel;
+        assert_int_equal(tcgemm_plan_make_on(tcgemm_known_gpu_find("h200"), &p, &o, 1, &plan),
+                         TCGEMM_STATUS_OK);
+        const tcgemm_step_t *const product = tcgemm_plan_product(&plan);
+        assert_int_equal(tcgemm_gpu_encode(&plan, product, &no_matrices, NULL).leaves_l2,
+                         cases[i].leaves);
+    }
+}
+
 /* Parts of k that boxes bring leave some of the 132 SMs idle, at most three eighths, but those of
  * one tile do not; parts that threads bring fill all. */
 static void boxes_bring_fewer_parts(void **state) {
@@ -660,6 +722,8 @@ int main(void) {
         cmocka_unit_test(fp8_by_mma_sync),
         cmocka_unit_test(products_share_d),
         cmocka_unit_test(pairs_where_blocks_wait_for_boxes),
+        cmocka_unit_test(pairs_share_the_b_of_a_large_batch),
+        cmocka_unit_test(what_is_read_once_leaves_the_l2_first),
         cmocka_unit_test(boxes_bring_fewer_parts),
         cmocka_unit_test(a_c_has_rows_of_its_own),
         cmocka_unit_test(warps_bring_what_boxes_cannot),

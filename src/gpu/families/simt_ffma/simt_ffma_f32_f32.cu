@@ -347,8 +347,12 @@ static __device__ __forceinline__ void simt_pipelined(const tcgemm_gpu_args_t &a
                 continue;
             const float *from = (const float *)args.c + tile.batch * args.stride_c + row * args.ldc;
             float *to = (float *)args.d + tile.batch * args.stride_d + row * args.ldd;
-            simt_finish(args, four, simt_piece_of_c(args, from + col, cols_left, whole), to + col,
-                        cols_left, whole);
+            if (whole && cols_left >= 4)
+                simt_finish<true>(args, four, simt_piece_of_c<true>(args, from + col, cols_left),
+                                  to + col, cols_left);
+            else
+                simt_finish<false>(args, four, simt_piece_of_c<false>(args, from + col, cols_left),
+                                   to + col, cols_left);
         }
     }
 }

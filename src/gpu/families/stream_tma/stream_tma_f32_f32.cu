@@ -142,6 +142,7 @@ struct stream_tma_kernel {
         const tcgemm_gpu_args_t &args = x.args;
         const bool a = args.streams_a != 0, boxes_of_few = args.gathers == 0;
         const tcgemm_tensor_map_t *const large = a ? &x.a : &x.b, *const small = a ? &x.b : &x.a;
+        const uint64_t read_once = tcgemm_l2_policy(true);
         cursor at = {0, 0};
 #pragma unroll 1
         for (uint32_t tile = blockIdx.x; tile < num_tiles(args); tile += gridDim.x) {
@@ -157,13 +158,13 @@ struct stream_tma_kernel {
                 if constexpr (IS_K_FORM) {
 #pragma unroll
                     for (int i = 0; i < BK / ATOM; ++i)
-                        tcgemm_tma_load(to + i * (LINES * TCGEMM_TENSOR_ROW), large, barrier,
-                                        k + i * ATOM, line, item);
+                        tcgemm_tma_load_by(to + i * (LINES * TCGEMM_TENSOR_ROW), large, barrier,
+                                           k + i * ATOM, line, item, read_once);
                 } else {
 #pragma unroll
                     for (int i = 0; i < LINES / ATOM; ++i)
-                        tcgemm_tma_load(to + i * (BK * TCGEMM_TENSOR_ROW), large, barrier,
-                                        line + i * ATOM, k, item);
+                        tcgemm_tma_load_by(to + i * (BK * TCGEMM_TENSOR_ROW), large, barrier,
+                                           line + i * ATOM, k, item, read_once);
                 }
                 if (boxes_of_few)
 #pragma unroll

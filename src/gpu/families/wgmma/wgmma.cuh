@@ -382,13 +382,14 @@ struct wgmma_kernel {
     template <int FORM, int BYTES>
     static __device__ __forceinline__ void fetch(uint32_t to, const tcgemm_tensor_map_t *map,
                                                  uint32_t barrier, int32_t k, int32_t from,
-                                                 int32_t item) {
+                                                 int32_t item, uint64_t policy) {
         if (FORM == TCGEMM_FORM_K) {
-            tcgemm_tma_load(to, map, barrier, k, from, item);
+            tcgemm_tma_load_by(to, map, barrier, k, from, item, policy);
         } else {
 #pragma unroll
             for (int atom = 0; atom < BYTES / ATOM_BYTES; ++atom)
-                tcgemm_tma_load(to + atom * ATOM_BYTES, map, barrier, from + atom * ATOM, k, item);
+                tcgemm_tma_load_by(to + atom * ATOM_BYTES, map, barrier, from + atom * ATOM, k,
+                                   item, policy);
         }
     }
 
@@ -410,11 +411,11 @@ struct wgmma_kernel {
 
     static __device__ __forceinline__ void fetch_right(uint32_t to, const tcgemm_tensor_map_t *map,
                                                        uint32_t barrier, int32_t k, int32_t from,
-                                                       int32_t item) {
+                                                       int32_t item, uint64_t policy) {
         if (of_pair() > 1)
             fetch_half(to, map, barrier, k, from, item);
         else
-            fetch<RIGHT_FORM, RIGHT_BYTES>(to, map, barrier, k, from, item);
+            fetch<RIGHT_FORM, RIGHT_BYTES>(to, map, barrier, k, from, item, policy);
     }
 
     __device__ __forceinline__ void produce(const tcgemm_tensor_args_t &x) {
@@ -424,6 +425,8 @@ struct wgmma_kernel {
         const bool left_varies = (SWAP ? args.stride_b : args.stride_a) != 0;
         const bool right_varies = (SWAP ? args.stride_a : args.stride_b) != 0;
         const uint32_t tiles = num_tiles(args);
+        const uint64_t of_left = tcgemm_l2_policy(args.leaves_l2 >> (SWAP ? 1 : 0) & 1);
+        const uint64_t of_right = tcgemm_l2_policy(args.leaves_l2 >> (SWAP ? 0 : 1) & 1);
         cursor at = {0, 0};
         tcgemm_tma_prefetch(left);
         if (!gathers(args))
@@ -437,10 +440,10 @@ struct wgmma_kernel {
                 tcgemm_mbarrier_arrive_expect(
                     filled(at.slot), gathers(args) ? LEFT_ARRIVE : LEFT_ARRIVE + RIGHT_ARRIVE);
                 fetch<LEFT_FORM, LEFT_BYTES>(slot_at(at.slot), left, filled(at.slot), k,
-                                             (int32_t)w.left, left_varies ? w.item : 0);
+                                             (int32_t)w.left, left_varies ? w.item : 0, of_left);
                 if (!gathers(args))
                     fetch_right(slot_at(at.slot) + LEFT_BYTES, right, filled(at.slot), k,
-                                (int32_t)w.right, right_varies ? w.item : 0);
+                                (int32_t)w.right, right_varies ? w.item : 0, of_right);
                 k += BK;
                 at.advance();
             }

@@ -30,6 +30,18 @@ static __forceinline__ void tcgemm_emulate_load(uint32_t ranks, uint32_t to,
     tcgemm_emulate_box_load(to, &box, barrier, ranks);
 }
 
+static __forceinline__ uint64_t tcgemm_l2_policy(bool leaves_first) {
+    return leaves_first;
+}
+
+static __forceinline__ void tcgemm_tma_load_by(uint32_t to, const tcgemm_tensor_map_t *map,
+                                               uint32_t barrier, int32_t x, int32_t y, int32_t z,
+                                               uint64_t policy, TCGEMM_EMULATE_CALLER) {
+    TCGEMM_EMULATE_HERE();
+    (void)policy;
+    tcgemm_emulate_load(1u << tcgemm_emulate_cluster_rank(), to, map, barrier, x, y, z);
+}
+
 static __forceinline__ void tcgemm_tma_load(uint32_t to, const tcgemm_tensor_map_t *map,
                                             uint32_t barrier, int32_t x, int32_t y, int32_t z,
                                             TCGEMM_EMULATE_CALLER) {
