@@ -25,6 +25,10 @@ set(TCGEMM_CUDA_COMMON_MODULES mma_pipelined_f64_f64)
 # the library below 12 MB, too.
 set(TCGEMM_CUDA_MEASURED_ROOMS batched simt_tma stream_tma)
 
+# The rooms whose kernels no product on sm_90 is the sooner for: where PTX for what comes after is built, the driver
+# translates that, should somebody ask for one by its name (a second or two for a module, once). Likewise.
+set(TCGEMM_CUDA_TRANSLATED_ROOMS wmma_shared)
+
 # The modules whose rows are offered on older and newer devices than sm_90, but not there (src/device/facts.h): PTX of 90,
 # no machine code.
 option(TCGEMM_FP8_ON_90 "Offer FP8 by mma.sync on sm_90, too, where it is slow" OFF)
@@ -224,6 +228,9 @@ function(tcgemm_cuda_list result)
         continue()
       endif()
       if(room IN_LIST TCGEMM_CUDA_MEASURED_ROOMS AND is_ptx AND "90a" IN_LIST ARGN)
+        continue()
+      endif()
+      if(room IN_LIST TCGEMM_CUDA_TRANSLATED_ROOMS AND number EQUAL 90 AND NOT is_ptx AND "90-virtual" IN_LIST ARGN)
         continue()
       endif()
       if(arch STREQUAL "89" AND NOT is_ptx AND NOT least GREATER 86 AND

@@ -1,4 +1,4 @@
-"""What scripts/ffma-parity and scripts/loads-before-arrivals read: the machine code of GPU kernels."""
+"""What scripts/ffma-parity, scripts/loads-before-arrivals and scripts/wide-stores read: the machine code of GPU kernels."""
 import os
 import re
 import shutil

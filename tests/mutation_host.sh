@@ -34,6 +34,11 @@ defect "the parts of one tile are fewer, too" src/gpu/expand.c \
 defect "parts of k are no fewer than fill all SMs" src/gpu/expand.c 's/worth_fewer_parts = 1.07/worth_fewer_parts = 0.5/' \
     'unit/plan/planner'
 defect "all rows get C alike" src/gpu/model.c 's/^    if (!adds_c(q))$/    if (true)/' 'unit/plan/planner'
+defect "what all blocks read leaves the L2 first, too" src/gpu/encode.c \
+    's/return readers <= MOST_READERS \&\& /return /' 'unit/plan/planner'
+defect "what all items read leaves the L2 first, too" src/gpu/encode.c 's/!b_is_shared \&\& //' 'unit/plan/planner'
+defect "blocks of a batch that the L2 holds go in pairs, too" src/gpu/model.c \
+    's/apart_share = 0.8,/apart_share = 0.0,/' 'unit/plan/planner'
 defect "narrow loads come as soon as others" src/gpu/model.c 's/late_for_narrow = 1300.0/late_for_narrow = 0.0/' \
     'unit/plan/planner'
 defect "an odd last row of tiles has no pair" src/gpu/launch.c 's/step->in_pairs ? round_up(rows, 2) : rows/rows/' \

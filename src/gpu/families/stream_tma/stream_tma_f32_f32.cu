@@ -1,6 +1,6 @@
 /* stream_tma_f32_f32.cu - stream, f32_f32, for sm_90: the large operand comes by boxes.
  *
- * For up to 16 rows (or columns) of D, on CUDA cores. Where lanes load to registers (stream.cuh),
+ * For up to 32 rows (or columns) of D, on CUDA cores. Where lanes load to registers (stream.cuh),
  * an SM has 32 KB under way at most, beside sums that take half of its registers: that is half of
  * what the memory can do. Here the tensor memory accelerator (TMA) fills a ring of slots in shared
  * memory far ahead, and registers are for sums.
@@ -22,6 +22,7 @@
  *
  *     16 x 32   2 x 4 lanes, four slices of k       a lane has 4 k of its slice, and a slot is as
  *     16 x 64   2 x 8 lanes, two                    many as all warps have
+ *     32 x 64   4 x 8 lanes, one
  *
  *     k contiguous       a lane reads 4 k of each of its lines
  *     lines contiguous   a lane reads 4 of its lines for each k; a row of a box is one k

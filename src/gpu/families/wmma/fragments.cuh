@@ -24,7 +24,6 @@
 
 #include "gpu/arch.cuh"
 #include "gpu/gpu_args.h"
-#include "gpu/ptx/stg.cuh"
 #include "gpu/words.cuh"
 #include "tile/raster.h"
 #include "tile/wmma.h"
@@ -248,7 +247,12 @@ static __device__ __forceinline__ void tcgemm_store_run(const tcgemm_gpu_args_t 
             tcgemm_round_to(out[i], x);
         }
         memcpy(words, out, BYTES);
-        tcgemm_stg<BYTES>(to, words);
+        if constexpr (BYTES == 16)
+            *(uint4 *)to = make_uint4(words[0], words[1], words[2], words[3]);
+        else if constexpr (BYTES == 8)
+            *(uint2 *)to = make_uint2(words[0], words[1]);
+        else
+            *(uint32_t *)to = words[0];
         return;
     }
 #pragma unroll
