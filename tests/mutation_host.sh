@@ -37,6 +37,8 @@ defect "all rows get C alike" src/gpu/model.c 's/^    if (!adds_c(q))$/    if (t
 defect "what all blocks read leaves the L2 first, too" src/gpu/encode.c \
     's/return readers <= MOST_READERS \&\& /return /' 'unit/plan/planner'
 defect "what all items read leaves the L2 first, too" src/gpu/encode.c 's/!b_is_shared \&\& //' 'unit/plan/planner'
+defect "a B that two blocks have from the memory costs nothing more" src/gpu/model.c \
+    's/apart_bytes = 1.3/apart_bytes = 1.0/' 'unit/plan/planner'
 defect "blocks of a batch that the L2 holds go in pairs, too" src/gpu/model.c \
     's/apart_share = 0.8,/apart_share = 0.0,/' 'unit/plan/planner'
 defect "narrow loads come as soon as others" src/gpu/model.c 's/late_for_narrow = 1300.0/late_for_narrow = 0.0/' \

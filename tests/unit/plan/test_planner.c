@@ -577,7 +577,7 @@ static void pairs_share_the_b_of_a_large_batch(void **state) {
         int64_t m, n, k, batch;
         bool b_is_shared, in_pairs;
     } cases[] = {{256, 256, 256, 128, false, true},  {192, 512, 256, 128, false, true},
-                 {256, 256, 256, 16, false, false},  {128, 256, 256, 256, false, false},
+                 {256, 256, 256, 90, false, false},  {128, 256, 256, 256, false, false},
                  {384, 256, 256, 128, false, false}, {256, 256, 256, 256, true, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         tcgemm_problem_t p = tcgemm_problem(TCGEMM_BF16_BF16, cases[i].m, cases[i].n, cases[i].k);
@@ -607,7 +607,7 @@ static void what_is_read_once_leaves_the_l2_first(void **state) {
     } cases[] = {{"16x64x64_deep", 16, 4096, 4096, 1, false, B}, /* A: 64 readers */
                  {"64x16x64_deep", 4096, 16, 4096, 1, false, A},
                  {"64x64x64_deep", 256, 4096, 4096, 1, false, B}, /* four, and D a sixteenth */
-                 {"64x64x64_deep", 320, 4096, 4096, 1, false, NEITHER},
+                 {"64x64x64_deep", 320, 4096, 8192, 1, false, NEITHER},
                  {"64x64x64_deep", 256, 4096, 2048, 1, false, NEITHER}, /* D is an eighth of B */
                  {"128x128x64_turns", 65536, 128, 512, 1, false, A},
                  {"128x128x64_turns", 65536, 128, 256, 1, false, NEITHER}, /* D is half as large */
