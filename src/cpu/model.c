@@ -1195,12 +1195,21 @@ static bool is_lane_of_tiles(const tcgemm_canonical_t *g) {
     return g->m % 16 == 0 && (tcgemm_dtype_bits(g->a.dtype) == 16 || is_byte(g->a.dtype));
 }
 
+/* Tiles of long vectors flip the signs of s8 as they read them: for nothing where multiply-adds
+ * leave another port to that, else sooner than a copy beside one panel of B. */
+static bool is_lane_of_bytes(const struct tcgemm_plan *plan) {
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    return plan->g.a.dtype == TCGEMM_DTYPE_U8 ||
+           (plan->g.a.dtype == TCGEMM_DTYPE_S8 && tcgemm_is_wide(u) &&
+            (!tcgemm_cpu_is_intel() || plan->g.n <= u->nr));
+}
+
 bool tcgemm_cpu_has_lanes(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *g = &plan->g;
     const tcgemm_family_t family = plan->kernel->cpu->family;
     const bool is_lane = tcgemm_is_matrix(plan->kernel->cpu) ? is_lane_of_tiles(g)
                          : family == TCGEMM_FAMILY_BF16      ? g->a.dtype == TCGEMM_DTYPE_BF16
-                         : family == TCGEMM_FAMILY_U8S8      ? g->a.dtype == TCGEMM_DTYPE_U8
+                         : family == TCGEMM_FAMILY_U8S8      ? is_lane_of_bytes(plan)
                                                              : false;
     const int64_t ku = plan->kernel->cpu->ku;
     return is_lane && g->a.col_stride == 1 && g->k % ku == 0 && g->a.row_stride % ku == 0 &&

@@ -17,6 +17,7 @@ static TCGEMM_ALWAYS_INLINE __m512i dot4(__m512i sum, __m512i a, __m512i b) {
 #define TILE_PACKED         tcgemm_tile_avx512_u8s8
 #define TILE_STRIDED        tcgemm_tile_avx512_u8s8_strided
 #define TILE_MAC(sum, a, b) dot4(sum, a, b)
+#define TILE_FLIP(a, flip)  _mm512_xor_si512(a, flip)
 #include "cpu/kernels/tile_tmpl.h"
 
 /* ---- a few rows of bytes times lines along k ---- */

@@ -16,6 +16,7 @@
  *   TILE_MR, TILE_NV, TILE_LANES   register tile: rows, vectors, lanes of a vector
  *   TILE_LANE, TILE_VEC            a lane of a panel; a vector of accumulators
  *   TILE_BVEC                      a vector of lanes of B, or of one broadcast lane of A
+ *   TILE_FLIP(a, flip)             defined if tile.a_flip says what to xor to lanes of A
  *   TILE_AVEC                      what TILE_BROADCAST gives, if that is no TILE_BVEC
  *   TILE_ZERO(), TILE_LOAD(p), TILE_BROADCAST(p), TILE_MAC(sum, a, b)
  *   TILE_MASK, TILE_TAIL(n), TILE_LOAD_MASKED(p, mask)   TILE_TAIL where `t` is the tile
@@ -203,7 +204,7 @@ typedef enum tile_way {
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
                                                       TILE_VEC sum[TILE_MR][TILE_NV], const int mr,
                                                       const int nv, const tile_way_t way,
-                                                      TILE_MASK tail) {
+                                                      const bool flips, TILE_MASK tail) {
     const bool packed = way == PANEL || way == PANEL_FETCHED;
     const bool fetches = way == PANEL_FETCHED || way == FETCHING;
     const TILE_LANE *b = t->b;
@@ -222,7 +223,8 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
     /* Many rows of A in two halves: as many strides as a processor has registers for. */
     const int half = packed || TILE_MR <= 4 ? mr : (mr + 1) / 2;
     const TILE_LANE *a[2] = {t->a, (const TILE_LANE *)t->a + half * a_row};
-    (void)tail; /* some kernels have no masks */
+    (void)tail;  /* some kernels have no masks, ... */
+    (void)flips; /* ... most take lanes of A as they are */
 
     TCGEMM_UNROLL_BY(TILE_STEPS)
     for (int64_t p = t->steps; p > 0; --p) {
@@ -261,7 +263,11 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
 #endif
         TCGEMM_UNROLL
         for (int i = 0; i < mr; ++i) {
-            const TILE_AVEC av = TILE_BROADCAST(a[i >= half] + (i - (i >= half) * half) * a_row);
+            TILE_AVEC av = TILE_BROADCAST(a[i >= half] + (i - (i >= half) * half) * a_row);
+#ifdef TILE_FLIP
+            if (flips)
+                av = TILE_FLIP(av, TILE_SET1(t->a_flip));
+#endif
             TCGEMM_UNROLL
             for (int v = 0; v < nv; ++v)
                 sum[i][v] = TILE_MAC(sum[i][v], av, bv[v]);
@@ -273,7 +279,8 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(multiply)(const tcgemm_tile_t *t,
 }
 
 static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const int mr,
-                                                  const int nv, const bool packed) {
+                                                  const int nv, const bool packed,
+                                                  const bool flips) {
     const TILE_MASK tail = TILE_TAIL(t->n - (nv - 1) * TILE_LANES);
     const TILE_MASK full = TILE_TAIL(TILE_LANES);
 #ifdef TILE_FETCHES
@@ -298,19 +305,19 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         TILE_LOCAL(fetch)(t, mr, nv);
 
     if (packed && (TILE_IS_LONG || (fetches && mr == TILE_MR && nv == TILE_NV)))
-        TILE_LOCAL(multiply)(t, sum, mr, nv, PANEL_FETCHED, tail);
+        TILE_LOCAL(multiply)(t, sum, mr, nv, PANEL_FETCHED, flips, tail);
     else if (packed)
-        TILE_LOCAL(multiply)(t, sum, mr, nv, PANEL, tail);
+        TILE_LOCAL(multiply)(t, sum, mr, nv, PANEL, flips, tail);
 #ifdef TILE_STORE
     else if (mr == TILE_MR && t->copy)
-        TILE_LOCAL(multiply)(t, sum, mr, nv, COPYING, tail);
+        TILE_LOCAL(multiply)(t, sum, mr, nv, COPYING, flips, tail);
 #endif
     else if (fetches)
-        TILE_LOCAL(multiply)(t, sum, mr, nv, FETCHING, tail);
+        TILE_LOCAL(multiply)(t, sum, mr, nv, FETCHING, flips, tail);
     else if (mr == TILE_MR && nv == TILE_NV && t->n == nv * TILE_LANES)
-        TILE_LOCAL(multiply)(t, sum, mr, nv, WHOLE, tail);
+        TILE_LOCAL(multiply)(t, sum, mr, nv, WHOLE, flips, tail);
     else
-        TILE_LOCAL(multiply)(t, sum, mr, nv, MASKED, tail);
+        TILE_LOCAL(multiply)(t, sum, mr, nv, MASKED, flips, tail);
 
     if (t->pauses) {
         TILE_LOCAL(pause)(sum, mr, nv, full, t->partial);
@@ -328,30 +335,30 @@ static TCGEMM_ALWAYS_INLINE void TILE_LOCAL(body)(const tcgemm_tile_t *t, const 
         TILE_LOCAL(write)(t, sum, mr, nv, false, full, tail);
 }
 
-#define TILE_CASES(mr, packed)                                                                     \
+#define TILE_CASES(mr, packed, flips)                                                              \
     case (mr)*4 + 1:                                                                               \
-        TILE_LOCAL(body)(t, mr, 1, packed);                                                        \
+        TILE_LOCAL(body)(t, mr, 1, packed, flips);                                                 \
         break;                                                                                     \
     case (mr)*4 + 2:                                                                               \
-        TILE_LOCAL(body)(t, mr, 2, packed);                                                        \
+        TILE_LOCAL(body)(t, mr, 2, packed, flips);                                                 \
         break;                                                                                     \
     case (mr)*4 + 3:                                                                               \
-        TILE_LOCAL(body)(t, mr, 3, packed);                                                        \
+        TILE_LOCAL(body)(t, mr, 3, packed, flips);                                                 \
         break;
 #if TILE_MR == 8
-#define TILE_PART_CASES(packed)                                                                    \
-    TILE_CASES(1, packed)                                                                          \
-    TILE_CASES(2, packed)                                                                          \
-    TILE_CASES(3, packed)                                                                          \
-    TILE_CASES(4, packed)                                                                          \
-    TILE_CASES(5, packed)                                                                          \
-    TILE_CASES(6, packed)                                                                          \
-    TILE_CASES(7, packed)
+#define TILE_PART_CASES(packed, flips)                                                             \
+    TILE_CASES(1, packed, flips)                                                                   \
+    TILE_CASES(2, packed, flips)                                                                   \
+    TILE_CASES(3, packed, flips)                                                                   \
+    TILE_CASES(4, packed, flips)                                                                   \
+    TILE_CASES(5, packed, flips)                                                                   \
+    TILE_CASES(6, packed, flips)                                                                   \
+    TILE_CASES(7, packed, flips)
 #elif TILE_MR == 4
-#define TILE_PART_CASES(packed)                                                                    \
-    TILE_CASES(1, packed)                                                                          \
-    TILE_CASES(2, packed)                                                                          \
-    TILE_CASES(3, packed)
+#define TILE_PART_CASES(packed, flips)                                                             \
+    TILE_CASES(1, packed, flips)                                                                   \
+    TILE_CASES(2, packed, flips)                                                                   \
+    TILE_CASES(3, packed, flips)
 #else
 #error "tile_tmpl.h: TILE_MR must be 4 or 8"
 #endif
@@ -359,8 +366,8 @@ _Static_assert(TILE_NV == 3, "TILE_CASES lists the copies for 1 to 3 vectors");
 
 void TILE_PACKED(const tcgemm_tile_t *t) {
     switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
-        TILE_PART_CASES(TILE_IS_PACKED)
-        TILE_CASES(TILE_MR, TILE_IS_PACKED)
+        TILE_PART_CASES(TILE_IS_PACKED, false)
+        TILE_CASES(TILE_MR, TILE_IS_PACKED, false)
     default:
         break;
     }
@@ -370,17 +377,28 @@ void TILE_PACKED(const tcgemm_tile_t *t) {
 /* By strides a function for tiles of all rows and each number of vectors, and one for the others:
  * none has to save what another one needs. */
 static TCGEMM_NEVER_INLINE void TILE_LOCAL(rows_by_1)(const tcgemm_tile_t *t) {
-    TILE_LOCAL(body)(t, TILE_MR, 1, false);
+    TILE_LOCAL(body)(t, TILE_MR, 1, false, false);
 }
 static TCGEMM_NEVER_INLINE void TILE_LOCAL(rows_by_2)(const tcgemm_tile_t *t) {
-    TILE_LOCAL(body)(t, TILE_MR, 2, false);
+    TILE_LOCAL(body)(t, TILE_MR, 2, false, false);
 }
 static TCGEMM_NEVER_INLINE void TILE_LOCAL(rows_by_3)(const tcgemm_tile_t *t) {
-    TILE_LOCAL(body)(t, TILE_MR, 3, false);
+    TILE_LOCAL(body)(t, TILE_MR, 3, false, false);
 }
+#ifdef TILE_FLIP
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(flipped_by_1)(const tcgemm_tile_t *t) {
+    TILE_LOCAL(body)(t, TILE_MR, 1, false, true);
+}
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(flipped_by_2)(const tcgemm_tile_t *t) {
+    TILE_LOCAL(body)(t, TILE_MR, 2, false, true);
+}
+static TCGEMM_NEVER_INLINE void TILE_LOCAL(flipped_by_3)(const tcgemm_tile_t *t) {
+    TILE_LOCAL(body)(t, TILE_MR, 3, false, true);
+}
+#endif
 static TCGEMM_NEVER_INLINE void TILE_LOCAL(fewer_rows)(const tcgemm_tile_t *t) {
     switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
-        TILE_PART_CASES(false)
+        TILE_PART_CASES(false, true)
     default:
         break;
     }
@@ -405,9 +423,15 @@ static TCGEMM_NEVER_INLINE void TILE_LOCAL(tall)(const tcgemm_tile_t *t, tcgemm_
 }
 
 void TILE_STRIDED(const tcgemm_tile_t *t) {
-    tcgemm_tile_fn *const rows = t->n <= TILE_LANES       ? TILE_LOCAL(rows_by_1)
-                                 : t->n <= 2 * TILE_LANES ? TILE_LOCAL(rows_by_2)
-                                                          : TILE_LOCAL(rows_by_3);
+    tcgemm_tile_fn *rows = t->n <= TILE_LANES       ? TILE_LOCAL(rows_by_1)
+                           : t->n <= 2 * TILE_LANES ? TILE_LOCAL(rows_by_2)
+                                                    : TILE_LOCAL(rows_by_3);
+#ifdef TILE_FLIP
+    if (t->a_flip)
+        rows = t->n <= TILE_LANES       ? TILE_LOCAL(flipped_by_1)
+               : t->n <= 2 * TILE_LANES ? TILE_LOCAL(flipped_by_2)
+                                        : TILE_LOCAL(flipped_by_3);
+#endif
     if (t->m == TILE_MR)
         rows(t);
     else if (t->m < TILE_MR)
@@ -435,6 +459,7 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
 #undef TILE_LOAD
 #undef TILE_BROADCAST
 #undef TILE_MAC
+#undef TILE_FLIP
 #undef TILE_MASK
 #undef TILE_TAIL
 #undef TILE_LOAD_MASKED

@@ -68,6 +68,7 @@ typedef struct tcgemm_tile {
     const uint32_t *row_term; /* NULL: none */
     const uint32_t *col_term;
     bool a_is_signed, b_is_signed; /* of i8x..: the bytes are s8, else u8 */
+    uint32_t a_flip;               /* of u8s8 by strides, wide vectors: xor to every lane of A */
     bool continues;    /* C holds this product's own sums so far, alpha and beta are 1 */
     bool streams;      /* D is larger than caches are: past them */
     bool stores_parts; /* AVX2: what a mask would store, by some plain stores */
