@@ -1,8 +1,8 @@
 /* packing.h - what the packing of a block of A or B has to do, for gemm.c and for the simulator.
  *
  * Bytes of other signs than the kernel's u8 x s8 are shifted while packing, or as a tile reads an A
- * that stays where it is, a' = a + za and
- * b' = b - zb with za, zb 0 or 128, and the tile's terms undo it exactly modulo 2^32:
+ * that stays where it is, a' = a + za and b' = b - zb with za, zb 0 or 128, and the tile's terms
+ * undo it exactly modulo 2^32:
  *     sum ab = sum a'b' + zb * sum a' - za * sum b' - k * za * zb
  * SDOT of Arm multiplies bytes of one sign: where they differ the unsigned ones are shifted, those
  * of A by za = -128. XOR of bits uses popcount(a ^ b) = popcount(a) + popcount(b) - 2 popcount(a &

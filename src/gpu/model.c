@@ -273,8 +273,8 @@ static double box_latency_for(const question_t *q) {
  * parts of k, which have no stride. */
 static bool reads_b_apart(const question_t *q) {
     const double bytes = operand_bytes(q) + (double)q->g->batch * d_bytes(q);
-    return q->row->pairs && !q->in_pairs && q->g->b.batch_stride != 0 && q->tiles_m == 2.0 &&
-           bytes >= apart_share * (double)q->device->l2_bytes;
+    return q->row->pairs && !q->in_pairs && q->g->batch > 1 && q->g->b.batch_stride != 0 &&
+           q->tiles_m == 2.0 && bytes >= apart_share * (double)q->device->l2_bytes;
 }
 
 /* Of the memory, bytes a second. */
