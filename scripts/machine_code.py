@@ -3,6 +3,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 FUNCTION = re.compile(r"Function : (\S+)")
 
@@ -22,3 +23,21 @@ def kernels_of(tool, image):
             lines = kernels[found.group(1)] = []
         lines.append(line)
     return kernels
+
+
+def judge_kernels(what, judge):
+    """Prints `judge` of the lines of each kernel of the images named on the command line, a text and faults, each a
+    line of its own or "". The exit status: 1 if there are faults, 77 without the tools."""
+    tool = find_tool()
+    if not tool:
+        print(f"{what}: not looked at, there is no cuobjdump or no nvdisasm")
+        return 77
+    total = 0
+    for image in sys.argv[1:]:
+        for name, lines in sorted(kernels_of(tool, image).items()):
+            text, faults = judge(lines)
+            total += len(faults)
+            print(f"{name:52s} {text}{'   FAULT' if faults else ''}")
+            for fault in filter(None, faults):
+                print(f"    {fault}")
+    return 1 if total else 0

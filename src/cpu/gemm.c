@@ -546,7 +546,7 @@ static tcgemm_tile_t tile_of_block(const product_t *x, const step_t *step) {
         .scale = g->flags & TCGEMM_FLAG_XOR ? 0u - 2u : 1u,
         .a_is_signed = x->signs.a_is_signed,
         .b_is_signed = x->signs.b_is_signed,
-        .a_flip = x->a_stays ? x->signs.flip_a * 0x01010101u : 0,
+        .a_flip = x->a_stays ? tcgemm_flip_of_lane(x->signs.flip_a) : 0,
         .stores_parts = s->stores_parts,
     };
     const double alpha = s->direct_output ? step->item.alpha : 1.0;
@@ -1508,7 +1508,7 @@ static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_pa
     stop_packing(x, start);
     x->tile.a_step = 1;
     x->tile.a_row = row_bytes / u->lane_bytes;
-    x->tile.a_flip = stays ? x->signs.flip_a * 0x01010101u : 0;
+    x->tile.a_flip = stays ? tcgemm_flip_of_lane(x->signs.flip_a) : 0;
     return tiles;
 }
 

@@ -96,19 +96,7 @@ static void set_gathering(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
                  tcgemm_gpu_gathers(row, true, x->b_trans, x->vector_b);
 }
 
-/* ---- the order of tiles ---- */
-
-static void set_raster(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
-    if (step->kind != TCGEMM_STEP_PRODUCT)
-        return;
-    const tcgemm_gpu_row_t *row = step->kernel->gpu;
-    const uint32_t of_pair = step->in_pairs ? 2 : 1;
-    x->raster =
-        tcgemm_raster_of((uint32_t)tcgemm_gpu_tile_rows(step, x->m) / of_pair,
-                         (uint32_t)ceil_div(x->n, row->bn), step->gpu.raster_group / of_pair);
-}
-
-/* ---- what leaves the L2 first ---- */
+/* ---- the order of tiles, and what leaves the L2 first ---- */
 
 /* Of an operand beside which D is small, and which one block reads, or few side by side: nobody
  * will want it again, and what else is in the L2 may stay. Where D is larger it costs (measured:
@@ -123,20 +111,28 @@ static double bytes_of(tcgemm_dtype_t dtype, int64_t lines, int64_t length, int6
     return (double)lines * (double)length * (double)batch * tcgemm_dtype_bits(dtype) / 8.0;
 }
 
-static void set_leaving(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
+/* As gpu_args.h has it, of so many rows and columns of tiles. */
+static uint32_t leaves_of_l2(const tcgemm_step_t *step, const tcgemm_gpu_args_t *x, int64_t rows,
+                             int64_t cols) {
     enum { A = 1, B = 2 };
-    if (step->kind != TCGEMM_STEP_PRODUCT)
-        return;
     const double a = bytes_of(step->a.at.dtype, x->m, x->k, x->batch);
     const double b = bytes_of(step->b.at.dtype, x->k, x->n, x->batch);
     const double d = bytes_of(step->d.at.dtype, x->m, x->n, x->batch * x->splits.by);
     const bool a_is_shared = x->batch > 1 && x->stride_a == 0; /* by all items */
     const bool b_is_shared = x->batch > 1 && x->stride_b == 0;
-    x->leaves_l2 = 0;
-    if (!a_is_shared && leaves_first(a, d, ceil_div(x->n, step->kernel->gpu->bn)))
-        x->leaves_l2 |= A;
-    if (!b_is_shared && leaves_first(b, d, tcgemm_gpu_tile_rows(step, x->m)))
-        x->leaves_l2 |= B;
+    return (!a_is_shared && leaves_first(a, d, cols) ? A : 0u) |
+           (!b_is_shared && leaves_first(b, d, rows) ? B : 0u);
+}
+
+static void set_tiles(const tcgemm_step_t *step, tcgemm_gpu_args_t *x) {
+    if (step->kind != TCGEMM_STEP_PRODUCT)
+        return;
+    const uint32_t of_pair = step->in_pairs ? 2 : 1;
+    const int64_t rows = tcgemm_gpu_tile_rows(step, x->m);
+    const int64_t cols = ceil_div(x->n, step->kernel->gpu->bn);
+    x->raster = tcgemm_raster_of((uint32_t)rows / of_pair, (uint32_t)cols,
+                                 step->gpu.raster_group / of_pair);
+    x->leaves_l2 = leaves_of_l2(step, x, rows, cols);
 }
 
 /* ---- scalars ---- */
@@ -249,8 +245,7 @@ tcgemm_gpu_args_t tcgemm_gpu_encode(const struct tcgemm_plan *plan, const tcgemm
     straighten(step, &x);
     set_alignment(step, &x);
     set_gathering(step, &x);
-    set_raster(step, &x);
-    set_leaving(step, &x);
+    set_tiles(step, &x);
     return x;
 }
 
@@ -288,8 +283,7 @@ tcgemm_gpu_args_t tcgemm_gpu_part(const tcgemm_step_t *step, const tcgemm_gpu_ar
     x.d = (void *)(uintptr_t)advance(x.d, d, item * x.splits.by * x.stride_d + row * x.ldd);
     set_alignment(step, &x);
     set_gathering(step, &x);
-    set_raster(step, &x);
-    set_leaving(step, &x);
+    set_tiles(step, &x);
     return x;
 }
 

@@ -259,6 +259,10 @@ static double operand_bytes(const question_t *q) {
            ((double)g->m * bytes_of(g->a.dtype) + (double)g->n * bytes_of(g->b.dtype));
 }
 
+static double product_bytes(const question_t *q) {
+    return operand_bytes(q) + (double)q->g->batch * d_bytes(q);
+}
+
 /* Whether the operands leave most of the L2 to others, where a call before may have left them. */
 static bool is_near(const question_t *q) {
     return operand_bytes(q) < near_share * (double)q->device->l2_bytes && !has_weights(q);
@@ -272,9 +276,8 @@ static double box_latency_for(const question_t *q) {
  * they have some of it from the memory twice. More rows of tiles are no slower than pairs, nor are
  * parts of k, which have no stride. */
 static bool reads_b_apart(const question_t *q) {
-    const double bytes = operand_bytes(q) + (double)q->g->batch * d_bytes(q);
     return q->row->pairs && !q->in_pairs && q->g->batch > 1 && q->g->b.batch_stride != 0 &&
-           q->tiles_m == 2.0 && bytes >= apart_share * (double)q->device->l2_bytes;
+           q->tiles_m == 2.0 && product_bytes(q) >= apart_share * (double)q->device->l2_bytes;
 }
 
 /* Of the memory, bytes a second. */
@@ -291,7 +294,7 @@ static double weights_efficiency_for(const question_t *q) {
 }
 
 static double efficiency_for(const question_t *q) {
-    const double bytes = operand_bytes(q) + (double)q->g->batch * d_bytes(q);
+    const double bytes = product_bytes(q);
     const double l2_bytes = (double)q->device->l2_bytes;
     return streams_by_loads(q->row)        ? stream_efficiency
            : has_weights(q)                ? weights_efficiency_for(q)

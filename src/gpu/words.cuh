@@ -1,8 +1,12 @@
-/* words.cuh - elements on their way into registers: words of four bytes, whatever they hold. */
+/* words.cuh - elements on their way into registers and out of them: words of four bytes, whatever
+ * they hold. */
 #ifndef TCGEMM_GPU_WORDS_CUH
 #define TCGEMM_GPU_WORDS_CUH
 
 #include <stdint.h>
+#include <string.h>
+
+#include "gpu/ptx/stg.cuh"
 
 /* BYTES bytes, aligned to as much (more than 16: to 16), into as many words; fewer than four go
  * into the low end of one. */
@@ -24,6 +28,14 @@ static __device__ __forceinline__ void tcgemm_load_words(uint32_t *to, const cha
     } else {
         to[0] = *(const uint8_t *)from;
     }
+}
+
+/* Elements that lie side by side, 8 or 16 bytes, to global memory in one store that stays one. */
+template <class Piece>
+static __device__ __forceinline__ void tcgemm_store_piece(void *to, const Piece &piece) {
+    uint32_t words[sizeof(Piece) / 4];
+    memcpy(words, &piece, sizeof words);
+    tcgemm_stg<sizeof(Piece)>(to, words);
 }
 
 /* Puts an element into its place in an array of words that was zeroed. */

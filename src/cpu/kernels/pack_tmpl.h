@@ -546,7 +546,8 @@ static TCGEMM_ALWAYS_INLINE void interleave_4(const uint8_t *source, int64_t str
         for (int h = 0; h < 4; ++h)
             r[h] = h < rows ? _mm_maskz_loadu_epi8(there, source + h * stride + line)
                             : _mm_setzero_si128();
-        _mm512_mask_storeu_epi32(out + line, there, transpose_4x16(r, rows, flip * 0x01010101u));
+        _mm512_mask_storeu_epi32(out + line, there,
+                                 transpose_4x16(r, rows, tcgemm_flip_of_lane(flip)));
     }
 }
 #elif defined(__AVX2__)
@@ -655,7 +656,7 @@ static TCGEMM_NEVER_INLINE int transpose_bytes(const tcgemm_pack_t *pack,
                                                const uint32_t *const rows[], int lines,
                                                uint32_t *panel, int width, int32_t *sum) {
     const int64_t steps = pack->k / 4;
-    const uint32_t flips = pack->flip * 0x01010101u;
+    const uint32_t flips = tcgemm_flip_of_lane(pack->flip);
     int line = 0;
 #ifdef __AVX2__
     for (; line + 8 <= lines; line += 8) {
@@ -718,7 +719,7 @@ static TCGEMM_ALWAYS_INLINE void interleave_step(const uint8_t *source, int64_t 
 static TCGEMM_ALWAYS_INLINE void interleave_48_lines(const tcgemm_pack_t *pack, int64_t first,
                                                      int count, uint32_t *out, uint32_t *terms) {
     const uint8_t *source = (const uint8_t *)pack->source + line_start(pack, first, 0);
-    const uint32_t flips = pack->flip * 0x01010101u;
+    const uint32_t flips = tcgemm_flip_of_lane(pack->flip);
     const int64_t stride = pack->k_stride;
     int64_t p = 0;
     __m512i sum[3] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()};

@@ -376,25 +376,21 @@ void TILE_PACKED(const tcgemm_tile_t *t) {
 #ifdef TILE_STRIDED
 /* By strides a function for tiles of all rows and each number of vectors, and one for the others:
  * none has to save what another one needs. */
-static TCGEMM_NEVER_INLINE void TILE_LOCAL(rows_by_1)(const tcgemm_tile_t *t) {
-    TILE_LOCAL(body)(t, TILE_MR, 1, false, false);
-}
-static TCGEMM_NEVER_INLINE void TILE_LOCAL(rows_by_2)(const tcgemm_tile_t *t) {
-    TILE_LOCAL(body)(t, TILE_MR, 2, false, false);
-}
-static TCGEMM_NEVER_INLINE void TILE_LOCAL(rows_by_3)(const tcgemm_tile_t *t) {
-    TILE_LOCAL(body)(t, TILE_MR, 3, false, false);
-}
+#define TILE_ROWS(name, nv, flips)                                                                 \
+    static TCGEMM_NEVER_INLINE void TILE_LOCAL(name##_by_##nv)(const tcgemm_tile_t *t) {           \
+        TILE_LOCAL(body)(t, TILE_MR, nv, false, flips);                                            \
+    }
+#define TILE_ROWS_OF(name, n)                                                                      \
+    ((n) <= TILE_LANES       ? TILE_LOCAL(name##_by_1)                                             \
+     : (n) <= 2 * TILE_LANES ? TILE_LOCAL(name##_by_2)                                             \
+                             : TILE_LOCAL(name##_by_3))
+TILE_ROWS(rows, 1, false)
+TILE_ROWS(rows, 2, false)
+TILE_ROWS(rows, 3, false)
 #ifdef TILE_FLIP
-static TCGEMM_NEVER_INLINE void TILE_LOCAL(flipped_by_1)(const tcgemm_tile_t *t) {
-    TILE_LOCAL(body)(t, TILE_MR, 1, false, true);
-}
-static TCGEMM_NEVER_INLINE void TILE_LOCAL(flipped_by_2)(const tcgemm_tile_t *t) {
-    TILE_LOCAL(body)(t, TILE_MR, 2, false, true);
-}
-static TCGEMM_NEVER_INLINE void TILE_LOCAL(flipped_by_3)(const tcgemm_tile_t *t) {
-    TILE_LOCAL(body)(t, TILE_MR, 3, false, true);
-}
+TILE_ROWS(flipped, 1, true)
+TILE_ROWS(flipped, 2, true)
+TILE_ROWS(flipped, 3, true)
 #endif
 static TCGEMM_NEVER_INLINE void TILE_LOCAL(fewer_rows)(const tcgemm_tile_t *t) {
     switch (t->m * 4 + (t->n + TILE_LANES - 1) / TILE_LANES) {
@@ -423,14 +419,10 @@ static TCGEMM_NEVER_INLINE void TILE_LOCAL(tall)(const tcgemm_tile_t *t, tcgemm_
 }
 
 void TILE_STRIDED(const tcgemm_tile_t *t) {
-    tcgemm_tile_fn *rows = t->n <= TILE_LANES       ? TILE_LOCAL(rows_by_1)
-                           : t->n <= 2 * TILE_LANES ? TILE_LOCAL(rows_by_2)
-                                                    : TILE_LOCAL(rows_by_3);
+    tcgemm_tile_fn *rows = TILE_ROWS_OF(rows, t->n);
 #ifdef TILE_FLIP
     if (t->a_flip)
-        rows = t->n <= TILE_LANES       ? TILE_LOCAL(flipped_by_1)
-               : t->n <= 2 * TILE_LANES ? TILE_LOCAL(flipped_by_2)
-                                        : TILE_LOCAL(flipped_by_3);
+        rows = TILE_ROWS_OF(flipped, t->n);
 #endif
     if (t->m == TILE_MR)
         rows(t);
@@ -439,6 +431,8 @@ void TILE_STRIDED(const tcgemm_tile_t *t) {
     else
         TILE_LOCAL(tall)(t, rows);
 }
+#undef TILE_ROWS
+#undef TILE_ROWS_OF
 #endif
 
 #undef TILE_CASES

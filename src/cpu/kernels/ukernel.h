@@ -140,6 +140,11 @@ typedef void tcgemm_dots_fn(const tcgemm_dots_t *dots);
  * are columns (d_row is 1), without C. */
 typedef void tcgemm_turn_fn(const tcgemm_dots_t *dots, const void *sums, int64_t pitch, int lines);
 
+/* A flip of one byte for all four of a lane. */
+static inline uint32_t tcgemm_flip_of_lane(uint8_t flip) {
+    return flip * 0x01010101u;
+}
+
 /* One matrix to be packed, seen along k. For A a "line" is a row, for B a column. */
 typedef struct tcgemm_pack {
     const void *source;

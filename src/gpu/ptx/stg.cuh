@@ -7,27 +7,17 @@
 
 #include <stdint.h>
 
-/* BYTES bytes, 4, 8 or 16, on a boundary of as many. */
+/* BYTES bytes, 8 or 16, on a boundary of as many. */
 template <int BYTES>
 static __device__ __forceinline__ void tcgemm_stg(void *to, const uint32_t (&words)[BYTES / 4]) {
-    static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "one store");
+    static_assert(BYTES == 8 || BYTES == 16, "one wide store");
     if constexpr (BYTES == 16)
         asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words[0]),
                      "r"(words[1]), "r"(words[2]), "r"(words[3])
                      : "memory");
-    else if constexpr (BYTES == 8)
+    else
         asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(words[0]), "r"(words[1])
                      : "memory");
-    else
-        asm volatile("st.global.u32 [%0], %1;" ::"l"(to), "r"(words[0]) : "memory");
-}
-
-/* Elements that lie side by side, as many bytes. */
-template <class Piece>
-static __device__ __forceinline__ void tcgemm_stg_piece(void *to, const Piece &piece) {
-    uint32_t words[sizeof(Piece) / 4];
-    memcpy(words, &piece, sizeof words);
-    tcgemm_stg<sizeof(Piece)>(to, words);
 }
 
 #endif

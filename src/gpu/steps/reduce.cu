@@ -16,7 +16,7 @@
 #include "gpu/ptx/cvt.cuh"
 #include "gpu/ptx/griddepcontrol.cuh"
 #include "gpu/ptx/shared.cuh"
-#include "gpu/ptx/stg.cuh"
+#include "gpu/words.cuh"
 
 enum { PIECE = 16, AT_ONCE = 8 };
 
@@ -144,7 +144,7 @@ static __device__ __forceinline__ void finish(const tcgemm_gpu_args_t &args, int
     }
     out *d = (out *)args.d + item * args.stride_d + row * args.ldd + col;
     if (col + COUNT <= args.n && args.vector_d >= sizeof result) {
-        tcgemm_stg_piece(d, result);
+        tcgemm_store_piece(d, result);
         return;
     }
 #pragma unroll

@@ -108,7 +108,7 @@
 #include "gpu/ptx/ldmatrix.cuh"
 #include "gpu/ptx/mma.cuh"
 #include "gpu/ptx/special.cuh"
-#include "gpu/ptx/stg.cuh"
+#include "gpu/words.cuh"
 #include "tile/fragment.h"
 #include "tile/pipeline.h"
 #include "tile/raster.h"
@@ -566,7 +566,7 @@ struct mma_pipelined {
 #pragma unroll
                     for (int e = 0; e < PIECE; ++e)
                         piece.v[e] = TYPE::store(v[e]);
-                    tcgemm_stg_piece(d + row * args.ldd, piece);
+                    tcgemm_store_piece(d + row * args.ldd, piece);
                 } else {
 #pragma unroll
                     for (int e = 0; e < PIECE; ++e)

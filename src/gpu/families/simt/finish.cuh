@@ -4,7 +4,7 @@
 #define TCGEMM_SIMT_FINISH_CUH
 
 #include "gpu/gpu_args.h"
-#include "gpu/ptx/stg.cuh"
+#include "gpu/words.cuh"
 #include "tile/raster.h"
 
 /* Four neighbouring elements of a row of C; zeros without a C. WHOLE: all are inside, on a boundary
@@ -12,16 +12,18 @@
 template <bool WHOLE>
 static __device__ __forceinline__ float4 simt_piece_of_c(const tcgemm_gpu_args_t &args,
                                                          const float *from, int64_t cols_left) {
-    float v[4] = {0, 0, 0, 0};
     if (!args.c)
         return make_float4(0, 0, 0, 0);
-    if (WHOLE)
+    if constexpr (WHOLE) {
         return *(const float4 *)from;
+    } else {
+        float v[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int x = 0; x < 4; ++x)
-        if (x < cols_left)
-            v[x] = from[x];
-    return make_float4(v[0], v[1], v[2], v[3]);
+        for (int x = 0; x < 4; ++x)
+            if (x < cols_left)
+                v[x] = from[x];
+        return make_float4(v[0], v[1], v[2], v[3]);
+    }
 }
 
 /* The same of D, from their sums and what they were in C. */
@@ -36,14 +38,14 @@ static __device__ __forceinline__ void simt_finish(const tcgemm_gpu_args_t &args
         d[2] += beta * old.z;
         d[3] += beta * old.w;
     }
-    if (WHOLE) {
-        tcgemm_stg_piece(to, d);
-        return;
-    }
+    if constexpr (WHOLE) {
+        tcgemm_store_piece(to, d);
+    } else {
 #pragma unroll
-    for (int x = 0; x < 4; ++x)
-        if (x < cols_left)
-            to[x] = d[x];
+        for (int x = 0; x < 4; ++x)
+            if (x < cols_left)
+                to[x] = d[x];
+    }
 }
 
 /* Four rows of D from `row` on, by PIECES pieces, one every 16 columns from `col` on. C, which may
