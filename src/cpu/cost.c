@@ -63,7 +63,9 @@ static void count_packing(const struct tcgemm_plan *plan, double k_steps,
     const double b = packs_b ? (double)g->n * packed_depth(plan, g->b.dtype) : 0.0;
     const bool has_rows = tcgemm_cpu_packs_rows(plan); /* all by one call */
     const double a_panels = !packs_a ? 0.0 : has_rows ? 1.0 : (double)ceil_div(g->m, u->mr);
-    const double b_panels = packs_b ? (double)ceil_div(g->n, u->nr) : 0.0;
+    const double b_panels = !packs_b                 ? 0.0
+                            : plan->cpu.small_b_rows ? 1.0
+                                                     : (double)ceil_div(g->n, u->nr);
     count[a_along ? TCGEMM_COUNT_A_ALONG : TCGEMM_COUNT_A_ACROSS] = a;
     count[b_along ? TCGEMM_COUNT_B_ALONG : TCGEMM_COUNT_B_ACROSS] = b;
     count[TCGEMM_COUNT_PANEL] = (a_panels + b_panels) * k_steps;
@@ -72,7 +74,7 @@ static void count_packing(const struct tcgemm_plan *plan, double k_steps,
         count[TCGEMM_COUNT_ROW] += (double)g->k * (double)ceil_div(g->m, 128);
         count[TCGEMM_COUNT_FAR_A] = far_lines(a * tcgemm_dtype_bits(g->a.dtype) / 8.0);
     }
-    if (packs_b && !b_along) {
+    if (packs_b && !b_along && !plan->cpu.small_b_rows) {
         count[TCGEMM_COUNT_B_PIECE] = b_panels * lanes;
         count[TCGEMM_COUNT_ROW] += (double)g->k * (double)ceil_div(g->n, 128);
         count[TCGEMM_COUNT_FAR_B] = far_lines(b * tcgemm_dtype_bits(g->b.dtype) / 8.0);

@@ -1396,6 +1396,7 @@ typedef struct small {
     tcgemm_tile_t tile;
     int64_t row, rows;    /* of A, that are packed at a time */
     bool has_rows;        /* A is packed as rows of lanes */
+    char *rows_of_b;      /* B's rows as f32, NULL: panels, or where it lies */
     bool has_free_panels; /* the kernel reads panels of any width, and such rows */
     uint64_t *packing;    /* nanoseconds of it, NULL: nobody asks */
 } small_t;
@@ -1411,8 +1412,10 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->has_rows = tcgemm_cpu_packs_rows(plan);
     /* Short vectors multiply panels sooner as panels, if there are many. */
     const bool is_long = plan->cpu.pack_a && g->m > plan->cpu.mc && !tcgemm_is_wide(u);
-    x->has_free_panels = u->strided != NULL && (x->has_rows || !plan->cpu.pack_a ||
-                                                !plan->cpu.pack_b || (u->ku > 1 && !is_long));
+    x->rows_of_b = NULL;
+    x->has_free_panels =
+        u->strided != NULL && (x->has_rows || plan->cpu.small_b_rows || !plan->cpu.pack_a ||
+                               !plan->cpu.pack_b || (u->ku > 1 && !is_long));
     /* One by one: to clear the whole struct first takes as long as a tile of 8 x 8. */
     tcgemm_tile_t *const tile = &x->tile;
     tile->steps = plan->cpu.small_steps;
@@ -1561,6 +1564,23 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
     return panels_of_small_a(x, &pack, p, tile_rows);
 }
 
+/* B's rows as f32, one behind another, by one call: for all rows of A. */
+static void pack_rows_of_b(small_t *x, int64_t item, char *rows) {
+    const tcgemm_canonical_t *const g = &x->plan->g;
+    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
+    const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
+    const uint64_t start = start_packing(x);
+    tcgemm_pack_t pack =
+        tcgemm_pack_of_b(g, u->family, &x->signs, x->call->b, item * g->b.batch_stride, &all);
+    pack.line_stride = g->b.row_stride;
+    pack.k_stride = 1;
+    pack.k = g->n;
+    (void)u->pack_rows(&pack, (int)g->k, rows, NULL);
+    x->rows_of_b = rows;
+    x->tile.b_step = g->n;
+    stop_packing(x, start);
+}
+
 /* Rows that a kernel multiplies by one call: all, if they are some tiles. */
 static int64_t rows_of_call(const small_t *x, int64_t rows) {
     return are_worth_a_call(x->plan->kernel->cpu, rows, x->tile.n) ? rows : x->plan->cpu.small_rows;
@@ -1659,9 +1679,12 @@ static void run_some_rows(small_t *x, int64_t item) {
     const small_parts_t parts = small_parts(x);
     const small_a_t a = tiles_of_a(x, item, &parts, tile_rows);
     tcgemm_pack_t pack;
-    if (s->pack_b) {
+    const bool has_panels_of_b = s->pack_b && !s->small_b_rows;
+    if (has_panels_of_b) {
         const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
         pack = tcgemm_pack_of_b(g, u->family, &x->signs, call->b, item * g->b.batch_stride, &all);
+    } else if (s->small_b_rows && x->row == 0) {
+        pack_rows_of_b(x, item, parts.b);
     }
     tcgemm_tile_fn *const multiply = x->has_free_panels ? u->strided : u->packed;
     const bool are_rows = multiply == u->strided && (x->has_rows || !s->pack_a); /* not panels */
@@ -1670,7 +1693,7 @@ static void run_some_rows(small_t *x, int64_t item) {
         bool is_b_special = false;
         tile->n =
             (int)(x->has_free_panels ? even_tile_columns(u, g->n - j) : min_i64(u->nr, g->n - j));
-        if (s->pack_b) {
+        if (has_panels_of_b) {
             const uint64_t start = start_packing(x);
             const int width = x->has_free_panels ? tile->n : u->nr;
             is_b_special = u->pack(&pack, j, tile->n, width, parts.b, parts.b_terms);
@@ -1678,7 +1701,8 @@ static void run_some_rows(small_t *x, int64_t item) {
             tile->b = parts.b;
             tile->b_step = width;
         } else {
-            tile->b = tcgemm_element_at(b, j * g->b.col_stride, u->lane_bytes);
+            tile->b = tcgemm_element_at(s->small_b_rows ? x->rows_of_b : b, j * g->b.col_stride,
+                                        u->lane_bytes);
         }
         tile->a = a.first;
         const bool has_special = is_b_special || a.special != 0;

@@ -1176,18 +1176,34 @@ static bool has_small_items(const struct tcgemm_plan *plan) {
            (!tcgemm_family_has_terms(u->family) || (u->pack_rows && u->strided));
 }
 
+/* tf32 is f32 that is rounded on its way. */
+static bool is_converted(const tcgemm_canonical_t *g, tcgemm_dtype_t dtype) {
+    return dtype != g->type->accumulator || g->type->type == TCGEMM_TF32_F32;
+}
+
+/* B's rows as f32, by one call: tiles read them by strides, as they read a B that is f32. (Half of
+ * the second level takes as long as panels.) */
+static bool packs_rows_of_b(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *const g = &plan->g;
+    const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
+    return plan->cpu.small_rows > 0 && plan->cpu.pack_b && u->family == TCGEMM_FAMILY_F32 &&
+           u->pack_rows && u->strided && g->b.col_stride == 1 && is_converted(g, g->b.dtype) &&
+           g->k * g->n * u->lane_bytes <= (int64_t)tcgemm_near_bytes() / 4;
+}
+
 static void note_small_items(struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     plan->cpu.small_rows = has_small_items(plan) ? tcgemm_even_tile_rows(u, plan->g.m) : 0;
     plan->cpu.small_steps = ceil_div(plan->g.k, u->ku);
     plan->cpu.small_turned = plan->cpu.small_rows > 0 && is_sooner_turned(plan, 1);
     plan->cpu.small_by_rows = plan->g.n > u->nr && has_crowded_rows_of_d(&plan->g);
+    plan->cpu.small_b_rows = packs_rows_of_b(plan);
 }
 
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
     return plan->cpu.small_rows > 0 && plan->cpu.pack_a && u->pack_rows && u->strided &&
-           plan->g.a.col_stride == 1 && plan->g.a.dtype != plan->g.type->accumulator;
+           plan->g.a.col_stride == 1 && is_converted(&plan->g, plan->g.a.dtype);
 }
 
 /* What needs no conversion, in rows that fill halves of tiles. */
