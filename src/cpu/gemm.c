@@ -1395,7 +1395,7 @@ typedef struct small {
     tcgemm_signs_t signs;
     tcgemm_tile_t tile;
     int64_t row, rows;    /* of A, that are packed at a time */
-    bool has_rows;        /* A is packed as rows of lanes */
+    bool has_rows;        /* A is packed as rows of lanes, or as lines across k */
     char *rows_of_b;      /* B's rows as f32, NULL: panels, or where it lies */
     bool has_free_panels; /* the kernel reads panels of any width, and such rows */
     uint64_t *packing;    /* nanoseconds of it, NULL: nobody asks */
@@ -1409,7 +1409,7 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->call = call;
     x->workspace = workspace;
     x->packing = packing;
-    x->has_rows = tcgemm_cpu_packs_rows(plan);
+    x->has_rows = tcgemm_cpu_packs_rows(plan) || plan->cpu.small_a_lines;
     /* Short vectors multiply panels sooner as panels, if there are many. */
     const bool is_long = plan->cpu.pack_a && g->m > plan->cpu.mc && !tcgemm_is_wide(u);
     x->rows_of_b = NULL;
@@ -1515,6 +1515,25 @@ static small_a_t rows_of_a(small_t *x, const tcgemm_pack_t *pack, const small_pa
     return tiles;
 }
 
+/* So many lines across k as f32, one behind another, by one call. */
+static void pack_lines_across(const small_t *x, tcgemm_pack_t pack, int64_t line, char *lines) {
+    const uint64_t start = start_packing(x);
+    const int64_t steps = pack.k;
+    pack.line_stride = pack.k_stride;
+    pack.k_stride = 1;
+    pack.k = line;
+    (void)x->plan->kernel->cpu->pack_rows(&pack, (int)steps, lines, NULL);
+    stop_packing(x, start);
+}
+
+static small_a_t lines_of_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
+                            int64_t tile_rows) {
+    pack_lines_across(x, *pack, x->rows, p->a);
+    x->tile.a_row = 1;
+    x->tile.a_step = x->rows;
+    return (small_a_t){.first = p->a, .pitch = tile_rows * x->plan->kernel->cpu->lane_bytes};
+}
+
 static small_a_t panels_of_small_a(small_t *x, const tcgemm_pack_t *pack, const small_parts_t *p,
                                    int64_t tile_rows) {
     const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
@@ -1556,6 +1575,8 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
         };
     const tcgemm_cpu_block_t some = {.rows = x->rows, .cols = g->n, .ks = g->k};
     const tcgemm_pack_t pack = tcgemm_pack_of_a(g, u->family, &x->signs, x->call->a, first, &some);
+    if (plan->cpu.small_a_lines)
+        return lines_of_a(x, &pack, p, tile_rows);
     if (x->has_rows)
         return rows_of_a(
             x, &pack, p,
@@ -1564,21 +1585,15 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
     return panels_of_small_a(x, &pack, p, tile_rows);
 }
 
-/* B's rows as f32, one behind another, by one call: for all rows of A. */
+/* B's, for all rows of A. */
 static void pack_rows_of_b(small_t *x, int64_t item, char *rows) {
     const tcgemm_canonical_t *const g = &x->plan->g;
-    const tcgemm_cpu_ukernel_t *const u = x->plan->kernel->cpu;
     const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
-    const uint64_t start = start_packing(x);
-    tcgemm_pack_t pack =
-        tcgemm_pack_of_b(g, u->family, &x->signs, x->call->b, item * g->b.batch_stride, &all);
-    pack.line_stride = g->b.row_stride;
-    pack.k_stride = 1;
-    pack.k = g->n;
-    (void)u->pack_rows(&pack, (int)g->k, rows, NULL);
+    const tcgemm_pack_t pack = tcgemm_pack_of_b(g, x->plan->kernel->cpu->family, &x->signs,
+                                                x->call->b, item * g->b.batch_stride, &all);
+    pack_lines_across(x, pack, g->n, rows);
     x->rows_of_b = rows;
     x->tile.b_step = g->n;
-    stop_packing(x, start);
 }
 
 /* Rows that a kernel multiplies by one call: all, if they are some tiles. */

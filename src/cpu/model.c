@@ -1181,14 +1181,13 @@ static bool is_converted(const tcgemm_canonical_t *g, tcgemm_dtype_t dtype) {
     return dtype != g->type->accumulator || g->type->type == TCGEMM_TF32_F32;
 }
 
-/* B's rows as f32, by one call: tiles read them by strides, as they read a B that is f32. (Half of
- * the second level takes as long as panels.) */
-static bool packs_rows_of_b(const struct tcgemm_plan *plan) {
-    const tcgemm_canonical_t *const g = &plan->g;
+/* (Half of the second level takes as long as panels.) */
+bool tcgemm_cpu_packs_lines(const struct tcgemm_plan *plan, tcgemm_dtype_t dtype, int64_t stride,
+                            int64_t elements) {
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
-    return plan->cpu.small_rows > 0 && plan->cpu.pack_b && u->family == TCGEMM_FAMILY_F32 &&
-           u->pack_rows && u->strided && g->b.col_stride == 1 && is_converted(g, g->b.dtype) &&
-           g->k * g->n * u->lane_bytes <= (int64_t)tcgemm_near_bytes() / 4;
+    return u->family == TCGEMM_FAMILY_F32 && u->pack_rows && u->strided && stride == 1 &&
+           is_converted(&plan->g, dtype) && plan->g.k <= u->kc &&
+           elements * u->lane_bytes <= (int64_t)tcgemm_near_bytes() / 4;
 }
 
 static void note_small_items(struct tcgemm_plan *plan) {
@@ -1197,7 +1196,13 @@ static void note_small_items(struct tcgemm_plan *plan) {
     plan->cpu.small_steps = ceil_div(plan->g.k, u->ku);
     plan->cpu.small_turned = plan->cpu.small_rows > 0 && is_sooner_turned(plan, 1);
     plan->cpu.small_by_rows = plan->g.n > u->nr && has_crowded_rows_of_d(&plan->g);
-    plan->cpu.small_b_rows = packs_rows_of_b(plan);
+    const tcgemm_canonical_t *const g = &plan->g;
+    const bool is_small = plan->cpu.small_rows > 0;
+    plan->cpu.small_a_lines =
+        is_small && plan->cpu.pack_a &&
+        tcgemm_cpu_packs_lines(plan, g->a.dtype, g->a.row_stride, g->m * g->k);
+    plan->cpu.small_b_rows = is_small && plan->cpu.pack_b &&
+                             tcgemm_cpu_packs_lines(plan, g->b.dtype, g->b.col_stride, g->n * g->k);
 }
 
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan) {

@@ -130,7 +130,8 @@ typedef struct tcgemm_cpu_blocking {
         small_rows; /* of a tile, where items are of one block and one thread: no units; else 0 */
     int64_t small_steps; /* lanes along k of such items */
     bool small_by_rows;  /* their tiles go along the rows of D, not down its columns */
-    bool small_b_rows;   /* B is packed as rows of its own, not as panels of columns */
+    bool small_a_lines;  /* A^T and ... */
+    bool small_b_rows;   /* ... B are packed as lines across k, not as panels */
     bool small_turned; /* they are of D's transposed, whose rows become columns, if there is no C */
     bool direct_output; /* true: tiles are stored straight into D; false: through f32 sums */
 } tcgemm_cpu_blocking_t;
