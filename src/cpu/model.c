@@ -1182,12 +1182,24 @@ static bool is_converted(const tcgemm_canonical_t *g, tcgemm_dtype_t dtype) {
 }
 
 /* (Half of the second level takes as long as panels.) */
-bool tcgemm_cpu_packs_lines(const struct tcgemm_plan *plan, tcgemm_dtype_t dtype, int64_t stride,
-                            int64_t elements) {
+static bool packs_lines(const struct tcgemm_plan *plan, tcgemm_dtype_t dtype, int64_t stride,
+                        int64_t line) {
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
     return u->family == TCGEMM_FAMILY_F32 && u->pack_rows && u->strided && stride == 1 &&
            is_converted(&plan->g, dtype) && plan->g.k <= u->kc &&
-           elements * u->lane_bytes <= (int64_t)tcgemm_near_bytes() / 4;
+           line * plan->g.k * u->lane_bytes <= (int64_t)tcgemm_near_bytes() / 4;
+}
+
+/* Of a tile each step takes some numbers of another line: these are to be near one another. */
+bool tcgemm_cpu_packs_lines_of_a(const struct tcgemm_plan *plan) {
+    enum { MOST_ROWS = 256 };
+    const tcgemm_canonical_t *const g = &plan->g;
+    return g->m <= MOST_ROWS && packs_lines(plan, g->a.dtype, g->a.row_stride, g->m);
+}
+
+bool tcgemm_cpu_packs_lines_of_b(const struct tcgemm_plan *plan) {
+    const tcgemm_canonical_t *const g = &plan->g;
+    return packs_lines(plan, g->b.dtype, g->b.col_stride, g->n);
 }
 
 static void note_small_items(struct tcgemm_plan *plan) {
@@ -1196,13 +1208,9 @@ static void note_small_items(struct tcgemm_plan *plan) {
     plan->cpu.small_steps = ceil_div(plan->g.k, u->ku);
     plan->cpu.small_turned = plan->cpu.small_rows > 0 && is_sooner_turned(plan, 1);
     plan->cpu.small_by_rows = plan->g.n > u->nr && has_crowded_rows_of_d(&plan->g);
-    const tcgemm_canonical_t *const g = &plan->g;
     const bool is_small = plan->cpu.small_rows > 0;
-    plan->cpu.small_a_lines =
-        is_small && plan->cpu.pack_a &&
-        tcgemm_cpu_packs_lines(plan, g->a.dtype, g->a.row_stride, g->m * g->k);
-    plan->cpu.small_b_rows = is_small && plan->cpu.pack_b &&
-                             tcgemm_cpu_packs_lines(plan, g->b.dtype, g->b.col_stride, g->n * g->k);
+    plan->cpu.small_a_lines = is_small && plan->cpu.pack_a && tcgemm_cpu_packs_lines_of_a(plan);
+    plan->cpu.small_b_rows = is_small && plan->cpu.pack_b && tcgemm_cpu_packs_lines_of_b(plan);
 }
 
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan) {

@@ -24,10 +24,10 @@ enum { TCGEMM_MOST_TURNED = 32 };
 /* True if small products (plan.h) pack A as rows of lanes: lines along k that are converted. */
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan);
 
-/* And that they convert so many elements of A or B that lie across k, at this stride from one to
- * the next, to f32 by one call: tiles read them by strides, as they read what is f32. */
-bool tcgemm_cpu_packs_lines(const struct tcgemm_plan *plan, tcgemm_dtype_t dtype, int64_t stride,
-                            int64_t elements);
+/* And A, or B, that lies across k as lines of f32, by one call: tiles read them by strides, as they
+ * read what is f32. */
+bool tcgemm_cpu_packs_lines_of_a(const struct tcgemm_plan *plan);
+bool tcgemm_cpu_packs_lines_of_b(const struct tcgemm_plan *plan);
 
 /* What a tile multiplies lies in memory as it is: f32 and f64, not tf32, which are rounded. */
 bool tcgemm_cpu_lanes_are_elements(const tcgemm_canonical_t *g);

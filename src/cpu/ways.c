@@ -78,8 +78,8 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
     const bool are_elements = tcgemm_cpu_lanes_are_elements(g);
     const bool a_is_across = g->a.col_stride != 1, b_is_along = g->b.row_stride == 1;
     /* by one call, as A along k is: of one thread, if the product is small */
-    const bool a_is_lines = tcgemm_cpu_packs_lines(plan, g->a.dtype, g->a.row_stride, g->m * g->k);
-    const bool b_is_lines = tcgemm_cpu_packs_lines(plan, g->b.dtype, g->b.col_stride, g->n * g->k);
+    const bool a_is_lines = tcgemm_cpu_packs_lines_of_a(plan);
+    const bool b_is_lines = tcgemm_cpu_packs_lines_of_b(plan);
     count[1] = vectors * (double)ceil_div(g->k, u->ku);
     count[2] = b_is_along ? b : 0.0;
     count[3] = b_is_along || are_elements || b_is_lines ? 0.0 : b;
