@@ -61,8 +61,7 @@ static void count_packing(const struct tcgemm_plan *plan, double k_steps,
     const double lanes = (double)ceil_div(g->k, u->ku);
     const double a = packs_a ? (double)g->m * packed_depth(plan, g->a.dtype) : 0.0;
     const double b = packs_b ? (double)g->n * packed_depth(plan, g->b.dtype) : 0.0;
-    const bool has_lines = plan->cpu.small_a_lines; /* all by one call, as rows are */
-    const bool has_rows = has_lines || tcgemm_cpu_packs_rows(plan);
+    const bool has_rows = tcgemm_cpu_packs_rows(plan); /* all by one call */
     const double a_panels = !packs_a ? 0.0 : has_rows ? 1.0 : (double)ceil_div(g->m, u->mr);
     const double b_panels = !packs_b                 ? 0.0
                             : plan->cpu.small_b_rows ? 1.0
@@ -70,7 +69,7 @@ static void count_packing(const struct tcgemm_plan *plan, double k_steps,
     count[a_along ? TCGEMM_COUNT_A_ALONG : TCGEMM_COUNT_A_ACROSS] = a;
     count[b_along ? TCGEMM_COUNT_B_ALONG : TCGEMM_COUNT_B_ACROSS] = b;
     count[TCGEMM_COUNT_PANEL] = (a_panels + b_panels) * k_steps;
-    if (packs_a && !a_along && !has_lines) {
+    if (packs_a && !a_along && !has_rows) {
         count[TCGEMM_COUNT_A_PIECE] = a_panels * lanes;
         count[TCGEMM_COUNT_ROW] += (double)g->k * (double)ceil_div(g->m, 128);
         count[TCGEMM_COUNT_FAR_A] = far_lines(a * tcgemm_dtype_bits(g->a.dtype) / 8.0);

@@ -1396,7 +1396,6 @@ typedef struct small {
     tcgemm_tile_t tile;
     int64_t row, rows;    /* of A, that are packed at a time */
     bool has_rows;        /* A is packed as rows of lanes, or as lines across k */
-    char *rows_of_b;      /* B's rows as f32, NULL: panels, or where it lies */
     bool has_free_panels; /* the kernel reads panels of any width, and such rows */
     uint64_t *packing;    /* nanoseconds of it, NULL: nobody asks */
 } small_t;
@@ -1409,10 +1408,9 @@ static void set_up_small(small_t *x, const struct tcgemm_plan *plan, const tcgem
     x->call = call;
     x->workspace = workspace;
     x->packing = packing;
-    x->has_rows = tcgemm_cpu_packs_rows(plan) || plan->cpu.small_a_lines;
+    x->has_rows = tcgemm_cpu_packs_rows(plan);
     /* Short vectors multiply panels sooner as panels, if there are many. */
     const bool is_long = plan->cpu.pack_a && g->m > plan->cpu.mc && !tcgemm_is_wide(u);
-    x->rows_of_b = NULL;
     x->has_free_panels =
         u->strided != NULL && (x->has_rows || plan->cpu.small_b_rows || !plan->cpu.pack_a ||
                                !plan->cpu.pack_b || (u->ku > 1 && !is_long));
@@ -1451,7 +1449,8 @@ static void stop_packing(const small_t *x, uint64_t start) {
         *x->packing += now_nanoseconds() - start;
 }
 
-/* Where the parts of an item lie: A's and B's panels, and their terms. */
+/* Where the parts of an item lie: B's rows, for all rows of A, or a panel of it; A's panels; and
+ * their terms. */
 typedef struct small_parts {
     char *a, *b;
     uint32_t *a_terms, *b_terms; /* NULL: none */
@@ -1462,10 +1461,11 @@ static small_parts_t small_parts(const small_t *x) {
     const int64_t row_bytes = x->tile.steps * u->lane_bytes; /* of a panel */
     const bool has_a = x->plan->cpu.pack_a;
     const int64_t rows = has_a ? round_up_to_power(x->rows, u->mr) : 0;
-    small_parts_t p = {.a = x->workspace};
-    p.b = p.a + tcgemm_align64(rows * row_bytes);
+    const int64_t cols = x->plan->cpu.small_b_rows ? x->plan->g.n : x->plan->cpu.pack_b ? u->nr : 0;
+    small_parts_t p = {.b = x->workspace};
+    p.a = p.b + tcgemm_align64(cols * row_bytes);
     if (x->signs.use_a_terms || x->signs.use_b_terms) {
-        uint32_t *const terms = (uint32_t *)(void *)(p.b + tcgemm_align64(u->nr * row_bytes));
+        uint32_t *const terms = (uint32_t *)(void *)(p.a + tcgemm_align64(rows * row_bytes));
         p.a_terms = x->signs.use_a_terms ? terms : NULL;
         p.b_terms = x->signs.use_b_terms ? terms + (x->signs.use_a_terms ? rows : 0) : NULL;
     }
@@ -1586,13 +1586,12 @@ static small_a_t tiles_of_a(small_t *x, int64_t item, const small_parts_t *p, in
 }
 
 /* B's, for all rows of A. */
-static void pack_rows_of_b(small_t *x, int64_t item, char *rows) {
+static void pack_rows_of_b(small_t *x, int64_t item) {
     const tcgemm_canonical_t *const g = &x->plan->g;
     const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
     const tcgemm_pack_t pack = tcgemm_pack_of_b(g, x->plan->kernel->cpu->family, &x->signs,
                                                 x->call->b, item * g->b.batch_stride, &all);
-    pack_lines_across(x, pack, g->n, rows);
-    x->rows_of_b = rows;
+    pack_lines_across(x, pack, g->n, x->workspace); /* small_parts */
     x->tile.b_step = g->n;
 }
 
@@ -1686,20 +1685,20 @@ static void run_some_rows(small_t *x, int64_t item) {
     const tcgemm_cpu_blocking_t *const s = &plan->cpu;
     tcgemm_tile_t *const tile = &x->tile;
     const int d_bytes = tcgemm_sum_bytes(u); /* D takes them as they are */
-    const char *const b = tcgemm_element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
+    const small_parts_t parts = small_parts(x);
+    const char *const b = s->small_b_rows
+                              ? parts.b
+                              : tcgemm_element_at(call->b, item * g->b.batch_stride, u->lane_bytes);
     const char *const c =
         call->c ? tcgemm_element_at(call->c, item * g->stride_c + x->row * g->ldc, d_bytes) : NULL;
     char *const d = tcgemm_element_at(call->d, item * g->stride_d + x->row * g->ldd, d_bytes);
     const int64_t tile_rows = s->small_rows;
-    const small_parts_t parts = small_parts(x);
     const small_a_t a = tiles_of_a(x, item, &parts, tile_rows);
     tcgemm_pack_t pack;
     const bool has_panels_of_b = s->pack_b && !s->small_b_rows;
     if (has_panels_of_b) {
         const tcgemm_cpu_block_t all = {.rows = g->m, .cols = g->n, .ks = g->k};
         pack = tcgemm_pack_of_b(g, u->family, &x->signs, call->b, item * g->b.batch_stride, &all);
-    } else if (s->small_b_rows && x->row == 0) {
-        pack_rows_of_b(x, item, parts.b);
     }
     tcgemm_tile_fn *const multiply = x->has_free_panels ? u->strided : u->packed;
     const bool are_rows = multiply == u->strided && (x->has_rows || !s->pack_a); /* not panels */
@@ -1716,8 +1715,7 @@ static void run_some_rows(small_t *x, int64_t item) {
             tile->b = parts.b;
             tile->b_step = width;
         } else {
-            tile->b = tcgemm_element_at(s->small_b_rows ? x->rows_of_b : b, j * g->b.col_stride,
-                                        u->lane_bytes);
+            tile->b = tcgemm_element_at(b, j * g->b.col_stride, u->lane_bytes);
         }
         tile->a = a.first;
         const bool has_special = is_b_special || a.special != 0;
@@ -1739,6 +1737,8 @@ static void run_small(small_t *x, int64_t item) {
     const tcgemm_cpu_blocking_t *const s = &x->plan->cpu;
     const int64_t m = x->plan->g.m, most = min_i64(64 * s->small_rows, s->mc);
     const int64_t some = m <= most ? m : most / s->small_rows * s->small_rows;
+    if (s->small_b_rows)
+        pack_rows_of_b(x, item);
     for (x->row = 0; x->row < m; x->row += some) {
         x->rows = min_i64(some, m - x->row);
         run_some_rows(x, item);

@@ -1176,17 +1176,11 @@ static bool has_small_items(const struct tcgemm_plan *plan) {
            (!tcgemm_family_has_terms(u->family) || (u->pack_rows && u->strided));
 }
 
-/* tf32 is f32 that is rounded on its way. */
-static bool is_converted(const tcgemm_canonical_t *g, tcgemm_dtype_t dtype) {
-    return dtype != g->type->accumulator || g->type->type == TCGEMM_TF32_F32;
-}
-
 /* (Half of the second level takes as long as panels.) */
-static bool packs_lines(const struct tcgemm_plan *plan, tcgemm_dtype_t dtype, int64_t stride,
-                        int64_t line) {
+static bool packs_lines(const struct tcgemm_plan *plan, int64_t stride, int64_t line) {
     const tcgemm_cpu_ukernel_t *const u = plan->kernel->cpu;
-    return u->family == TCGEMM_FAMILY_F32 && u->pack_rows && u->strided && stride == 1 &&
-           is_converted(&plan->g, dtype) && plan->g.k <= u->kc &&
+    return u->family == TCGEMM_FAMILY_F32 && !tcgemm_cpu_lanes_are_elements(&plan->g) &&
+           u->pack_rows && u->strided && stride == 1 && plan->g.k <= u->kc &&
            line * plan->g.k * u->lane_bytes <= (int64_t)tcgemm_near_bytes() / 4;
 }
 
@@ -1194,12 +1188,12 @@ static bool packs_lines(const struct tcgemm_plan *plan, tcgemm_dtype_t dtype, in
 bool tcgemm_cpu_packs_lines_of_a(const struct tcgemm_plan *plan) {
     enum { MOST_ROWS = 256 };
     const tcgemm_canonical_t *const g = &plan->g;
-    return g->m <= MOST_ROWS && packs_lines(plan, g->a.dtype, g->a.row_stride, g->m);
+    return g->m <= MOST_ROWS && packs_lines(plan, g->a.row_stride, g->m);
 }
 
 bool tcgemm_cpu_packs_lines_of_b(const struct tcgemm_plan *plan) {
     const tcgemm_canonical_t *const g = &plan->g;
-    return packs_lines(plan, g->b.dtype, g->b.col_stride, g->n);
+    return packs_lines(plan, g->b.col_stride, g->n);
 }
 
 static void note_small_items(struct tcgemm_plan *plan) {
@@ -1215,8 +1209,9 @@ static void note_small_items(struct tcgemm_plan *plan) {
 
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan) {
     const tcgemm_cpu_ukernel_t *u = plan->kernel->cpu;
-    return plan->cpu.small_rows > 0 && plan->cpu.pack_a && u->pack_rows && u->strided &&
-           plan->g.a.col_stride == 1 && is_converted(&plan->g, plan->g.a.dtype);
+    return plan->cpu.small_a_lines ||
+           (plan->cpu.small_rows > 0 && plan->cpu.pack_a && u->pack_rows && u->strided &&
+            plan->g.a.col_stride == 1 && !tcgemm_cpu_lanes_are_elements(&plan->g));
 }
 
 /* What needs no conversion, in rows that fill halves of tiles. */

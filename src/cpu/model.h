@@ -21,10 +21,11 @@ double tcgemm_cpu_theoretical_macs(const tcgemm_kernel_t *kernel);
 /* Columns of D that small products (plan.h) take for rows, at most. */
 enum { TCGEMM_MOST_TURNED = 32 };
 
-/* True if small products (plan.h) pack A as rows of lanes: lines along k that are converted. */
+/* True if small products (plan.h) pack A by one call: as rows of lanes, lines along k that are
+ * converted, or as lines across k. */
 bool tcgemm_cpu_packs_rows(const struct tcgemm_plan *plan);
 
-/* And A, or B, that lies across k as lines of f32, by one call: tiles read them by strides, as they
+/* True if they make such lines of A, or of B, f32 as they lie: tiles read them by strides, as they
  * read what is f32. */
 bool tcgemm_cpu_packs_lines_of_a(const struct tcgemm_plan *plan);
 bool tcgemm_cpu_packs_lines_of_b(const struct tcgemm_plan *plan);

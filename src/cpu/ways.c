@@ -76,17 +76,17 @@ static void count_tiles(const struct tcgemm_plan *plan, double count[TCGEMM_NUM_
     const double a = (double)g->m * (double)g->k, b = (double)g->n * (double)g->k;
     const double vectors = (double)g->m * (double)ceil_div(g->n, lanes_of(u));
     const bool are_elements = tcgemm_cpu_lanes_are_elements(g);
-    const bool a_is_across = g->a.col_stride != 1, b_is_along = g->b.row_stride == 1;
-    /* by one call, as A along k is: of one thread, if the product is small */
-    const bool a_is_lines = tcgemm_cpu_packs_lines_of_a(plan);
+    const bool b_is_along = g->b.row_stride == 1;
+    /* not by one call, as A along k is: of one thread, if the product is small */
+    const bool a_is_turned = g->a.col_stride != 1 && !tcgemm_cpu_packs_lines_of_a(plan);
     const bool b_is_lines = tcgemm_cpu_packs_lines_of_b(plan);
     count[1] = vectors * (double)ceil_div(g->k, u->ku);
     count[2] = b_is_along ? b : 0.0;
     count[3] = b_is_along || are_elements || b_is_lines ? 0.0 : b;
-    count[4] = a_is_across && !a_is_lines ? a : 0.0;
-    count[5] = (a_is_lines || (!a_is_across && !are_elements) ? a : 0.0) + (b_is_lines ? b : 0.0);
+    count[4] = a_is_turned ? a : 0.0;
+    count[5] = (a_is_turned || are_elements ? 0.0 : a) + (b_is_lines ? b : 0.0);
     count[6] = vectors;
-    count[7] = a_is_across && !a_is_lines ? (double)g->k : 0.0;
+    count[7] = a_is_turned ? (double)g->k : 0.0;
     count[8] = count[3] > 0.0 ? (double)g->k : 0.0;
     count[9] = (double)ceil_div(g->k, u->kc) - 1.0;
     count[10] = (double)g->m * (double)ceil_div(g->n, u->nr) * (double)ceil_div(g->k, u->ku);
