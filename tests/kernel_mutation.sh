@@ -224,8 +224,20 @@ defect "one row too many is copied where rows are not aligned" $copy \
     's/return pass \* ROWS_A_PASS < rows_left ? bytes_left : 0;/return pass * ROWS_A_PASS <= rows_left ? bytes_left : 0;/' \
     'mma*_bf16_f32*.cu' 80 mma_pipelined_bf16_f32
 defect "a chunk is swizzled to its neighbour's place" $copy \
-    's/to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk);/to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk ^ 1);/' \
+    's/to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, at \/ 16)/to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, at \/ 16 ^ 1)/' \
     'mma*_tf32_f32*.cu' 80 mma_pipelined_tf32_f32
+defect "the other piece of doubles goes where the first one is" $copy \
+    's/tcgemm_cp_async_8(piece_to + FAR, from/tcgemm_cp_async_8(piece_to, from/' \
+    'mma*_f64_f64*.cu' 80 mma_pipelined_f64_f64
+defect "the other piece of doubles is copied where one alone is inside" $copy \
+    's/bytes >= FAR + PIECE ? PIECE : 0/bytes >= PIECE ? PIECE : 0/' \
+    'mma*_f64_f64*.cu' 80 mma_pipelined_f64_f64
+defect "the other row of doubles is read where the first one is inside" $copy \
+    's/pass \* ROWS_A_PASS + ROWS_BETWEEN < whole_rows;/pass * ROWS_A_PASS < whole_rows;/' \
+    'mma*_f64_f64*.cu' 80 mma_pipelined_f64_f64
+defect "the other row of doubles goes to the first one's chunk" $copy \
+    's/tcgemm_cp_async_8((piece_to ^ key) + ROWS/tcgemm_cp_async_8(piece_to + ROWS/' \
+    'mma*_f64_f64*.cu' 80 mma_pipelined_f64_f64
 defect "the tail of k loses an element" $mma \
     's/block + 1 == blocks ? tail : 0;/block + 1 == blocks ? tail - 1 : 0;/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32

@@ -174,10 +174,11 @@ struct mma_pipelined {
 
     /* ---- copies ---- */
 
-    __device__ __forceinline__ void begin_block(uint32_t block) {
+    /* halves: copy_halves will bring it (operand_copy.cuh). */
+    __device__ __forceinline__ void begin_block(uint32_t block, bool halves) {
         const int32_t k_left = block + 1 < blocks ? BK : block + 1 == blocks ? tail : 0;
-        load_a.begin_block(k_left);
-        load_b.begin_block(k_left);
+        load_a.begin_block(k_left, halves);
+        load_b.begin_block(k_left, halves);
     }
 
     /* Part `part` of `parts` of the block that comes next: by whole chunks, or f64 by halves. */
@@ -256,7 +257,7 @@ struct mma_pipelined {
         uint32_t into = smem;
 #pragma unroll 1
         for (uint32_t block = 0; block < STAGES - 1; ++block) {
-            begin_block(block);
+            begin_block(block, HALVES);
             copy_whole<HALVES>(into);
             commit();
             into = next_slot(into);
@@ -268,7 +269,7 @@ struct mma_pipelined {
 
 #pragma unroll 1
         for (uint32_t block = 0; block < blocks; ++block) {
-            begin_block(block + STAGES - 1);
+            begin_block(block + STAGES - 1, HALVES);
 #pragma unroll
             for (int step = 0; step < STEPS; ++step) {
 #if TCGEMM_HAVE_CP_ASYNC
@@ -327,7 +328,7 @@ struct mma_pipelined {
         uint32_t into = smem, slot = smem;
 #pragma unroll 1
         for (uint32_t block = 0; block < STAGES - 1; ++block) {
-            begin_block(block);
+            begin_block(block, HALVES);
             copy_whole<HALVES>(into);
             commit();
             into = next_slot(into);
@@ -351,7 +352,7 @@ struct mma_pipelined {
             read_b_pair(AHEAD ? next_b[unit] : b[unit], slot, 0, unit);
 #pragma unroll 1
         for (uint32_t block = 0; block < blocks; ++block) {
-            begin_block(block + STAGES - 1);
+            begin_block(block + STAGES - 1, HALVES);
 #pragma unroll
             for (int turn = 0; turn < TURNS; ++turn) {
                 const int i = turn % UNITS_M, next_pair = (turn + 1) / UNITS_M % PAIRS;
@@ -397,7 +398,7 @@ struct mma_pipelined {
     /* ---- anything else: the same ring, nothing overlapped by hand ---- */
 
     __device__ __forceinline__ void copy_any(uint32_t slot, uint32_t block, uint32_t vector) {
-        begin_block(block);
+        begin_block(block, false);
         load_a.copy_any(slot, vector);
         load_b.copy_any(slot + copy_a::BYTES, vector);
         commit();
@@ -711,12 +712,14 @@ struct mma_pipelined {
         const char *const first = (const char *)args.a + at_a * ELEMENT_BYTES;
         const char *const other = (const char *)args.b + at_b * ELEMENT_BYTES;
         const int64_t m0 = (int64_t)tile.at.m * ROWS_D, n0 = (int64_t)tile.at.n * COLS_D;
+        const bool whole = TYPE::WHOLE || (args.whole_a && args.whole_b);
+        const bool halves = ELEMENT_BYTES == 8 && !whole; /* rows begin on 8 bytes at least */
         if (SWAP) {
-            load_a.begin(other, args.ldb, n0, args.n - n0);
-            load_b.begin(first, args.lda, m0, args.m - m0);
+            load_a.begin(other, args.ldb, n0, args.n - n0, halves);
+            load_b.begin(first, args.lda, m0, args.m - m0, halves);
         } else {
-            load_a.begin(first, args.lda, m0, args.m - m0);
-            load_b.begin(other, args.ldb, n0, args.n - n0);
+            load_a.begin(first, args.lda, m0, args.m - m0, halves);
+            load_b.begin(other, args.ldb, n0, args.n - n0, halves);
         }
         read_a.begin(lane, warp / WARPS_N * WM);
         read_b.begin(lane, warp % WARPS_N * WN);
@@ -729,10 +732,10 @@ struct mma_pipelined {
                     c[i][j][r] = 0;
 
         tcgemm_wait_for_grids();
-        if (TYPE::WHOLE || (args.whole_a && args.whole_b))
+        if (whole)
             run_aligned<false>();
         else if constexpr (ELEMENT_BYTES == 8)
-            run_aligned<true>(); /* rows of doubles are on 8-byte boundaries at least */
+            run_aligned<true>();
         else
             run_any(args.vector_a < args.vector_b ? args.vector_a : args.vector_b);
 

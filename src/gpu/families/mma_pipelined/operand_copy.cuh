@@ -3,6 +3,19 @@
  * A tile has MN rows of A (columns of B) and BK elements of k, and stays as it lies in global
  * memory. The block's threads copy it in passes; a thread keeps its 16-byte chunk of the row and
  * moves down the rows.
+ *
+ * Where rows of f64 begin between two chunks a thread has two pieces of 8 bytes a pass instead;
+ * which thread has which piece of a row of 8 chunks:
+ *
+ *     piece                            0  1  2  3  4  5  6  7  8  9 .. 15
+ *     MN form                          0  1  2  3  4  5  6  7  0  1 ..  7
+ *     K form, and the same of another row
+ *                                      0  1  2  3  4  5  6  7  8  9 .. 15
+ *     K form, 256 threads and more     0  0  1  1  2  2  3  3  4  4 ..  7
+ *
+ * Two halves of a chunk are every other piece for a warp, which takes lines and banks twice then:
+ * tiles of 64 x 64 took 50 to 55 us for 1023^3, 44 to 48 as it is. Tiles of 128 x 128 do not wait
+ * for that, and an address more for each copy costs them 2 % in K form.
  */
 #ifndef TCGEMM_OPERAND_COPY_CUH
 #define TCGEMM_OPERAND_COPY_CUH
@@ -12,8 +25,8 @@
 #include "gpu/ptx/ldmatrix.cuh"
 #include "tile/swizzle.h"
 
-static __device__ __forceinline__ uint32_t clamp_bytes(int64_t bytes) {
-    return bytes < 0 ? 0 : bytes > 16 ? 16 : (uint32_t)bytes;
+static __device__ __forceinline__ uint32_t clamp_bytes(int64_t bytes, uint32_t most) {
+    return bytes < 0 ? 0 : bytes > most ? most : (uint32_t)bytes;
 }
 
 /* ---- elements that no wide load can take ---- */
@@ -50,7 +63,14 @@ struct operand_copy {
         CHUNKS = PITCH / 16, /* in a row */
         ROWS_A_PASS = THREADS / CHUNKS,
         PASSES = ROWS / ROWS_A_PASS,
-        BYTES = ROWS * PITCH
+        BYTES = ROWS * PITCH,
+        PIECE = 8,
+        TWO_ROWS = FORM == TCGEMM_FORM_K && THREADS < 256,
+        LANES = FORM == TCGEMM_FORM_K ? 1
+                : CHUNKS < 32         ? CHUNKS
+                                      : 32, /* with pieces in a row */
+        FAR = LANES * PIECE,        /* bytes from one piece of a thread to the other in a row */
+        ROWS_BETWEEN = ROWS_A_PASS / 2
     };
     static_assert(THREADS % CHUNKS == 0 && ROWS % ROWS_A_PASS == 0,
                   "the threads share rows evenly");
@@ -59,7 +79,7 @@ struct operand_copy {
     int64_t pass_step; /* bytes from pass to pass */
     int64_t rewind; /* bytes from past the last pass to the first pass of the team's next block */
     int32_t rows_left;   /* rows inside the matrix, from this thread's first one */
-    uint32_t bytes_left; /* bytes of this thread's chunk inside the matrix */
+    uint32_t bytes_left; /* bytes inside the matrix, from this thread's first one to its last */
     int32_t whole_rows;  /* rows_left, or 0 when the chunk is not whole */
     uint32_t to;         /* offset in the tile */
 
@@ -67,30 +87,49 @@ struct operand_copy {
         return SLICES > 1 ? threadIdx.x % THREADS : threadIdx.x;
     }
 
+    /* This thread's row of a pass, and where in it its chunk begins, or the first of its pieces
+     * (`halves`); bytes. */
+    static __device__ __forceinline__ uint32_t row_of_thread(bool halves) {
+        return thread_of_team() / (halves && TWO_ROWS ? 2 * CHUNKS : CHUNKS);
+    }
+    static __device__ __forceinline__ uint32_t at_in_row(bool halves) {
+        const uint32_t chunk = thread_of_team() % CHUNKS;
+        if (!halves)
+            return chunk * 16;
+        return TWO_ROWS ? thread_of_team() % (2 * CHUNKS) * PIECE
+                        : chunk / LANES * (2 * FAR) + chunk % LANES * PIECE;
+    }
+
+    /* From there to the end of its chunk, or of its pieces of the row. */
+    static __device__ __forceinline__ constexpr uint32_t reach(bool halves) {
+        return !halves ? 16 : TWO_ROWS ? PIECE : FAR + PIECE;
+    }
+
     /* base: the operand of this item of the batch; mn_left: rows of A (columns of B) from mn on. */
-    __device__ __forceinline__ void begin(const void *base, int64_t ld, int64_t mn,
-                                          int64_t mn_left) {
-        const uint32_t row = thread_of_team() / CHUNKS, chunk = thread_of_team() % CHUNKS;
-        to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, chunk);
+    __device__ __forceinline__ void begin(const void *base, int64_t ld, int64_t mn, int64_t mn_left,
+                                          bool halves) {
+        const uint32_t row = row_of_thread(halves), at = at_in_row(halves);
+        to = tcgemm_swizzle(FORM, ELEMENT_BYTES, PITCH, row, at / 16) + at % 16;
         pass_step = ld * (ROWS_A_PASS * ELEMENT_BYTES);
         const int64_t first = FORM == TCGEMM_FORM_K ? (mn + row) * ld : row * ld + mn;
-        from = (const char *)base + first * ELEMENT_BYTES + chunk * 16;
+        from = (const char *)base + first * ELEMENT_BYTES + at;
         if (FORM == TCGEMM_FORM_K) {
             rewind = SLICES * BK * ELEMENT_BYTES - PASSES * pass_step;
             rows_left = (int32_t)((mn_left < MN ? mn_left : MN) - (int64_t)row);
         } else {
             rewind = (SLICES - 1) * BK * ld * ELEMENT_BYTES;
-            bytes_left = clamp_bytes(mn_left * ELEMENT_BYTES - (int64_t)chunk * 16);
+            bytes_left = clamp_bytes(mn_left * ELEMENT_BYTES - (int64_t)at, reach(halves));
         }
     }
 
     /* The next block of k has k_left elements inside the matrix, 0 .. BK. */
-    __device__ __forceinline__ void begin_block(int32_t k_left) {
+    __device__ __forceinline__ void begin_block(int32_t k_left, bool halves) {
         if (FORM == TCGEMM_FORM_K) {
-            const int32_t left = k_left * ELEMENT_BYTES - (int32_t)(thread_of_team() % CHUNKS) * 16;
-            bytes_left = left < 0 ? 0 : left > 16 ? 16 : left;
+            const int32_t left = k_left * ELEMENT_BYTES - (int32_t)at_in_row(halves);
+            const int32_t most = reach(halves);
+            bytes_left = left < 0 ? 0 : left > most ? most : left;
         } else {
-            rows_left = k_left - (int32_t)(thread_of_team() / CHUNKS);
+            rows_left = k_left - (int32_t)row_of_thread(halves);
         }
         whole_rows = bytes_left > 0 ? rows_left : 0; /* a chunk that ends early ends in zeros */
     }
@@ -120,13 +159,24 @@ struct operand_copy {
         }
     }
 
-    /* The same of f64, whose rows may begin between two chunks and end inside one. */
+    /* The same of f64, by two pieces. Keys are less than FAR, if that is more than half a chunk, so
+     * the other piece is as far away in the tile as it is in its row: each copy has the same
+     * address but for what an instruction adds. */
     __device__ __forceinline__ void copy_halves(uint32_t tile, int part, int parts) {
+        static_assert(PITCH % (2 * FAR) == 0 && ROWS_BETWEEN > 0, "both are in the tile");
+        static_assert(FAR == PIECE || TWO_ROWS || FAR > 7 * 16, "a key leaves their distance");
+        const uint32_t key = tcgemm_swizzle_key(FORM, ELEMENT_BYTES, PITCH, ROWS_BETWEEN) << 4;
 #pragma unroll
         for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass) {
-            const uint32_t bytes = pass_bytes(pass), chunk_to = pass_to(tile, pass);
-            tcgemm_cp_async_8(chunk_to, from, bytes >= 8 ? 8 : 0);
-            tcgemm_cp_async_8(chunk_to + 8, from + 8, bytes >= 16 ? 8 : 0);
+            const uint32_t bytes = pass_bytes(pass), piece_to = pass_to(tile, pass);
+            tcgemm_cp_async_8(piece_to, from, bytes >= PIECE ? PIECE : 0);
+            if (TWO_ROWS) {
+                const bool inside = pass * ROWS_A_PASS + ROWS_BETWEEN < whole_rows;
+                tcgemm_cp_async_8((piece_to ^ key) + ROWS_BETWEEN * PITCH, from + (pass_step >> 1),
+                                  inside ? PIECE : 0);
+            } else {
+                tcgemm_cp_async_8(piece_to + FAR, from + FAR, bytes >= FAR + PIECE ? PIECE : 0);
+            }
             next_pass(pass);
         }
     }
