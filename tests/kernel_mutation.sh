@@ -235,9 +235,6 @@ defect "the other piece of doubles is copied where one alone is inside" $copy \
 defect "the other row of doubles is read where the first one is inside" $copy \
     's/pass \* ROWS_A_PASS + ROWS_BETWEEN < whole_rows;/pass * ROWS_A_PASS < whole_rows;/' \
     'mma*_f64_f64*.cu' 80 mma_pipelined_f64_f64
-defect "the other row of doubles goes to the first one's chunk" $copy \
-    's/tcgemm_cp_async_8((piece_to ^ key) + ROWS/tcgemm_cp_async_8(piece_to + ROWS/' \
-    'mma*_f64_f64*.cu' 80 mma_pipelined_f64_f64
 defect "the tail of k loses an element" $mma \
     's/block + 1 == blocks ? tail : 0;/block + 1 == blocks ? tail - 1 : 0;/' \
     'mma*_f16_f32*.cu' 80 mma_pipelined_f16_f32

@@ -159,20 +159,20 @@ struct operand_copy {
         }
     }
 
-    /* The same of f64, by two pieces. Keys are less than FAR, if that is more than half a chunk, so
-     * the other piece is as far away in the tile as it is in its row: each copy has the same
-     * address but for what an instruction adds. */
+    /* The same of f64, by two pieces. Keys repeat after four rows in K form and are less than FAR
+     * in MN form, so both pieces are as far from one another in the tile as without them: the
+     * places of all copies differ by what an instruction adds. */
     __device__ __forceinline__ void copy_halves(uint32_t tile, int part, int parts) {
-        static_assert(PITCH % (2 * FAR) == 0 && ROWS_BETWEEN > 0, "both are in the tile");
-        static_assert(FAR == PIECE || TWO_ROWS || FAR > 7 * 16, "a key leaves their distance");
-        const uint32_t key = tcgemm_swizzle_key(FORM, ELEMENT_BYTES, PITCH, ROWS_BETWEEN) << 4;
+        static_assert(PITCH % (2 * FAR) == 0, "a row has both pieces");
+        static_assert(TWO_ROWS ? ROWS_BETWEEN % 4 == 0 : FAR == PIECE || FAR > 7 * 16,
+                      "the key of one is that of the other");
 #pragma unroll
         for (int pass = part * PASSES / parts; pass < (part + 1) * PASSES / parts; ++pass) {
             const uint32_t bytes = pass_bytes(pass), piece_to = pass_to(tile, pass);
             tcgemm_cp_async_8(piece_to, from, bytes >= PIECE ? PIECE : 0);
             if (TWO_ROWS) {
                 const bool inside = pass * ROWS_A_PASS + ROWS_BETWEEN < whole_rows;
-                tcgemm_cp_async_8((piece_to ^ key) + ROWS_BETWEEN * PITCH, from + (pass_step >> 1),
+                tcgemm_cp_async_8(piece_to + ROWS_BETWEEN * PITCH, from + (pass_step >> 1),
                                   inside ? PIECE : 0);
             } else {
                 tcgemm_cp_async_8(piece_to + FAR, from + FAR, bytes >= FAR + PIECE ? PIECE : 0);
